@@ -70,6 +70,9 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   expect(token).toMatch(/^0x[0-9a-f]{64}$/);
   await expectAccessible(page);
   await lookAt(page, 'agents-registered');
+  for (const name of ['Python', 'curl', 'TypeScript']) await page.getByRole('button', { name, exact: true }).click();
+  // Nobody pressed anything: the node was asked to try again by the page.
+  await page.getByText('The endpoint answered the challenge with status 503.').waitFor();
   await page.getByRole('link', { name: "I've saved the token" }).press('Enter');
 
   await page.getByText('pending verification').waitFor();
@@ -93,10 +96,11 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
 
   await page.getByRole('tab', { name: 'Test' }).click();
   const callIt = page.getByRole('button', { name: 'Call the agent' });
-  await callIt.press('Enter');
-  await page.getByText('INSUFFICIENT_FUNDS').waitFor();
+  await page.getByText('Your treasury can spend 0.00 USDC, and this call needs 0.05.').waitFor();
+  expect(await callIt.isDisabled()).toBe(true);
   const key = await keyOf(h, wallet.address);
   await fundTreasury(h, key, '1');
+  await expect.poll(() => callIt.isEnabled()).toBe(true);
   await callIt.press('Enter');
   await page.getByText('hello <b>there</b>').waitFor();
   await expectAccessible(page);
@@ -108,8 +112,19 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.getByRole('tab', { name: 'Earnings' }).click();
   await page.getByRole('region', { name: 'Treasury' }).getByText('0.05').waitFor();
   await lookAt(page, 'agent-earnings');
+  expect(await page.getByRole('tab').first().textContent()).toBe('Earnings');
+  await page.getByRole('region', { name: 'Earned by day, less fees' }).getByText('0.05').first().waitFor();
+  await page.getByRole('tab', { name: 'Calls' }).click();
+  const log = page.getByRole('table', { name: 'Calls to the agent' });
+  await log.getByText('The agent answered 500: <script>no</script>.').waitFor();
+  expect(await log.getByText('You', { exact: true }).count()).toBe(2);
+  expect(await log.getByText('say hello').count()).toBe(0);
+  await expectAccessible(page);
+  await lookAt(page, 'agent-calls');
+  await page.getByLabel('Status').selectOption('completed');
+  await expect.poll(() => log.getByText('You', { exact: true }).count()).toBe(1);
   await page.getByRole('tab', { name: 'Failures' }).click();
-  await page.getByRole('table', { name: 'Failed calls' }).getByRole('link', { name: 'say hello' }).waitFor();
+  await page.getByRole('table', { name: 'Errors by reason' }).getByText('<script>no</script>').waitFor();
   await page.getByText('1 of 2 calls from all callers failed').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'agent-failures');
@@ -162,7 +177,7 @@ it('proves the wallet with the browser’s, links a token that it holds, and has
   await h.ctx.db.query('unprove', 'update account set wallet_proven_at = null where address = $1', [
     wallet.address.toLowerCase(),
   ]);
-  await page.goto(`/dashboard/agents/${agent.id}`);
+  await page.goto(`/dashboard/agents/${agent.id}?tab=verification`);
   const sign = page.getByRole('button', { name: 'Sign with Test wallet' });
   await sign.waitFor();
   wallet.refuseNext();
@@ -190,7 +205,7 @@ it('says of an agent of somebody else that it is theirs', async () => {
   const { page } = await world.signedIn();
   const agent = await startTestAgent(world.h);
   started.push(agent);
-  await page.goto(`/dashboard/agents/${agent.id}`);
+  await page.goto(`/dashboard/agents/${agent.id}?tab=verification`);
   await page.getByText("This agent isn't yours").waitFor();
   await page.goto('/dashboard/agents/agt_none');
   await page.getByRole('alert').getByText('NOT_FOUND').waitFor();

@@ -238,14 +238,17 @@ it('pages the statement and the history by links, and exports both whole as CSV 
   await page.getByRole('heading', { name: HOSTILE_LABEL }).waitFor();
   const rows = page.getByRole('table', { name: 'Entries' }).getByRole('row');
   await poll(() => rows.count()).toBe(5);
-  await rows.nth(1).getByText('+4.00').waitFor();
+  await rows.nth(1).getByText('−0.01').waitFor();
+  await rows.nth(1).getByText('3.91').waitFor();
+  await rows.nth(1).getByRole('link', { name: HOSTILE_AGENT }).waitFor();
   const next = page.getByRole('button', { name: 'Next page' });
   await next.click();
   await poll(() => new URL(page.url()).searchParams.get('cursor')).toBeTruthy();
   await page.reload();
-  await rows.nth(1).getByText('3.96').waitFor();
+  await rows.nth(1).getByText('3.95').waitFor();
   await next.click();
   await poll(() => rows.count()).toBe(3);
+  await rows.nth(2).getByText('+4.00').waitFor();
   expect(await next.isDisabled()).toBe(true);
   await expectAccessible(page);
   await lookAt(page, 'payments-statement');
@@ -255,7 +258,7 @@ it('pages the statement and the history by links, and exports both whole as CSV 
   expect(entries).toHaveLength(10);
   const text = (value: string | null | undefined) => value ?? '';
   expect(statementCsv).toEqual(
-    entries.map((entry) => ({
+    entries.toReversed().map((entry) => ({
       createdAt: entry.createdAt,
       type: entry.type,
       direction: entry.direction,
@@ -265,6 +268,7 @@ it('pages the statement and the history by links, and exports both whole as CSV 
       treasury: `'${HOSTILE_LABEL}`,
       treasuryId,
       counterparty: text(entry.counterparty),
+      counterpartyName: text(entry.counterpartyName),
       requestId: text(entry.requestId),
       paymentId: text(entry.paymentId),
       withdrawalId: '',
@@ -285,12 +289,14 @@ it('pages the statement and the history by links, and exports both whole as CSV 
       createdAt: payment.createdAt,
       type: payment.type,
       status: payment.status,
+      direction: payment.type === 'deposit' ? 'in' : 'out',
       amount: payment.amount,
       fee: text(payment.fee),
       currency: 'USDC',
       treasury: `'${HOSTILE_LABEL}`,
       treasuryId,
       counterparty: text(payment.counterparty),
+      counterpartyName: text(payment.counterpartyName),
       requestId: text(payment.requestId),
       withdrawalId: '',
       transactionHash: text(payment.transactionHash),

@@ -231,7 +231,7 @@ it('explains a wallet that declines or stays on another chain; nothing is paid, 
 it('says that treasury and wallet hold too little, and takes a free agent for nothing', async () => {
   const dear = await startTestAgent(world.h, { name: 'Dear reader', perRequest: '5000', capabilities: ['reading'] });
   await quote({ mode: 'sync', of: dear });
-  await page.getByText(/Your treasury has 0\.\d+ USDC, and this call needs 5000\.00/).waitFor();
+  await page.getByText(/Your treasury can spend 0\.\d+ USDC, and this call needs 5000\.00/).waitFor();
   expect(await run().isDisabled()).toBe(true);
   await expectAccessible(page);
   await payByWallet();

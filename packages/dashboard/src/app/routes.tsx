@@ -36,7 +36,7 @@ const newAgent = createRoute({
 const ownAgent = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/$agentId',
-  validateSearch: searchOf('tab', 'days'),
+  validateSearch: searchOf('tab', 'days', 'status', 'error', 'since', 'cursor'),
   component: view(() => import('../pages/agents/agent-view.tsx'), 'AgentView'),
 });
 

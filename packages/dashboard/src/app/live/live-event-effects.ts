@@ -2,6 +2,7 @@ import type { EndpointName } from '@agent-network/contracts/api';
 import type { EventType } from '@agent-network/contracts/events';
 
 const money: readonly EndpointName[] = [
+  'getAgentEarnings',
   'getBalance',
   'getTreasury',
   'listPayments',
@@ -12,7 +13,15 @@ const money: readonly EndpointName[] = [
   'getReserves',
 ];
 const channels: readonly EndpointName[] = ['listChannels', 'getChannel', 'listChannelCharges', 'listChannelHistory'];
-const calls: readonly EndpointName[] = ['listInvocations', 'getInvocation', 'getBulk', ...channels, ...money];
+const calls: readonly EndpointName[] = [
+  'listAgentCalls',
+  'listAgentErrors',
+  'listInvocations',
+  'getInvocation',
+  'getBulk',
+  ...channels,
+  ...money,
+];
 const agents: readonly EndpointName[] = [
   'listAgents',
   'searchAgents',

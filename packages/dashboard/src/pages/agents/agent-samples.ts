@@ -1,5 +1,6 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { CodeSample } from '../../ui/values/code-block.tsx';
+import { type Known, portOf } from './registered/contract-programs.ts';
 
 const KEY = '-H "Authorization: Bearer $AGENT_NETWORK_KEY"';
 
@@ -10,13 +11,6 @@ export const registerCommand = (origin: string): string =>
     `  -d '{"name":"Shouter","capabilities":["shouting"],`,
     `       "rates":{"perRequest":"0.01"},"endpoint":"http://127.0.0.1:8080/"}'`,
   ].join('\n');
-
-interface Known {
-  readonly id: string;
-  readonly endpoint: string;
-}
-
-const portOf = (endpoint: string) => URL.parse(endpoint)?.port || '8080';
 
 /** An agent that proves itself: the SDK answers the challenge. Texts of others go in as JSON, which is a text of JavaScript too. */
 export const serveSample = ({ endpoint }: Known, origin: string): string =>
@@ -45,7 +39,7 @@ const challengeSample = ({ endpoint }: Known): string =>
   ].join('\n');
 
 /** `/.well-known/agent-registration.json` on the origin of the endpoint. */
-const wellKnownSample = ({ id, endpoint }: Known): string => {
+export const wellKnownSample = ({ id, endpoint }: Known): string => {
   const origin = URL.parse(endpoint)?.origin ?? '';
   const file = { registrations: [{ agentId: id }] };
   return `# GET ${origin}/.well-known/agent-registration.json\n${JSON.stringify(file, null, 2)}`;

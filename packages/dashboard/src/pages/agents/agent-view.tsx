@@ -10,9 +10,11 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { AgentStats } from './agent-stats.tsx';
+import { CallsTab } from './calls/calls-tab.tsx';
+import { FailuresTab } from './calls/failures-tab.tsx';
 import { EarningsTab } from './earnings-tab.tsx';
-import { FailuresTab } from './failures-tab.tsx';
 import { NotMine } from './not-mine.tsx';
+import { OfflineNote } from './offline-note.tsx';
 import { SettingsTab } from './settings-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 import { VerificationTab } from './verification-tab.tsx';
@@ -56,21 +58,27 @@ const Marks = ({ agent: { id, status, frozen, verified } }: { agent: OwnAgent })
   </>
 );
 
-const tabIds = ['verification', 'test', 'earnings', 'failures', 'settings'] as const;
+const tabIds = ['earnings', 'calls', 'failures', 'test', 'verification', 'settings'] as const;
 type TabId = (typeof tabIds)[number];
 
 const tabViews: Readonly<Record<TabId, { label: string; view: (props: { agent: OwnAgent }) => React.ReactNode }>> = {
   verification: { label: 'Verification', view: VerificationTab },
   test: { label: 'Test', view: TestTab },
   earnings: { label: 'Earnings', view: EarningsTab },
+  calls: { label: 'Calls', view: CallsTab },
   failures: { label: 'Failures', view: FailuresTab },
   settings: { label: 'Settings', view: SettingsTab },
 };
 
+/** Verification comes first until the endpoint is verified: nothing can be earned before. */
+const tabsOf = ({ verification }: OwnAgent): readonly [TabId, ...TabId[]] =>
+  verification.endpointProvenAt === null ? ['verification', ...tabIds.filter((id) => id !== 'verification')] : tabIds;
+
 function AgentBody({ agent }: { agent: OwnAgent }) {
   const { tab } = useSearch({ from: '/shell/agents/$agentId' });
   const navigate = useNavigate({ from: '/agents/$agentId' });
-  const active = tabIds.find((id) => id === tab) ?? 'verification';
+  const ids = tabsOf(agent);
+  const active = ids.find((id) => id === tab) ?? ids[0];
   return (
     <>
       {agent.frozen && (
@@ -79,17 +87,13 @@ function AgentBody({ agent }: { agent: OwnAgent }) {
           error="Its token moved to another wallet. No funds leave its treasury until the new owner verifies that wallet."
         />
       )}
-      {agent.status !== 'pending_verification' && (
-        <ErrorNote
-          title={agent.status === 'online' ? 'The last check of its endpoint failed' : 'Offline'}
-          error={agent.fault}
-        />
-      )}
+      {agent.status === 'online' && <ErrorNote title="The last check of its endpoint failed" error={agent.fault} />}
+      {agent.status === 'offline' && <OfflineNote agent={agent} />}
       <AgentStats agent={agent} />
       <Tabs
         active={active}
         onChange={(id) => void navigate({ search: { tab: id }, replace: true })}
-        tabs={tabIds.map((id) => {
+        tabs={ids.map((id) => {
           const { label, view: View } = tabViews[id];
           return { id, label, content: id === active && <View agent={agent} /> };
         })}

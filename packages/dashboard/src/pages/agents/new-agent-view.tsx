@@ -10,7 +10,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { AgentFields } from './form/agent-fields.tsx';
 import { noValues, problemsOfValues, registrationBody } from './form/agent-values.ts';
-import { type NewAgent, RegisteredView } from './registered-view.tsx';
+import { type NewAgent, RegisteredView } from './registered/registered-view.tsx';
 
 const AgentsLink = () => (
   <Link to="/agents" className={linkClass}>

@@ -14,6 +14,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { ResultBlock } from '../invocations/result-block.tsx';
+import { LackOfFunds, useSpendable } from '../payments/lack-of-funds.tsx';
 import { ProveEndpoint } from './prove-endpoint.tsx';
 
 /** Calls the agent as any caller does, and shows what came back. */
@@ -29,6 +30,7 @@ export function TestTab({ agent }: { agent: OwnAgent }) {
         body,
       }),
   });
+  const lack = useSpendable(agent.rates.perRequest).lack;
   const answer = invoke.data;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
@@ -37,7 +39,8 @@ export function TestTab({ agent }: { agent: OwnAgent }) {
           <Field label="Task" error={form.error('task')} hint={<Cost agent={agent} />}>
             <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={3} />
           </Field>
-          <Button type="submit" icon="play" variant="primary" isBusy={form.isBusy}>
+          <LackOfFunds lack={lack} />
+          <Button type="submit" icon="play" variant="primary" isBusy={form.isBusy} disabled={lack !== null}>
             Call the agent
           </Button>
           <ErrorNote error={form.failure} />

@@ -1,12 +1,16 @@
+import { Link } from '@tanstack/react-router';
 import { ChainLink } from '../../app/chain-link.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
 
-/** The agent or the wallet on the other side; null: nobody. */
-export const Counterparty = ({ id }: { id: string | null }) => {
+/** The agent by its name, or the wallet on the other side; null: nobody. */
+export const Counterparty = ({ id, name }: { id: string | null; name: string | null }) => {
   if (id === null) return <span className="text-muted">–</span>;
-  return id.startsWith('0x') ? (
-    <ChainLink kind="address" id={id} label="wallet" />
-  ) : (
-    <Copyable label="agent id" text={id} short />
+  if (id.startsWith('0x')) return <ChainLink kind="address" id={id} label="wallet" />;
+  if (name === null) return <Copyable label="agent id" text={id} short />;
+  return (
+    <Link to="/explore/$agentId" params={{ agentId: id }} className={`${linkClass} block max-w-48 truncate`}>
+      <bdi>{name}</bdi>
+    </Link>
   );
 };

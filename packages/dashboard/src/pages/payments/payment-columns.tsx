@@ -2,11 +2,11 @@ import type { PaymentItem } from '@agent-network/contracts/payments/payments';
 import { ChainLink } from '../../app/chain-link.tsx';
 import type { Column } from '../../ui/layout/data-table.tsx';
 import { Status } from '../../ui/values/badge.tsx';
-import { Money } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Counterparty } from './counterparty.tsx';
 import { MovementLink } from './movement-link.tsx';
-import { paymentTexts } from './payment.ts';
+import { paymentTexts, signOf } from './payment.ts';
+import { Signed } from './signed.tsx';
 
 const dash = <span className="text-muted">–</span>;
 
@@ -21,9 +21,9 @@ export const paymentColumns = (treasuryName: (id: string | null) => string | nul
     id: 'amount',
     header: 'Amount',
     align: 'right',
-    cell: ({ amount, fee }) => (
+    cell: ({ amount, fee, ...row }) => (
       <>
-        <Money amount={amount} />
+        <Signed sign={signOf(row)} amount={amount} />
         {fee !== undefined && <div className="text-[13px] whitespace-nowrap text-muted">after a fee of {fee}</div>}
       </>
     ),
@@ -35,7 +35,11 @@ export const paymentColumns = (treasuryName: (id: string | null) => string | nul
       <span className="line-clamp-2 min-w-24 max-w-48 wrap-anywhere">{treasuryName(treasuryId) ?? dash}</span>
     ),
   },
-  { id: 'counterparty', header: 'Counterparty', cell: ({ counterparty }) => <Counterparty id={counterparty} /> },
+  {
+    id: 'counterparty',
+    header: 'Counterparty',
+    cell: ({ counterparty, counterpartyName }) => <Counterparty id={counterparty} name={counterpartyName} />,
+  },
   { id: 'for', header: 'For', cell: (row) => <MovementLink {...row} /> },
   {
     id: 'transaction',

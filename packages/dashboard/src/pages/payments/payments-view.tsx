@@ -9,6 +9,7 @@ import { ChannelList } from './channels/channel-list.tsx';
 import { FundDialog } from './fund-dialog.tsx';
 import { PaymentList } from './payment-list.tsx';
 import { ReservesPanel } from './reserves-panel.tsx';
+import { boundText } from './spendable.ts';
 import { TreasuryList } from './treasury-list.tsx';
 import { useTreasuries } from './use-treasuries.ts';
 import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
@@ -44,7 +45,12 @@ export function PaymentsView() {
       }
     >
       <Stats>
-        <Stat label="Available" value={<Money amount={balance?.available} />} hint="ready to spend" />
+        <Stat label="Available" value={<Money amount={balance?.available} />} hint="in all treasuries" />
+        <Stat
+          label="You can spend"
+          value={<Money amount={balance?.spendable.perCall} />}
+          hint={balance && boundText(balance.spendable)}
+        />
         <Stat label="Held" value={<Money amount={balance?.held} />} hint="for running calls" />
         <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits in progress" />
       </Stats>

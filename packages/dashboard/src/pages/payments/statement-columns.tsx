@@ -5,13 +5,8 @@ import { Money } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { Counterparty } from './counterparty.tsx';
 import { MovementLink } from './movement-link.tsx';
+import { Signed } from './signed.tsx';
 import { entryTexts } from './statement.ts';
-
-const Signed = ({ direction, amount }: Pick<StatementEntry, 'direction' | 'amount'>) => (
-  <span className={direction === 'credit' ? 'text-good' : undefined}>
-    <Money amount={`${direction === 'credit' ? '+' : '−'}${amount}`} />
-  </span>
-);
 
 export const statementColumns: readonly Column<StatementEntry>[] = [
   { id: 'created', header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
@@ -20,7 +15,11 @@ export const statementColumns: readonly Column<StatementEntry>[] = [
     header: 'Entry',
     cell: ({ type }) => <span className="font-medium whitespace-nowrap">{entryTexts[type]}</span>,
   },
-  { id: 'counterparty', header: 'Counterparty', cell: ({ counterparty }) => <Counterparty id={counterparty} /> },
+  {
+    id: 'counterparty',
+    header: 'Counterparty',
+    cell: ({ counterparty, counterpartyName }) => <Counterparty id={counterparty} name={counterpartyName} />,
+  },
   { id: 'for', header: 'For', cell: (entry) => <MovementLink {...entry} /> },
   {
     id: 'transaction',
@@ -32,6 +31,11 @@ export const statementColumns: readonly Column<StatementEntry>[] = [
         <ChainLink kind="tx" id={transactionHash} label="transaction hash" />
       ),
   },
-  { id: 'amount', header: 'Amount', align: 'right', cell: (entry) => <Signed {...entry} /> },
+  {
+    id: 'amount',
+    header: 'Amount',
+    align: 'right',
+    cell: ({ direction, amount }) => <Signed sign={direction === 'credit' ? '+' : '−'} amount={amount} />,
+  },
   { id: 'balance', header: 'Balance after', align: 'right', cell: ({ balance }) => <Money amount={balance} /> },
 ];

@@ -40,6 +40,7 @@ export const statementCsv = (treasury: { id: string; name: string }): readonly C
   ['treasury', () => treasury.name],
   ['treasuryId', () => treasury.id],
   ['counterparty', (row) => row.counterparty],
+  ['counterpartyName', (row) => row.counterpartyName],
   ['requestId', (row) => row.requestId],
   ['paymentId', (row) => row.paymentId],
   ['withdrawalId', (row) => row.withdrawalId],

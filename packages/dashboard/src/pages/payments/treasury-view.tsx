@@ -77,13 +77,13 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
     void navigate({ search: ({ cursor: _, ...before }) => ({ ...before, ...change }) });
   const params = { treasuryId };
   const period = statementPeriod(days);
-  const query = { ...period, ...(cursor ? { cursor } : {}), limit: PAGE_SIZE };
+  const query = { ...period, ...(cursor ? { cursor } : {}), order: 'desc', limit: PAGE_SIZE } as const;
   const { data, error, refetch } = useApi('getStatement', { params, query }, { keepsPrevious: true });
   const exported = useListExport({
     fileName: `statement-${treasuryId}`,
     columns: statementCsv({ id: treasuryId, name: name ?? '' }),
     async readPage(from, signal) {
-      const page = { ...period, limit: EXPORT_PAGE_SIZE, ...(from ? { cursor: from } : {}) };
+      const page = { ...period, order: 'desc', limit: EXPORT_PAGE_SIZE, ...(from ? { cursor: from } : {}) } as const;
       const { entries, nextCursor } = await client.getStatement({ params, query: page }, { signal });
       return { rows: entries, nextCursor };
     },
@@ -122,7 +122,7 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
         />
         {data && (
           <Pagination
-            summary="Oldest first"
+            summary="Newest first"
             hasNewer={cursor !== undefined}
             hasOlder={data.nextCursor !== null}
             onFirst={() => set({})}

@@ -10,14 +10,11 @@ export interface NamedTreasury {
 }
 
 /** Treasuries under their labels, or the names of their agents. */
-export const nameTreasuries = (
-  treasuries: Balance['treasuries'],
-  agentNames: ReadonlyMap<string, string>,
-): NamedTreasury[] =>
-  treasuries.map(({ treasuryId, agentId, label, available, held }) => ({
+export const nameTreasuries = (treasuries: Balance['treasuries']): NamedTreasury[] =>
+  treasuries.map(({ treasuryId, agentId, agentName, label, available, held }) => ({
     treasuryId,
     agentId,
-    name: label ?? (agentId === null ? 'Account' : (agentNames.get(agentId) ?? agentId)),
+    name: label ?? (agentId === null ? 'Account' : (agentName ?? 'Agent')),
     available,
     held,
   }));

@@ -5,10 +5,10 @@ import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { useSpendable } from '../payments/lack-of-funds.tsx';
 import { ChannelPanel } from './channel-panel.tsx';
 import { PayChoice } from './pay-choice.tsx';
 import type { Payment } from './use-payment.ts';
-import { useTreasuryFunds } from './use-treasury-funds.ts';
 
 interface RunPanelProps {
   /** Of the form that the button sends. */
@@ -27,13 +27,13 @@ interface RunPanelProps {
 /** The price, who pays it, and the one button that runs the call. */
 export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDisabled }: RunPanelProps) {
   const { payer, setPayer, isFree, choice, channel } = payment;
-  const { available, isShort } = useTreasuryFunds(price);
-  const lacksFunds = choice === null && isShort;
+  const { spendable, lack } = useSpendable(price);
+  const lacking = choice === null ? lack : null;
   return (
     <Card title="Price">
       <div className="space-y-4">
         <PriceFacts price={price} quote={quote} />
-        {!isFree && <PayChoice value={payer} onChange={setPayer} available={available} />}
+        {!isFree && <PayChoice value={payer} onChange={setPayer} available={spendable?.perCall} />}
         {channel.wallet && (
           <ChannelPanel
             wallet={channel.wallet}
@@ -50,13 +50,17 @@ export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDi
               This call costs more than the button said. Nothing was run: check the price, then run it.
             </p>
           )}
-          {lacksFunds && (
+          {lacking && (
             <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-              Your treasury has {available} USDC, and this call needs {price}.{' '}
-              <Link to="/payments" className={`${linkClass} underline`}>
-                Add funds
-              </Link>{' '}
-              or pay with a wallet.
+              {lacking.text}{' '}
+              {lacking.reason === 'funds' && (
+                <>
+                  <Link to="/payments" className={`${linkClass} underline`}>
+                    Add funds
+                  </Link>{' '}
+                  or pay with a wallet.
+                </>
+              )}
             </p>
           )}
         </div>
@@ -67,7 +71,7 @@ export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDi
           icon="play"
           className="w-full"
           isBusy={isBusy}
-          disabled={isDisabled || lacksFunds}
+          disabled={isDisabled || lacking !== null}
         >
           {isFree ? 'Run for free' : `Run for ${price} USDC`}
         </Button>

@@ -1,0 +1,24 @@
+import { Link } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { linkClass } from '../../ui/values/link.tsx';
+import { type Lack, lackOf } from './spendable.ts';
+
+/** What this session can spend from its treasury, and what a call of this price lacks; nothing while it is not known. */
+export function useSpendable(price: string) {
+  const { data } = useApi('getBalance');
+  const spendable = data?.spendable;
+  return { spendable, lack: spendable ? lackOf(spendable, price) : null };
+}
+
+/** Why the button is disabled, and what helps. */
+export const LackOfFunds = ({ lack }: { lack: Lack | null }) =>
+  lack && (
+    <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+      {lack.text}{' '}
+      {lack.reason === 'funds' && (
+        <Link to="/payments" className={`${linkClass} underline`}>
+          Add funds
+        </Link>
+      )}
+    </p>
+  );
