@@ -30,6 +30,8 @@ export interface Limits {
   readonly signInsPerHour: number;
   /** Invocations per hour that a wallet may pay for without an API key. */
   readonly keylessPerHour: number;
+  /** Calls of price 0 per hour of one account, and from one network address whatever their accounts. */
+  readonly freeCallsPerHour: number;
   /** Documents, files and health checks per hour that one network address may have from this process. */
   readonly documentsPerHour: number;
   /** Bytes of documents that a network address is sent in a minute, by each process. */
@@ -89,6 +91,7 @@ export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean
     },
     signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
     keylessPerHour: perHour('KEYLESS_INVOCATIONS_PER_HOUR', isPrivate ? UNLIMITED : 100),
+    freeCallsPerHour: perHour('ZERO_PRICE_CALLS_PER_HOUR', isPrivate ? UNLIMITED : 100),
     documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
     documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * MIB),
     answerBytesPerMinute: perHour('ANSWER_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),

@@ -204,6 +204,8 @@ it('the free plan is that of the product where money is real, and larger where i
 it('a wallet’s calls without a key are bounded where others reach the node', () => {
   expect(readConfig({ HOST: '0.0.0.0' }).config.keylessPerHour).toBe(100);
   expect(readConfig({}).config.keylessPerHour).toBeGreaterThan(1_000_000);
+  expect(readConfig({ HOST: '0.0.0.0' }).config.freeCallsPerHour).toBe(100);
+  expect(readConfig({}).config.freeCallsPerHour).toBeGreaterThan(1_000_000);
 });
 
 describe('the least amounts on chain', () => {

@@ -1,6 +1,7 @@
 import { identityRegistryByChain } from '@agent-network/chain/addresses';
 import { releaseLeft } from './access/idempotency/idempotency.ts';
 import { createKeysInHand } from './access/idempotency/keys-in-hand.ts';
+import { createFreeCalls } from './access/limits/free-calls.ts';
 import { createRateLimiter } from './access/limits/rate-limiter.ts';
 import { createAuthenticator } from './access/sessions/authenticate.ts';
 import { createAgentFinder } from './agents/alternatives/find-agent.ts';
@@ -192,9 +193,11 @@ const metersOf = (metrics: Metrics, log: Log) => ({
 function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasDb & HasClock & HasReplica) {
   const { chainId, isExposed } = config;
   const localAccount = localAccountOf({ wallet: localWallet, chainId, isExposed, baseUrl });
+  const rateLimiter = createRateLimiter(needs);
   return {
     localAccount,
-    rateLimiter: createRateLimiter(needs),
+    rateLimiter,
+    freeCalls: createFreeCalls({ ...needs, rateLimiter }, config.freeCallsPerHour),
     authenticator: createAuthenticator({ ...needs, hasLocalAccount: localAccount !== null }),
     paymentTurns: createKeyTurns(),
     keysInHand: createKeysInHand((keys) => releaseLeft(needs, keys)),

@@ -5,8 +5,11 @@ import type { Caller, KnownCaller } from '../caller/caller.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** `pages`: reads by the node's own pages for a signed-in user. `signIns`: calls that open sessions, keys and accounts. */
-export type CountedClass = LimitClass | 'pages' | 'signIns';
+/**
+ * `pages`: reads by the node's own pages for a signed-in user. `signIns`: calls that open sessions, keys and accounts. `freeCalls`: calls of
+ * price 0.
+ */
+export type CountedClass = LimitClass | 'pages' | 'signIns' | 'freeCalls';
 
 /** Values of the answer's `X-RateLimit-*` headers. */
 export interface LimitState {

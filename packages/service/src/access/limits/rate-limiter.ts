@@ -65,6 +65,9 @@ const MAX_SUBJECTS = 50_000;
 const MAX_BATCH = 200;
 const MAX_BATCHES = 4;
 
+/** Classes whose calls may be given back: by another process too. */
+const returnable: ReadonlySet<CountedClass> = new Set(['invocations', 'freeCalls']);
+
 const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
 
 /** Leases and returns of all callers that wait at the same time share a statement. */
@@ -153,9 +156,9 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
     counter.endsAtMs = endsAtMs;
   }
 
-  /** Calls beyond the limit cost no query. For invocations the counter is read: another process may have given some back. */
+  /** Calls beyond the limit cost no query. For those that may be given back the counter is read: another process may have given some back. */
   const isUsedUp = ({ usedUp, left, endsAtMs }: Counter, { limitClass }: Window, limit: number): boolean =>
-    limitClass !== 'invocations' && left === 0 && limit <= usedUp && endsAtMs > nowMs();
+    !returnable.has(limitClass) && left === 0 && limit <= usedUp && endsAtMs > nowMs();
 
   return {
     async take(subject, limitClass, limit) {

@@ -59,7 +59,7 @@ export const invocationHandlers = {
   exportRequests: (ctx, { caller, query }) => exportRequests(ctx, caller, query),
   async invokeBulk(ctx, call) {
     await call.countMore(call.body.agents.length - 1);
-    return invokeBulk(ctx, call.caller, call.body, call.once);
+    return invokeBulk(ctx, call.caller, call.body, { client: call.client.address, once: call.once });
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 } satisfies Partial<Handlers>;

@@ -149,6 +149,7 @@ const counted: Readonly<Record<CountedClass, string>> = {
   api: 'requests',
   invocations: 'invocations',
   pages: 'requests of pages',
+  freeCalls: 'free calls',
   signIns: 'requests for signing in from one network address',
 };
 

@@ -1,9 +1,10 @@
 import type { CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
-import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
+import { isKeyless } from '../../access/caller/keyless-caller.ts';
 import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
 import { findMade, type Once } from '../../access/idempotency/once.ts';
+import { countingFree, type HasFreeCalls } from '../../access/limits/free-calls.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
@@ -43,10 +44,10 @@ import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { acceptInTurn, depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
 import { quotedPrice, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
-import { insufficient, requirePayable } from './require-payable.ts';
+import { insufficient, requireAffordable, requirePayable } from './require-payable.ts';
 
-/** Treasuries and channels that pay, and the operator's fee. */
-interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee {}
+/** Treasuries and channels that pay, the operator's fee, and the count of calls that nobody pays for. */
+interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee, HasFreeCalls {}
 
 export interface InvokeContext extends PayContext, PaymentChecks, Intake, Tills, HasListing {}
 
@@ -157,13 +158,17 @@ async function priceAgain(
   }
 }
 
-/** Prices, pays and starts a call of the chosen agent. */
-export async function startChosen(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  input: Input,
-  choice: Choice,
-): Promise<Invoked> {
+/** Prices, pays and starts a call of the chosen agent. Throws RATE_LIMITED for a free call beyond the caller's limit of those. */
+export const startChosen = (ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> =>
+  // Without an API key a free call is refused: there is no account to count it by.
+  countingFree(
+    ctx,
+    caller,
+    { client: input.client, calls: choice.priceMicro === 0n && !isKeyless(caller) ? 1 : 0 },
+    () => startCounted(ctx, caller, input, choice),
+  );
+
+async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
   const { agent, quoteId, requestedAgentId } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
   const alternativeId = requestedAgentId === null && !choice.chosen ? null : agent.id;
@@ -241,11 +246,6 @@ export const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_fai
 async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
   if (input.quoteId) return quotedPrice(ctx, caller, agent, input.quoteId, input.body);
   return { priceMicro: priceOf(agent, input.body).totalMicro, isUsed: false };
-}
-
-function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
-  if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
-    throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
 }
 
 async function start(

@@ -5,6 +5,7 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { budgetOf, dayExceeded, requireWithinLimits } from '../../access/caller/spending-limits.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { countingFree } from '../../access/limits/free-calls.ts';
 import { spend } from '../../access/limits/spend.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent, requireOnline } from '../../agents/alternatives/find-agent.ts';
@@ -50,14 +51,20 @@ export const invokeBulk = (
   ctx: InvokeContext,
   caller: KnownCaller,
   body: BulkRequest,
-  once: Once = unkeyed,
-): Promise<BulkResult> => withPresentAgent(ctx, () => invokePresent(ctx, caller, body, once));
+  arrival: BulkArrival = { client: null, once: unkeyed },
+): Promise<BulkResult> => withPresentAgent(ctx, () => invokePresent(ctx, caller, body, arrival));
+
+interface BulkArrival {
+  /** The network address of the caller; null: unknown. */
+  readonly client: string | null;
+  readonly once: Once;
+}
 
 async function invokePresent(
   ctx: InvokeContext,
   caller: KnownCaller,
   body: BulkRequest,
-  once: Once,
+  { client, once }: BulkArrival,
 ): Promise<BulkResult> {
   const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
   for (const { agent } of parts) requireAtHome(agent, caller, null);
@@ -74,6 +81,25 @@ async function invokePresent(
     ...{ body, payerId, deadline, requestIds, budgetId: budgetOf(caller)?.budgetId ?? null },
     ...{ worker: ctx.processId(), callerKind: callerKindOf(caller) },
   });
+  const calls = parts.filter(({ isCallable, priceMicro }) => isCallable && priceMicro === 0n).length;
+  return countingFree(ctx, caller, { client, calls }, () =>
+    startBulk(ctx, caller, { plan, parts, body, deadline, once }),
+  );
+}
+
+interface BulkStart {
+  readonly plan: BulkPlan;
+  readonly parts: readonly Part[];
+  readonly body: BulkRequest;
+  readonly deadline: Date;
+  readonly once: Once;
+}
+
+async function startBulk(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  { plan, parts, body, deadline, once }: BulkStart,
+): Promise<BulkResult> {
   const agents = parts.map(({ agent }) => agent);
   const begins = plan.requests.filter(({ status }) => status === 'processing');
   const { granted, giveBack } = ctx.backlog.reserve(begins);

@@ -1,6 +1,7 @@
-import { formatUsdc } from '@agent-network/contracts/money';
+import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
-import { AppError } from '../../lib/app-error.ts';
+import { AppError, invalid } from '../../lib/app-error.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 
 /** Throws for a price below the minimum that justifies the gas of an on-chain payment. */
@@ -21,4 +22,10 @@ export function insufficient(
   return caller.kind === 'agent'
     ? new AppError('INSUFFICIENT_BALANCE', message ?? "The agent's treasury balance is below the cost.", { details })
     : new AppError('INSUFFICIENT_FUNDS', message ?? 'The treasury balance is below the cost.', { details });
+}
+
+/** Throws VALIDATION_ERROR for a price above the most that the caller pays. */
+export function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
+  if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
+    throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
 }
