@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/lib/log/log.ts';
+import { createOpenTelemetry } from '../../src/lib/tracing/open-telemetry.ts';
 import { createSampling } from '../../src/lib/tracing/sampling.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
@@ -113,6 +115,19 @@ describe('traces', () => {
     const span = received.spans.slice(before).find(({ name }) => name === 'listAgents');
     expect(span?.parentSpanId ?? '').toBe('');
   });
+});
+
+it('a collector that never answers holds up neither calls nor the stop of the node', async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const settings = { endpoint: `http://127.0.0.1:${portOf(silent)}`, ratio: 1, perSecond: 1000 };
+  const tracing = createOpenTelemetry(settings, { log: silentLog, nodeLabel: 'test' });
+  for (let count = 0; count < 600; count++) await tracing.serve('GET', undefined, async () => undefined);
+  const startMs = performance.now();
+  await tracing.stop();
+  expect(performance.now() - startMs).toBeLessThan(3000);
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
 });
 
 describe('sampling', () => {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -26,6 +27,8 @@ export interface TracingSettings {
 const MAX_REMEMBERED = 10_000;
 /** A span that has waited longer than the queue holds is dropped: a slow collector costs memory up to here, and no request any time. */
 const QUEUE = { maxQueueSize: 4096, maxExportBatchSize: 512, scheduledDelayMillis: 1000, exportTimeoutMillis: 5000 };
+/** A stop does not wait longer for a collector. */
+const STOP_WITHIN_MS = 1000;
 const WARN_EVERY_MS = 60_000;
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
@@ -85,7 +88,7 @@ export function createOpenTelemetry(
       if (span && isSampled(span)) remembered.set(key, trace.wrapSpanContext(span.spanContext()));
     },
     resume: (key, name, options, fn) => childOf(remembered.get(key) ?? current.getStore(), name, options, fn),
-    stop: () => provider.shutdown(),
+    stop: () => Promise.race([provider.shutdown(), delay(STOP_WITHIN_MS, undefined, { ref: false })]),
   };
 }
 
