@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
@@ -127,6 +127,20 @@ describe('the pages of the documentation', () => {
     expect(entries.filter(({ text }) => /<|&amp;/.test(text.replaceAll(/<\w*[^>]*(>|$)/g, '')))).toEqual([]);
     expect(entries.find(({ id }) => id.endsWith('#error-RATE_LIMITED'))?.text).toContain('Retry-After');
     expect(JSON.stringify(entries).length).toBeLessThan(400_000);
+  });
+
+  it('are where errors and the dashboard send their readers: /docs#keys leads to the section, on its page', () => {
+    const known = searchEntries(pages).map(({ id }) => id.split('#')[1]);
+    const root = new URL('../../../../', import.meta.url);
+    const files = globSync(['service/src/**/*.ts', 'dashboard/src/**/*.{ts,tsx}'], { cwd: root });
+    const named = files.flatMap((file) => {
+      const text = readFileSync(new URL(file, root), 'utf8');
+      return file.endsWith('.test.ts')
+        ? []
+        : [...text.matchAll(/(?:\/docs#|^ {4}section: ')(\w+)/gm)].map(([, id]) => id);
+    });
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((id) => !known.includes(id))).toEqual([]);
   });
 
   it('escape whatever the document says', () => {
