@@ -83,6 +83,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   replayWebhook: {"method":"POST","path":"/account/webhooks/{webhookId}/replay","auth":"key","hasBody":true},
   getNetwork: {"method":"GET","path":"/network","auth":"none"},
   listNetworkAgents: {"method":"GET","path":"/network/agents","auth":"none"},
+  getOperatorTotals: {"method":"GET","path":"/operator/totals","auth":"key"},
   getOperatorStatus: {"method":"GET","path":"/operator/status","auth":"key"},
   getOperatorInvocation: {"method":"GET","path":"/operator/invocations/{id}","auth":"key"},
   getOperatorChannels: {"method":"GET","path":"/operator/channels","auth":"key"},

@@ -53,6 +53,7 @@ import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
 import { createTextRecords } from './lib/net/text-records.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createNodeMetrics } from './metric-series.ts';
+import { createTotalsReader } from './operator/read-totals.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
@@ -177,6 +178,7 @@ const createMoneyWork = (base: Parameters<typeof createReservesReader>[0] & Para
   settler: createSettler(base),
   reorgWatch: createReorgWatch(base),
   reserves: createReservesReader(base),
+  totals: createTotalsReader(base),
 });
 
 function createChannelWork(base: ClaimContext) {

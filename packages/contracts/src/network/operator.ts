@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { Reserves } from '../payments/reserves.ts';
-import { Id, Timestamp, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
 import { ChainIndex } from './network.ts';
 import { OperatorInvocation } from './operator-invocation.ts';
 
@@ -52,7 +52,31 @@ export const OperatorStatus = z.object({
 });
 export type OperatorStatus = z.infer<typeof OperatorStatus>;
 
+/** Totals of the whole node. */
+export const OperatorTotals = z.object({
+  asOf: Timestamp,
+  accounts: Count.describe('With those that were opened by a payment of a wallet.'),
+  agents: z.object({ total: Count, online: Count }).describe('Of this node; removed ones do not count.'),
+  calls: z
+    .object({ total: Count, days30: Count })
+    .describe('Ended calls of all accounts; in 30 days (UTC, with today).'),
+  volume: z.object({ total: Usdc, days30: Usdc }).describe('Cost of those calls.'),
+  fees: Usdc.describe('Fees that the node has earned and not withdrawn yet.'),
+});
+export type OperatorTotals = z.infer<typeof OperatorTotals>;
+
 export const operatorEndpoints = {
+  getOperatorTotals: endpoint({
+    method: 'GET',
+    path: '/operator/totals',
+    summary: 'Read totals of the node: accounts, agents, calls, volume, fees; at most a minute old',
+    tag: 'Network',
+    auth: 'key',
+    scope: 'operator',
+    limit: 'api',
+    data: OperatorTotals,
+    errors: [],
+  }),
   getOperatorStatus: endpoint({
     method: 'GET',
     path: '/operator/status',

@@ -7,8 +7,12 @@ import type { HasProcessId } from '../queue/heartbeat.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
 import { countOpenTransactions, listProcesses, readDatabase, readQueues, readSettlements } from './operator-store.ts';
+import type { HasTotals } from './read-totals.ts';
 
-export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, HasReserves {}
+/** Readings that all callers share for a while. */
+interface SharedReadings extends HasReserves, HasTotals {}
+
+export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, SharedReadings {}
 
 /** Status of the node. Each queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
 export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {

@@ -92,6 +92,7 @@ const rules: Record<EndpointName, Rule> = {
   getOverview: rule('payments:read', 'own', 403),
   listOwnAgents: rule('payments:read', 'own', 403),
   getOperatorStatus: rule('operator', 'own', 403),
+  getOperatorTotals: rule('operator', 'own', 403),
   getOperatorInvocation: rule('operator', 'own', 403),
   getOperatorChannels: rule('operator', 'own', 403),
   listOperatorClaims: rule('operator', 'own', 403),

@@ -7,6 +7,7 @@ import type { Handlers } from '../request/handler.ts';
 
 export const networkHandlers = {
   getOperatorStatus: (ctx) => readStatus(ctx),
+  getOperatorTotals: (ctx) => ctx.totals.read(),
   getOperatorInvocation: (ctx, { params }) => readOperatorInvocation(ctx, params.id),
   getOperatorChannels: (ctx) => readOperatorChannels(ctx),
   listOperatorClaims: (ctx, { query }) => listOperatorClaims(ctx, query),

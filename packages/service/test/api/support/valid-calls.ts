@@ -65,6 +65,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getAgentEarnings: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   listAlternatives: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getOperatorStatus: ({ owner }) => ({ key: owner.key, params: {} }),
+  getOperatorTotals: ({ owner }) => ({ key: owner.key, params: {} }),
   getOperatorInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { id: requestId } }),
   getOperatorChannels: ({ owner }) => ({ key: owner.key, params: {} }),
   listOperatorClaims: ({ owner }) => ({ key: owner.key, params: {} }),

@@ -1,0 +1,44 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { OperatorTotals } from '@agent-network/contracts/network/operator';
+import type { Records } from '../db/records.ts';
+import { readNodeTotals } from './totals-store.ts';
+
+const MAX_AGE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const DAYS = 30;
+
+export interface HasTotals {
+  readonly totals: { read(): Promise<OperatorTotals> };
+}
+
+/** Reads the totals of the node for all callers: at most once a minute in this process. A read that fails is not kept. */
+export function createTotalsReader(ctx: Records): HasTotals['totals'] {
+  let newest: { readonly atMs: number; readonly totals: Promise<OperatorTotals> } | null = null;
+  return {
+    read() {
+      const nowMs = ctx.clock.now().getTime();
+      if (newest && nowMs - newest.atMs < MAX_AGE_MS) return newest.totals;
+      const reading = { atMs: nowMs, totals: readTotals(ctx) };
+      newest = reading;
+      reading.totals.catch(() => {
+        if (newest === reading) newest = null;
+      });
+      return reading.totals;
+    },
+  };
+}
+
+async function readTotals({ db, clock }: Records): Promise<OperatorTotals> {
+  const now = clock.now();
+  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+  const since = new Date(today - (DAYS - 1) * DAY_MS);
+  const row = await readNodeTotals(db, since);
+  return {
+    asOf: now.toISOString(),
+    accounts: row.accounts,
+    agents: { total: row.agents, online: row.online },
+    calls: { total: row.calls, days30: row.calls30 },
+    volume: { total: formatUsdc(row.spentMicro), days30: formatUsdc(row.spentMicro30) },
+    fees: formatUsdc(row.feesMicro),
+  };
+}
