@@ -31,10 +31,13 @@ const standStill = `new Promise((resolve) => requestAnimationFrame(() => request
 const rulesByTheme = { light: '', dark: 'runOnly: ["color-contrast", "link-in-text-block"]' } as const;
 
 /** No violation of what axe checks, in light and in dark. Once for each view, and for each dialog, is enough. */
-export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+export async function expectAccessible(
+  page: Page,
+  { what = '', themes = ['light', 'dark'] }: { what?: string; themes?: readonly ('light' | 'dark')[] } = {},
+): Promise<void> {
+  for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(standStill);
-    expect(await violationsOf(page, rulesByTheme[colorScheme]), colorScheme).toEqual([]);
+    expect(await violationsOf(page, rulesByTheme[colorScheme]), `${what} ${colorScheme}`).toEqual([]);
   }
 }

@@ -7,14 +7,14 @@ import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { costOf, type InvocationRow, isBulk, statusCounts } from './group-bulk.ts';
 
 const TASK_CHARS = 120;
-const taskClass = `${rowLinkClass} block max-w-80 min-w-40 truncate`;
+const taskClass = `${rowLinkClass} block max-w-80 truncate`;
 
 const Task = ({ row }: { row: InvocationRow }) => {
   const { requestId, bulkId, task } = row.first;
   const text = <bdi>{task.slice(0, TASK_CHARS)}</bdi>;
   if (bulkId === null || !isBulk(row))
     return (
-      <Link to="/invocations/$requestId" params={{ requestId }} className={taskClass}>
+      <Link to="/invocations/$requestId" params={{ requestId }} className={`${taskClass} min-w-40`}>
         {text}
       </Link>
     );

@@ -90,7 +90,7 @@ const Filters = ({ search, set, onClear }: FiltersProps) => (
       type="search"
       aria-label="Search task or agent name"
       aria-keyshortcuts="/"
-      placeholder="Search task or agent name  ( / )"
+      placeholder="Task or agent name  ( / )"
       maxLength={200}
       value={search.search ?? ''}
       onChange={(text) => set({ search: text })}

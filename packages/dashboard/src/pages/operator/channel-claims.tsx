@@ -21,7 +21,7 @@ export function ChannelClaims() {
       <h2 className="text-base font-semibold">Payment channels</h2>
       {error && <ErrorNote title="Could not load the channels" error={error} onRetry={() => void refetch()} />}
       {data && <Totals channels={data} />}
-      <Card title="Channels with unclaimed charges" isFlush>
+      <Card title="Unclaimed charges" isFlush>
         <DataTable
           label="Channels with unclaimed charges"
           columns={owingColumns}

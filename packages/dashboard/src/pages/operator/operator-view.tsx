@@ -18,6 +18,7 @@ import { processColumns } from './process-columns.tsx';
 import { queueColumns } from './queue-columns.tsx';
 import { signerColumns } from './signer-columns.tsx';
 import { DatabaseCard, IndexCard, ReservesCard } from './status-cards.tsx';
+import { Totals } from './totals.tsx';
 
 const LOOK_MS = 5000;
 
@@ -28,8 +29,9 @@ export function OperatorView() {
     <Page title="Operator" description="Status of this node, updated every five seconds.">
       {isOperator ? (
         <>
-          <InvocationLookup />
+          <Totals />
           <StatusParts />
+          <InvocationLookup />
           <ChannelClaims />
         </>
       ) : (

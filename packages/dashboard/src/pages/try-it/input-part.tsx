@@ -39,32 +39,14 @@ export function InputPart({ form, types: { inputSchema, examples = [] } }: Input
   const broken = 'problem' in parsed && error('input') ? parsed.problem : undefined;
   return (
     <div className="space-y-4">
-      {(fields !== null || examples.length > 0) && (
-        <div className="flex flex-wrap items-center gap-2">
-          {examples.map(({ description, input: example }, at) => (
-            <Button
-              // biome-ignore lint/suspicious/noArrayIndexKey: examples have nothing but their place
-              key={at}
-              size="sm"
-              className="max-w-full"
-              onClick={() => write(JSON.stringify(example, null, 2))}
-            >
-              <span className="truncate">{exampleLabel(description, at, examples.length)}</span>
-            </Button>
-          ))}
-          {fields !== null && (
-            <Button
-              size="sm"
-              variant="ghost"
-              className="ml-auto"
-              disabled={isForm ? isUnfinished : input === null}
-              onClick={() => wantJson(isForm)}
-            >
-              {isForm ? 'Edit as JSON' : 'Edit as a form'}
-            </Button>
-          )}
-        </div>
-      )}
+      <InputBar
+        examples={examples}
+        onExample={(example) => write(JSON.stringify(example, null, 2))}
+        hasForm={fields !== null}
+        isForm={isForm}
+        canSwitch={isForm ? !isUnfinished : input !== null}
+        onSwitch={() => wantJson(isForm)}
+      />
       {isForm ? (
         <fieldset className="min-w-0 space-y-4">
           <legend className="mb-2 font-medium">Input</legend>
@@ -91,6 +73,33 @@ export function InputPart({ form, types: { inputSchema, examples = [] } }: Input
     </div>
   );
 }
+
+interface InputBarProps {
+  readonly examples: NonNullable<AgentTypesPart['examples']>;
+  readonly onExample: (input: unknown) => void;
+  readonly hasForm: boolean;
+  readonly isForm: boolean;
+  readonly canSwitch: boolean;
+  readonly onSwitch: () => void;
+}
+
+/** Examples to begin with, and the way from the form to JSON and back. */
+const InputBar = ({ examples, onExample, hasForm, isForm, canSwitch, onSwitch }: InputBarProps) =>
+  (hasForm || examples.length > 0) && (
+    <div className="flex flex-wrap items-center gap-2">
+      {examples.map(({ description, input }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: examples have nothing but their place
+        <Button key={at} size="sm" className="max-w-full" onClick={() => onExample(input)}>
+          <bdi className="truncate">{exampleLabel(description, at, examples.length)}</bdi>
+        </Button>
+      ))}
+      {hasForm && (
+        <Button size="sm" variant="ghost" className="ml-auto" disabled={!canSwitch} onClick={onSwitch}>
+          {isForm ? 'Edit as JSON' : 'Edit as a form'}
+        </Button>
+      )}
+    </div>
+  );
 
 function exampleLabel(description: string | undefined, at: number, count: number): string {
   if (description) return `Use example: ${description}`;

@@ -4,6 +4,8 @@ import { isTaken } from './delivery.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOST_HOURS = 48;
+/** A chart of less has no axis to read. */
+const FEWEST_STEPS = 12;
 
 export interface DeliverySeries {
   readonly stepMs: number;
@@ -21,8 +23,9 @@ export function deliverySeries(deliveries: readonly Pick<Delivery, 'attempts'>[]
   if (moments.length === 0) return { stepMs: HOUR_MS, timesMs: [], taken: [], refused: [], successRate: null };
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
   const stepMs = last - first > MOST_HOURS * HOUR_MS ? DAY_MS : HOUR_MS;
-  const from = Math.floor(first / stepMs);
-  const count = Math.floor(last / stepMs) - from + 1;
+  const end = Math.floor(last / stepMs);
+  const count = Math.max(end - Math.floor(first / stepMs) + 1, FEWEST_STEPS);
+  const from = end - count + 1;
   const countOf = (wanted: boolean) => {
     const counts = new Array<number>(count).fill(0);
     for (const attempt of attempts) {

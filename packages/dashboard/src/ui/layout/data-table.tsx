@@ -41,12 +41,8 @@ const cellClass = <Row,>({ align }: Column<Row>) => classNames('px-4 py-2', alig
 /** Rows are cards on phones. Told outright, as browsers take the roles of a table from what is no longer laid out as one. */
 const role = (name: 'table' | 'rowgroup' | 'row' | 'columnheader' | 'cell') => ({ role: name });
 
-/**
- * A table; on phones a list of cards, each value beside the name of its column. It scrolls sideways where it is wider than the screen,
- * and draws only the rows in sight when there are many.
- */
-export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, error, onRetry, empty } = props;
+/** The rows that are drawn: all of them, or, where there are many, those in sight and the room of the others. */
+function useShownRows<Row extends object>({ columns, rows, rowId }: DataTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, Row>();
@@ -64,11 +60,26 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     overscan: 12,
   });
   const items = isVirtual ? virtualizer.getVirtualItems() : null;
-  const shown = items
-    ? items.flatMap(({ index }) => (all[index] ? [{ row: all[index], index }] : []))
-    : all.map((row, index) => ({ row, index }));
-  const before = items?.[0]?.start ?? 0;
-  const after = items ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  return {
+    scroller,
+    table,
+    count: all.length,
+    shown: items
+      ? items.flatMap(({ index }) => (all[index] ? [{ row: all[index], index }] : []))
+      : all.map((row, index) => ({ row, index })),
+    measure: isVirtual ? virtualizer.measureElement : undefined,
+    before: items?.[0]?.start ?? 0,
+    after: items ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0,
+  };
+}
+
+/**
+ * A table; on phones a list of cards, each value beside the name of its column. It scrolls sideways where it is wider than the screen,
+ * and draws only the rows in sight when there are many.
+ */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { label, columns, rows, error, onRetry, empty } = props;
+  const { scroller, table, count, shown, measure, before, after } = useShownRows(props);
   if (error && !rows)
     return (
       <div className="p-4">
@@ -81,28 +92,15 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       ref={scroller}
       aria-label={label}
       tabIndex={0}
-      className={classNames('overflow-x-auto', isVirtual && 'max-h-[70vh] overflow-y-auto')}
+      className={classNames('overflow-x-auto', measure && 'max-h-[70vh] overflow-y-auto')}
     >
       <table
         {...role('table')}
         aria-label={label}
-        aria-rowcount={isVirtual ? all.length : undefined}
+        aria-rowcount={measure ? count : undefined}
         className="card-table w-full border-collapse"
       >
-        <thead {...role('rowgroup')} className="bg-surface max-sm:sr-only sm:sticky sm:top-0 sm:z-20">
-          <tr {...role('row')} className="border-b border-line text-left text-[13px] text-muted">
-            {columns.map((column) => (
-              <th
-                key={column.id}
-                {...role('columnheader')}
-                scope="col"
-                className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
-              >
-                {column.hidesHeader ? <span className="sr-only">{column.header}</span> : column.header}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head columns={columns} />
         <tbody {...role('rowgroup')}>
           {!rows && <LoadingRows columns={columns} />}
           <Spacer heightPx={before} />
@@ -110,17 +108,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
             <tr
               key={row.id}
               {...role('row')}
-              ref={isVirtual ? virtualizer.measureElement : undefined}
+              ref={measure}
               data-index={index}
               className="relative border-b border-line last:border-b-0 hover:bg-sunken/60"
             >
               {row.getAllCells().map((cell, at) => (
-                <td
-                  key={cell.id}
-                  {...role('cell')}
-                  data-label={at === 0 || columns[at]?.hidesHeader ? undefined : columns[at]?.header}
-                  className={columns[at] && cellClass(columns[at])}
-                >
+                <td key={cell.id} {...role('cell')} {...cellProps(columns[at], at)}>
                   <table.FlexRender cell={cell} />
                 </td>
               ))}
@@ -132,6 +125,30 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     </section>
   );
 }
+
+/** Class of a cell, and the name of its column, which a card shows beside it; the first one is the title of the card. */
+const cellProps = <Row,>(column: Column<Row> | undefined, at: number) =>
+  column && {
+    className: cellClass(column),
+    'data-label': at === 0 || column.hidesHeader ? undefined : column.header,
+  };
+
+const Head = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
+  <thead {...role('rowgroup')} className="bg-surface max-sm:sr-only sm:sticky sm:top-0 sm:z-20">
+    <tr {...role('row')} className="border-b border-line text-left text-[13px] text-muted">
+      {columns.map((column) => (
+        <th
+          key={column.id}
+          {...role('columnheader')}
+          scope="col"
+          className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
+        >
+          {column.hidesHeader ? <span className="sr-only">{column.header}</span> : column.header}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
 
 const Spacer = ({ heightPx }: { heightPx: number }) =>
   heightPx > 0 ? (

@@ -3,15 +3,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useSession } from '../../../app/session.ts';
 import { useForm } from '../../../forms/use-form.ts';
 import { Button } from '../../../ui/controls/button.tsx';
-import { Checkbox } from '../../../ui/controls/checkbox.tsx';
-import { Field } from '../../../ui/controls/field.tsx';
-import { Select } from '../../../ui/controls/select.tsx';
-import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
 import { Actions, Dialog } from '../../../ui/overlays/dialog.tsx';
 import { ErrorNote } from '../../../ui/values/error-note.tsx';
 import { useWalletField } from '../../../wallet/wallet-field.tsx';
-import { type NamedTreasury, treasuryOptions } from '../treasury.ts';
+import type { NamedTreasury } from '../treasury.ts';
 import { useWithdrawal } from './use-withdrawal.ts';
+import { WithdrawFields } from './withdraw-fields.tsx';
 import { type WithdrawalValues, withdrawalBody } from './withdrawal-body.ts';
 
 interface WithdrawDialogProps {
@@ -22,7 +19,7 @@ interface WithdrawDialogProps {
 
 /** Sends USDC from a treasury to a wallet, signed by the wallet of the account for just that. */
 export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDialogProps) {
-  const { address, isLocal, scopes } = useSession();
+  const { isLocal } = useSession();
   const navigate = useNavigate();
   const { wallet, field } = useWalletField();
   const { withdraw, isUncertain } = useWithdrawal();
@@ -42,8 +39,6 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
       await navigate({ to: '/payments/withdrawals/$withdrawalId', params: { withdrawalId } });
     },
   });
-  const { values, set, error } = form;
-  const available = treasuries.find((each) => each.treasuryId === values.treasuryId)?.available;
   return (
     <Dialog
       isOpen
@@ -57,43 +52,7 @@ export function WithdrawDialog({ treasuries, treasuryId, onClose }: WithdrawDial
     >
       <form onSubmit={form.submit} noValidate className="space-y-4">
         <fieldset disabled={form.isBusy || isUncertain} className="space-y-4">
-          <Field label="From" error={error('treasuryId')}>
-            <Select
-              value={values.treasuryId}
-              onChange={(id) => set('treasuryId', id)}
-              options={treasuryOptions(treasuries)}
-            />
-          </Field>
-          {scopes.includes('operator') && (
-            <Checkbox
-              label="Withdraw the node's fees"
-              hint="They pass through this treasury and appear in its statement."
-              isChecked={values.isOfFees}
-              onChange={(isOfFees) => set('isOfFees', isOfFees)}
-            />
-          )}
-          <Field label="Amount" isRequired error={error('amount')}>
-            <NumberInput unit="USDC" value={values.amount} onChange={(amount) => set('amount', amount)} />
-          </Field>
-          {available !== undefined && !values.isOfFees && (
-            <Button size="sm" onClick={() => set('amount', available)}>
-              All: {available} USDC
-            </Button>
-          )}
-          <Field
-            label="To"
-            error={error('to')}
-            hint="Leave empty for the account's wallet. Withdrawals can't be reversed."
-          >
-            <TextInput
-              value={values.to}
-              onChange={(to) => set('to', to)}
-              placeholder={address}
-              spellCheck={false}
-              autoComplete="off"
-              className="font-mono text-[13px]"
-            />
-          </Field>
+          <WithdrawFields form={form} treasuries={treasuries} />
           {!isLocal && field}
         </fieldset>
         <ErrorNote error={form.failure} />
