@@ -31,13 +31,33 @@ create table account (
   wallet_proven_at timestamp with time zone,
   created_at timestamp with time zone not null,
   node_url text,
+  suspended_at timestamp with time zone,
+  suspended_reason text,
   constraint account_pkey PRIMARY KEY (id),
   constraint account_address_key UNIQUE (address),
   constraint account_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text)),
   constraint account_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'enterprise'::text])))
 );
+CREATE INDEX account_address_start ON public.account USING btree (address text_pattern_ops);
+CREATE INDEX account_suspended ON public.account USING btree (id) WHERE (suspended_at IS NOT NULL);
 CREATE TRIGGER account_changed AFTER UPDATE OF address, plan, wallet_proven_at ON public.account FOR EACH ROW WHEN ((((old.address IS DISTINCT FROM new.address) OR (old.plan IS DISTINCT FROM new.plan)) OR (old.wallet_proven_at IS DISTINCT FROM new.wallet_proven_at))) EXECUTE FUNCTION note_replica_change('account');
 CREATE TRIGGER account_node_changed AFTER UPDATE OF node_url ON public.account FOR EACH ROW WHEN ((old.node_url IS DISTINCT FROM new.node_url)) EXECUTE FUNCTION note_replica_change('account');
+CREATE TRIGGER account_suspended AFTER UPDATE OF suspended_at ON public.account FOR EACH ROW WHEN ((old.suspended_at IS DISTINCT FROM new.suspended_at)) EXECUTE FUNCTION note_replica_change('account');
+
+create table account_change (
+  id text not null,
+  account_id text not null,
+  kind text not null,
+  plan text,
+  reason text not null,
+  actor_account_id text not null,
+  actor_id text not null,
+  at timestamp with time zone not null,
+  constraint account_change_pkey PRIMARY KEY (id),
+  constraint account_change_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_change_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'suspended'::text, 'resumed'::text])))
+);
+CREATE INDEX account_change_of ON public.account_change USING btree (account_id, at DESC);
 
 create table account_storage (
   account_id text not null,

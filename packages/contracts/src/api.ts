@@ -21,6 +21,7 @@ import { receiptEndpoints } from './invocations/receipts.ts';
 import { streamEndpoints } from './invocations/stream-events.ts';
 import { networkEndpoints } from './network/network.ts';
 import { operatorEndpoints } from './network/operator.ts';
+import { operatorAccountEndpoints } from './network/operator-accounts.ts';
 import { operatorChannelEndpoints } from './network/operator-channels.ts';
 import { channelEndpoints } from './payments/channels.ts';
 import { claimEndpoints } from './payments/claims.ts';
@@ -59,6 +60,7 @@ export const api = {
   ...webhookEndpoints,
   ...networkEndpoints,
   ...operatorEndpoints,
+  ...operatorAccountEndpoints,
   ...operatorChannelEndpoints,
 } as const satisfies Record<string, Endpoint>;
 

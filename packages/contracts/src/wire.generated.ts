@@ -86,6 +86,11 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getOperatorTotals: {"method":"GET","path":"/operator/totals","auth":"key"},
   getOperatorStatus: {"method":"GET","path":"/operator/status","auth":"key"},
   getOperatorInvocation: {"method":"GET","path":"/operator/invocations/{id}","auth":"key"},
+  listOperatorAccounts: {"method":"GET","path":"/operator/accounts","auth":"key"},
+  getOperatorAccount: {"method":"GET","path":"/operator/accounts/{accountId}","auth":"key"},
+  setAccountPlan: {"method":"PUT","path":"/operator/accounts/{accountId}/plan","auth":"key","hasBody":true},
+  suspendAccount: {"method":"POST","path":"/operator/accounts/{accountId}/suspend","auth":"key","hasBody":true},
+  resumeAccount: {"method":"POST","path":"/operator/accounts/{accountId}/resume","auth":"key","hasBody":true},
   getOperatorChannels: {"method":"GET","path":"/operator/channels","auth":"key"},
   listOperatorClaims: {"method":"GET","path":"/operator/claims","auth":"key"},
 };

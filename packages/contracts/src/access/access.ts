@@ -21,6 +21,10 @@ const Account = z.object({
   plan: Plan,
   walletProven: z.boolean().describe('true: this account has proven control of its wallet.'),
   createdAt: Timestamp,
+  suspension: z
+    .object({ at: Timestamp, reason: z.string() })
+    .nullable()
+    .describe('Set while the operator suspends the account: it reads, cancels and withdraws, and starts nothing.'),
   wallets: z
     .array(z.object({ address: WalletAddress, provenAt: Timestamp }))
     .describe('Further wallets that the account claimed, the latest first; at most 100.'),

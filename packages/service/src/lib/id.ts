@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 
 export type IdPrefix =
   | 'acc'
+  | 'chg'
   | 'agt'
   | 'chl'
   | 'req'

@@ -8,6 +8,8 @@ export interface AccountRow {
   address: string;
   plan: Plan;
   walletProvenAt: Date | null;
+  suspendedAt: Date | null;
+  suspendedReason: string | null;
   createdAt: Date;
 }
 
@@ -98,7 +100,8 @@ export async function markWalletProven(sql: Sql, accountId: string, now: Date): 
 export async function findAccount(sql: Sql, accountId: string): Promise<AccountRow | undefined> {
   const rows = await sql.query<AccountRow>(
     'find-account',
-    `select id as "accountId", address, plan, wallet_proven_at as "walletProvenAt", created_at as "createdAt"
+    `select id as "accountId", address, plan, wallet_proven_at as "walletProvenAt", created_at as "createdAt",
+            suspended_at as "suspendedAt", suspended_reason as "suspendedReason"
        from account where id = $1`,
     [accountId],
   );
@@ -164,6 +167,14 @@ export const listApiKeyRows = (sql: Sql, accountId: string, now: Date): Promise<
 export async function readPlan(sql: Sql, accountId: string): Promise<Plan> {
   const [row] = await sql.query<{ plan: Plan }>('read-plan', 'select plan from account where id = $1', [accountId]);
   return (row as NonNullable<typeof row>).plan;
+}
+
+/** True while the operator suspends the account. */
+export async function isSuspended(sql: Sql, accountId: string): Promise<boolean> {
+  const rows = await sql.query('is-suspended', 'select from account where id = $1 and suspended_at is not null', [
+    accountId,
+  ]);
+  return rows.length > 0;
 }
 
 /** Locks the account until the transaction ends; returns its plan. */

@@ -50,13 +50,14 @@ export const listWallets = (
 export interface PayerAccount {
   readonly accountId: string;
   readonly plan: Plan;
+  readonly isSuspended: boolean;
 }
 
 /** The account of a wallet: the one that it is linked to, else its own. */
 export async function findPayerAccount(sql: Sql, address: string): Promise<PayerAccount | null> {
   const [row] = await sql.query<PayerAccount>(
     'find-payer-account',
-    `select a.id as "accountId", a.plan from account a
+    `select a.id as "accountId", a.plan, a.suspended_at is not null as "isSuspended" from account a
       where a.id = coalesce((select account_id from account_wallet where address = $1), (select id from account where address = $1))`,
     [address],
   );

@@ -15,7 +15,7 @@ export const payerAccountOf = (ctx: HasDb, wallet: string): Promise<PayerAccount
  */
 export async function openPayerAccount(ctx: HasDb, wallet: string, now: Date): Promise<PayerAccount> {
   const accountId = await ensureAccount(ctx.db, { id: newId('acc'), address: wallet, now });
-  return (await payerAccountOf(ctx, wallet)) ?? { accountId, plan: 'free' };
+  return (await payerAccountOf(ctx, wallet)) ?? { accountId, plan: 'free', isSuspended: false };
 }
 
 /** True if a wallet that has signed in may read a request of an account: of its own account, or one that it has paid for itself. */

@@ -30,6 +30,8 @@ export interface AccountCaller {
   readonly plan: Plan;
   readonly scopes: readonly Scope[];
   readonly isWalletProven: boolean;
+  /** True while the operator suspends the account. */
+  readonly isSuspended?: boolean;
   /** Status of the network node that this account's wallet belongs to; null: none that is listed here. */
   readonly node: 'online' | 'offline' | null;
   readonly limits: SpendingLimits;
@@ -45,6 +47,7 @@ export interface AgentCaller {
   readonly accountId: string;
   readonly agentId: string;
   readonly plan: Plan;
+  readonly isSuspended?: boolean;
   /** As for its account. */
   readonly node: AccountCaller['node'];
 }

@@ -103,12 +103,13 @@ const MAX_WALLETS = 100;
 export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
   const account = await findAccount(ctx.db, caller.accountId);
   if (!account) throw notFound('account');
-  const { walletProvenAt, createdAt, ...rest } = account;
+  const { walletProvenAt, suspendedAt, suspendedReason, createdAt, ...rest } = account;
   const wallets = await listWallets(ctx.db, caller.accountId, MAX_WALLETS);
   return {
     ...rest,
     walletProven: walletProvenAt !== null,
     createdAt: createdAt.toISOString(),
+    suspension: suspendedAt && { at: suspendedAt.toISOString(), reason: suspendedReason ?? '' },
     wallets: wallets.map(({ address, provenAt }) => ({ address, provenAt: provenAt.toISOString() })),
   };
 }

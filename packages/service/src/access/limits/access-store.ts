@@ -10,6 +10,7 @@ export interface ApiKeyRow {
   plan: Plan;
   scopes: Scope[];
   isWalletProven: boolean;
+  isSuspended: boolean;
   node: 'online' | 'offline' | null;
   secretHash: Buffer;
   expiresAt: Date | null;
@@ -28,7 +29,7 @@ export const findApiKeys = (sql: Sql, keyIds: readonly string[]): Promise<ApiKey
   sql.query<ApiKeyRow>(
     'find-api-keys',
     `select k.id as "keyId", k.name, k.account_id as "accountId", a.address, a.plan, k.scopes,
-            a.wallet_proven_at is not null as "isWalletProven",
+            a.wallet_proven_at is not null as "isWalletProven", a.suspended_at is not null as "isSuspended",
             ${nodeOfAccount} as node,
             k.secret_hash as "secretHash", k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt",
             coalesce(k.budget_id, k.id) as "budgetId", k.per_call_micro as "perCallMicro", k.per_day_micro as "perDayMicro",
@@ -67,6 +68,7 @@ export interface AgentTokenRow {
   agentId: string;
   accountId: string;
   plan: Plan;
+  isSuspended: boolean;
   node: ApiKeyRow['node'];
   address: string;
   /** In hex. */
@@ -77,7 +79,7 @@ export const findAgentsByToken = (sql: Sql, tokenHashes: readonly string[]): Pro
   sql.query<AgentTokenRow>(
     'find-agents-by-token',
     `select g.id as "agentId", g.account_id as "accountId", a.plan, a.address,
-            ${nodeOfAccount} as node, encode(g.token_hash, 'hex') as "tokenHash"
+            a.suspended_at is not null as "isSuspended", ${nodeOfAccount} as node, encode(g.token_hash, 'hex') as "tokenHash"
        from agent g join account a on a.id = g.account_id
       where g.token_hash = any(array(select decode(hash, 'hex') from unnest($1::text[]) as hash)) and g.status <> 'removed'`,
     [tokenHashes],

@@ -12,11 +12,11 @@ export const isSession = (caller: { readonly kind: string }): caller is SessionC
 
 /** The caller of a valid session. */
 export function sessionCaller(row: SessionRow): SessionCaller {
-  const { keyId, name, accountId, address, plan, isWalletProven, node } = row;
+  const { keyId, name, accountId, address, plan, isWalletProven, isSuspended, node } = row;
   const { createdAt, lastSeenAt, expiresAt, userAgent, isLocal } = row;
   return {
     kind: 'account',
-    ...{ keyId, name, accountId, address, plan, isWalletProven, node },
+    ...{ keyId, name, accountId, address, plan, isWalletProven, isSuspended, node },
     scopes: row.isOperator ? [...sessionScopes, 'operator'] : sessionScopes,
     limits: noLimits,
     budgetId: keyId,

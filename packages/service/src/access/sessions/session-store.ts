@@ -9,6 +9,7 @@ export interface SessionRow {
   address: string;
   plan: Plan;
   isWalletProven: boolean;
+  isSuspended: boolean;
   node: 'online' | 'offline' | null;
   secretHash: Buffer;
   createdAt: Date;
@@ -22,7 +23,7 @@ export interface SessionRow {
 }
 
 const columns = `k.id as "keyId", k.name, k.account_id as "accountId", a.address, a.plan,
-  a.wallet_proven_at is not null as "isWalletProven",
+  a.wallet_proven_at is not null as "isWalletProven", a.suspended_at is not null as "isSuspended",
   (select n.status from network_node n where n.base_url = a.node_url and n.wallet = a.address and n.is_listed) as node,
   k.secret_hash as "secretHash", k.created_at as "createdAt", coalesce(k.last_used_at, k.created_at) as "lastSeenAt",
   k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.user_agent as "userAgent", k.is_local as "isLocal",

@@ -1,3 +1,4 @@
+import { isAccountSuspended } from '../../access/accounts/suspended-account.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { type EndpointProof, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasLog } from '../../lib/log/log.ts';
@@ -170,7 +171,9 @@ async function record(
     const current = await lockAgentRow(tx, checked.id);
     if (!current || !isAsChecked(current, checked)) return;
     const { events, change } = find(current);
-    const status = events.reduce(nextAgentStatus, current.status);
+    // Read by a statement of its own after the agent is locked: a suspension either is seen, or waits for the agent.
+    const isHeld = await isAccountSuspended(tx, current.accountId);
+    const status = (isHeld ? (['went_down'] as const) : events).reduce(nextAgentStatus, current.status);
     const after = { ...current, ...change, status };
     const now = ctx.clock.now();
     const reputation = await reputationAfterProbe(tx, after, now);

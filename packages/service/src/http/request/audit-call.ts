@@ -59,7 +59,7 @@ export async function auditCall<T>(
     if (entry) await ended(ctx, entry, done, (end) => writeEntry(ctx, entry, end));
     return data;
   }
-  const subject = { ...idsIn(parsed.params), ...idsIn(parsed.body) };
+  const subject = { ...accountIn(parsed.params), ...idsIn(parsed.params), ...idsIn(parsed.body) };
   const entry = entryOf(name, { ...caller, ...actorOf(caller) }, client, subject);
   const id = await writeEntry(ctx, entry);
   try {
@@ -139,6 +139,12 @@ function signedIn(name: EndpointName, data: unknown, client: Client): NewAuditEn
   const actor = sessionId ? { actorKind: 'session', actorName: 'session' } : { actorKind: 'key', actorName: keyName };
   return entryOf(name, { accountId, actorId, ...actor } as Actor, client, idsIn(data));
 }
+
+/** The account that an operator's call is about. */
+const accountIn = (params: unknown): Record<string, string> => {
+  const { accountId } = (params ?? {}) as { accountId?: string };
+  return accountId === undefined ? {} : { accountId };
+};
 
 const idNames = ['agentId', 'keyId', 'sessionId', 'treasuryId', 'tokenId', 'webhookId', 'deliveryId', 'withdrawalId'];
 

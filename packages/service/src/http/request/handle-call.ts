@@ -2,6 +2,7 @@ import type { EndpointName } from '@agent-network/contracts/api';
 import { type Endpoint, type Parsed, takesIdempotencyKey } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import type { AgentCaller, Caller } from '../../access/caller/caller.ts';
+import { requireActive } from '../../access/caller/suspension.ts';
 import {
   type FoundAnswer,
   fingerprintOf,
@@ -164,6 +165,7 @@ async function requireAllowedOrNote(
 ): Promise<void> {
   try {
     requireAllowed(row, caller);
+    requireActive(caller, name, row);
   } catch (error) {
     await auditRefusal(ctx, { name, row, caller, client: clientOf(ctx, c) }, parts.params, error);
     throw error;

@@ -1,6 +1,7 @@
 import { openPayerAccount, type PayerAccount, payerAccountOf } from '../../access/accounts/payer-account.ts';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { keylessCaller } from '../../access/caller/keyless-caller.ts';
+import { suspended } from '../../access/caller/suspension.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
 import type { HasRunner } from '../places/runner.ts';
@@ -14,10 +15,11 @@ type AdmitContext = Records & HasRunner & HasPlaceLimits & HasStorageMeter;
 
 /**
  * The caller in whose name a wallet's call without an API key is accepted: the account of the wallet, opened when there is none. Called
- * with a wallet whose payment is good. Throws RATE_LIMITED and STORAGE_LIMIT_EXCEEDED, before any charge.
+ * with a wallet whose payment is good. Throws FORBIDDEN for a suspended account, RATE_LIMITED and STORAGE_LIMIT_EXCEEDED, before any charge.
  */
 export async function admitPayer(ctx: AdmitContext, wallet: string, count: CountPayer): Promise<AccountCaller> {
   const known = await payerAccountOf(ctx, wallet);
+  if (known?.isSuspended) throw suspended();
   if (known) {
     const caller = callerOf(wallet, known);
     await requireStorage(ctx, caller);

@@ -150,6 +150,10 @@ export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promis
     ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
   );
 
+/** What is available in all treasuries of an account. */
+export const availableOf = async (ctx: HasDb, accountId: string): Promise<bigint> =>
+  (await listTreasuries(ctx.db, accountId)).reduce((sum, each) => sum + each.postedMicro - each.heldMicro, 0n);
+
 /** A treasury of an account as people know it, with its id. */
 export async function treasuryTitle(
   ctx: HasDb,

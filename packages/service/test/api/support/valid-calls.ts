@@ -104,6 +104,17 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     params: {},
     body: { task: 'hello', agents: [strangersAgent.id], strategy: 'all', input: { a: 1 }, metadata: { b: 2 } },
   }),
+  listOperatorAccounts: ({ owner }) => ({ key: owner.key, params: {} }),
+  getOperatorAccount: ({ owner }) => ({ key: owner.key, params: { accountId: owner.accountId } }),
+  setAccountPlan: ({ owner, bystander: { accountId } }) => ({
+    ...{ key: owner.key, params: { accountId }, body: { plan: 'pro', reason: 'It asked for more.' } },
+  }),
+  suspendAccount: ({ owner, bystander: { accountId } }) => ({
+    ...{ key: owner.key, params: { accountId }, body: { reason: 'It was abused.' } },
+  }),
+  resumeAccount: ({ owner, bystander: { accountId } }) => ({
+    ...{ key: owner.key, params: { accountId }, body: { reason: 'It was mended.' } },
+  }),
   getBulk: ({ owner, bulkId }) => ({ key: owner.key, params: { bulkId } }),
   createTreasury: ({ owner, agent }) => ({ key: owner.key, params: {}, body: { agentId: agent.id, label: 'x' } }),
   depositToTreasury: ({ owner, treasuryId }) => ({ key: owner.key, params: {}, body: { amount: '1', treasuryId } }),

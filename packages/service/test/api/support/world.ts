@@ -16,6 +16,8 @@ export interface World {
   readonly h: Harness;
   readonly owner: TestAccount;
   readonly stranger: TestAccount;
+  /** An account that nothing else uses. */
+  readonly bystander: TestAccount;
   readonly agent: TestAgent;
   readonly strangersAgent: TestAgent;
   /** The token that stands for the agent; the owner has linked it. */
@@ -64,6 +66,7 @@ const fromOwnPage = (h: Harness): Harness => ({
 
 async function furnish(harness: Harness): Promise<World> {
   const h = fromOwnPage(harness);
+  const bystander = await h.newAccount();
   const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
   const [agent, strangersAgent, silent] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
@@ -74,7 +77,7 @@ async function furnish(harness: Harness): Promise<World> {
   strangersAgent.calls.length = 0;
   await untilQuiet(h);
   return {
-    ...{ h, owner, stranger, agent, strangersAgent, receiverUrl: receiver.url },
+    ...{ h, owner, stranger, bystander, agent, strangersAgent, receiverUrl: receiver.url },
     ...made,
     async stop() {
       await Promise.all([agent.die(), strangersAgent.die(), silent.die()]);

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { LimitUse, Plan } from '../access/access.ts';
+import { endpoint } from '../endpoint.ts';
+import { queryInteger } from '../page.ts';
+import { Id, plainText, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
+
+const Suspension = z
+  .object({ at: Timestamp, reason: z.string() })
+  .nullable()
+  .describe('null: the account is not suspended.');
+
+const AccountItem = z.object({
+  accountId: Id,
+  address: WalletAddress,
+  plan: Plan,
+  suspension: Suspension,
+  createdAt: Timestamp,
+});
+export type AccountItem = z.infer<typeof AccountItem>;
+
+const AccountChange = z.object({
+  kind: z.enum(['plan', 'suspended', 'resumed']),
+  plan: Plan.nullable().describe('The new plan; null: another change.'),
+  reason: z.string(),
+  byAccountId: Id.describe('The account of the operator who made it.').meta({
+    examples: ['acc_01k9xq3v7m2n8p4r6t0w5y1zab'],
+  }),
+  byKeyId: Id.describe('The key or session that made it.').meta({ examples: ['key_01k9xq3v7m2n8p4r6t0w5y1zab'] }),
+  at: Timestamp,
+});
+
+export const OperatorAccount = AccountItem.extend({
+  walletProven: z.boolean(),
+  limits: z.object({ api: LimitUse, invocations: LimitUse }).describe('Use of the limits in the current hour.'),
+  keys: z
+    .object({ used: z.int().min(0), most: z.int().meta({ examples: [50] }) })
+    .describe('Active keys of the account.'),
+  agents: z
+    .object({
+      used: z.int().min(0),
+      most: z
+        .int()
+        .nullable()
+        .meta({ examples: [200] }),
+    })
+    .describe('Agents registered here that are not removed; `most` is null without a limit.'),
+  storage: z.object({ usedBytes: z.int().min(0), mostBytes: z.int().meta({ examples: [4_294_967_296] }) }),
+  available: Usdc.describe('In the treasuries of the account and its agents; the account may withdraw it.'),
+  changes: z.array(AccountChange).describe('What operators changed, newest first; at most 50.'),
+});
+export type OperatorAccount = z.infer<typeof OperatorAccount>;
+
+const Reason = plainText(500).min(1).describe('Kept with the change; the account reads it.');
+const params = z.object({ accountId: Id });
+const operator = { tag: 'Network', auth: 'key', scope: 'operator', limit: 'api' } as const;
+
+export const operatorAccountEndpoints = {
+  listOperatorAccounts: endpoint({
+    ...operator,
+    method: 'GET',
+    path: '/operator/accounts',
+    summary: 'List the accounts of the node, newest first',
+    query: z.object({
+      search: z
+        .string()
+        .max(100)
+        .regex(/^[0-9A-Za-z_]+$/, 'is not an id or the start of an address')
+        .optional()
+        .describe('Id of an account, of an agent or of a key; an address, or its first characters from 0x on.'),
+      plan: Plan.optional(),
+      suspended: z.enum(['true', 'false']).optional(),
+      limit: queryInteger(1, 100).optional().describe('Default: 50.'),
+      cursor: Id.optional().describe('`nextCursor` of the page before.'),
+    }),
+    data: z.object({ accounts: z.array(AccountItem), nextCursor: Id.nullable() }),
+    errors: [],
+  }),
+  getOperatorAccount: endpoint({
+    ...operator,
+    method: 'GET',
+    path: '/operator/accounts/{accountId}',
+    summary: 'Read an account: plan, use of its limits, money, and what operators changed',
+    params,
+    data: OperatorAccount,
+    errors: [],
+  }),
+  setAccountPlan: endpoint({
+    ...operator,
+    method: 'PUT',
+    path: '/operator/accounts/{accountId}/plan',
+    summary: 'Set the plan of an account',
+    params,
+    body: z.object({ plan: Plan, reason: Reason }),
+    data: AccountItem,
+    errors: [],
+  }),
+  suspendAccount: endpoint({
+    ...operator,
+    method: 'POST',
+    path: '/operator/accounts/{accountId}/suspend',
+    summary: 'Suspend an account: it starts nothing new, its agents are not called, and its money stays its own',
+    params,
+    body: z.object({ reason: Reason }),
+    data: AccountItem,
+    errors: [],
+  }),
+  resumeAccount: endpoint({
+    ...operator,
+    method: 'POST',
+    path: '/operator/accounts/{accountId}/resume',
+    summary: 'End the suspension of an account',
+    params,
+    body: z.object({ reason: Reason }),
+    data: AccountItem,
+    errors: [],
+  }),
+};

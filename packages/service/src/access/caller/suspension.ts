@@ -1,0 +1,22 @@
+import type { EndpointName } from '@agent-network/contracts/api';
+import { AppError } from '../../lib/app-error.ts';
+import type { Caller } from './caller.ts';
+
+/** Changes that a suspended account still makes: ending things, and getting its money. Reading is always allowed. */
+const allowed: ReadonlySet<EndpointName> = new Set<EndpointName>([
+  ...(['searchAgents', 'matchAgents', 'cancelInvocation', 'requestWithdrawal', 'withdraw'] as const),
+  ...(['revokeApiKey', 'endSession', 'endSessionById', 'endAllSessions', 'removeAgent'] as const),
+]);
+
+/** Throws FORBIDDEN for a caller of a suspended account that starts something new. */
+export function requireActive(caller: Caller, name: EndpointName, { method }: { readonly method: string }): void {
+  if (caller.kind === 'anonymous' || !caller.isSuspended || method === 'GET' || allowed.has(name)) return;
+  throw suspended();
+}
+
+export const suspended = () =>
+  new AppError(
+    'FORBIDDEN',
+    'The operator of this node has suspended the account. It may read, cancel calls and withdraw; GET /account has the reason.',
+    { help: { page: '/dashboard/account', docs: '/docs#plans' } },
+  );

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expectError } from '../api/support/expect-error.ts';
+import { contradictions } from '../support/books.ts';
+import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import { echo, startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
+import { balanceOf, type Client, newClient, untilEnded } from '../support/treasury.ts';
+import { payV2 } from '../support/x402-payer.ts';
+
+let h: Harness;
+let operator: TestAccount;
+let other: TestAgent;
+beforeAll(async () => {
+  h = await startHarness();
+  operator = await h.newAccount({ scopes: ['operator', 'invoke', 'keys:manage'] });
+  other = await startTestAgent(h, { perRequest: '0.05' });
+});
+afterAll(async () => {
+  await other.die();
+  await h.stop();
+});
+afterEach(async () => expect(await contradictions(h.databaseUrl)).toEqual([]));
+
+const change = (accountId: string, verb: 'suspend' | 'resume', reason = 'abuse') =>
+  h.request('POST', `/operator/accounts/${accountId}/${verb}`, { key: operator.key, body: { reason } });
+const setPlan = (accountId: string, plan: string) =>
+  h.request('PUT', `/operator/accounts/${accountId}/plan`, { key: operator.key, body: { plan, reason: 'asked' } });
+const read = async (accountId: string) =>
+  (await h.request('GET', `/operator/accounts/${accountId}`, { key: operator.key })).body.data;
+const list = async (query: string) =>
+  (await h.request('GET', `/operator/accounts?${query}`, { key: operator.key })).body.data;
+const invoke = (key: string | undefined, agent: TestAgent, headers: Record<string, string> = {}) =>
+  h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers: { 'x-sync': 'true', ...headers } });
+
+describe('a suspended account', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await newClient(h, '2.00');
+  });
+
+  it('starts nothing new with any of its keys, by x402 or over its wallet, and is charged nothing', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const keyless = (headers: Record<string, string> = {}) =>
+      h.request('POST', `/x402/${other.id}`, { body: { task: 'x' }, headers });
+    const first = await keyless(await payV2(h, wallet, await keyless()));
+    expect(first.status).toBe(200);
+    const { accounts } = await list(`search=${wallet.address}`);
+    const payer = accounts[0].accountId;
+    expect((await change(payer, 'suspend')).status).toBe(200);
+    expectError(await keyless(await payV2(h, wallet, await keyless())), 'FORBIDDEN');
+    expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+
+    expect((await change(client.accountId, 'suspend')).status).toBe(200);
+    expectError(await invoke(client.key, other), 'FORBIDDEN');
+    for (const [method, path, body] of [
+      ['POST', '/invoke/bulk', { task: 'x', agents: [other.id], strategy: 'all' }],
+      ['POST', '/account/keys', { name: 'x', scopes: ['invoke'] }],
+      ['POST', '/payments/treasury/deposit', { amount: '1', treasuryId: client.treasuryId }],
+      ['POST', '/v1/chat/completions', { model: other.id, messages: [{ role: 'user', content: 'x' }] }],
+    ] as const)
+      expect((await h.request(method, path, { key: client.key, body })).status, path).toBe(403);
+    expect(await balanceOf(h, client.key)).toEqual({ available: '2.00', held: '0.00' });
+  });
+
+  it('reads why, and withdraws its money', async () => {
+    const { data } = (await h.request('GET', '/account', { key: client.key })).body;
+    expect(data.suspension).toMatchObject({ reason: 'abuse' });
+    const to = (await h.newWallet(0n)).address;
+    const body = { amount: '1.50', treasuryId: client.treasuryId, to };
+    expect((await h.request('POST', '/payments/withdraw', { key: client.key, body })).status).toBe(200);
+    await expect.poll(() => h.usdcOf(to), { timeout: 15_000 }).toBe(1_500_000n);
+  });
+
+  it('calls again once it is resumed, and the operator reads who did what and why', async () => {
+    expect((await change(client.accountId, 'resume', 'mended')).status).toBe(200);
+    expect((await invoke(client.key, other)).body.data).toMatchObject({ status: 'completed' });
+    const { changes, suspension, available } = await read(client.accountId);
+    expect([suspension, available]).toEqual([null, '0.45']);
+    expect(changes).toMatchObject([
+      { kind: 'resumed', reason: 'mended', byAccountId: operator.accountId },
+      { kind: 'suspended', reason: 'abuse', byAccountId: operator.accountId },
+    ]);
+    const { entries } = (await h.request('GET', '/account/audit', { key: operator.key })).body.data;
+    expect(entries[0]).toMatchObject({ action: 'resumeAccount', subject: { accountId: client.accountId } });
+  });
+
+  it('is never the operator’s own', async () => {
+    expectError(await change(operator.accountId, 'suspend'), 'CONFLICT');
+  });
+});
+
+it('an agent of a suspended account ends the calls that it has, is called no more, and is paid', async () => {
+  const owner = await h.newAccount();
+  const client = await newClient(h, '1.00');
+  const gate = Promise.withResolvers<void>();
+  const agent = await startTestAgent(h, { owner, perRequest: '0.10' });
+  agent.behave(async (request, response) => {
+    await gate.promise;
+    await echo(request, response);
+  });
+  const started = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x' } });
+  await expect.poll(() => agent.calls.length).toBe(1);
+  await change(owner.accountId, 'suspend');
+  const refused = await invoke(client.key, agent);
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'AGENT_UNAVAILABLE']);
+  await h.ctx.db.query('check-now', 'update agent set next_check_at = now() where id = $1', [agent.id]);
+  h.ctx.agentChecks.requestRun();
+  await expect
+    .poll(
+      async () =>
+        (await h.ctx.db.query('due', 'select next_check_at > now() as done from agent where id = $1', [agent.id]))[0],
+    )
+    .toEqual({ done: true });
+  expect((await h.request('GET', `/agents/${agent.id}`)).body.data.online).toBe(false);
+  gate.resolve();
+  await untilEnded(h, client.key, started.body.data.requestId);
+  expect(await balanceOf(h, client.key)).toEqual({ available: '0.90', held: '0.00' });
+  await change(owner.accountId, 'resume');
+  await untilStatus(h, agent.id, 'online');
+  await agent.die();
+});
+
+it('a plan that an operator sets holds from the next call on, for keys that are in use', async () => {
+  const account = await h.newAccount({ plan: 'free' });
+  const limit = async () => (await h.request('GET', '/account', { key: account.key })).headers.get('x-ratelimit-limit');
+  expect(await limit()).toBe('100');
+  expect((await setPlan(account.accountId, 'pro')).body.data).toMatchObject({ plan: 'pro' });
+  expect(await limit()).toBe('1000');
+  expect(await read(account.accountId)).toMatchObject({
+    ...{ plan: 'pro', limits: { api: { limit: 1000 } }, keys: { used: 1, most: 50 }, agents: { used: 0, most: 200 } },
+    changes: [{ kind: 'plan', plan: 'pro', reason: 'asked' }],
+  });
+});
+
+it('accounts are found by id, agent and start of an address, and each is on exactly one page', async () => {
+  const account = await h.newAccount({ plan: 'free' });
+  for (const search of [
+    account.accountId,
+    account.address,
+    account.address.slice(0, 12).toUpperCase().replace('X', 'x'),
+  ])
+    expect((await list(`search=${search}`)).accounts).toMatchObject([{ accountId: account.accountId }]);
+  const owner = (await list(`search=${other.id}`)).accounts;
+  expect(owner).toHaveLength(1);
+  expect((await list('search=acc_none')).accounts).toEqual([]);
+  expect((await list('search=nothing')).accounts).toEqual([]);
+  const all = (await list('limit=100')).accounts.map(({ accountId }: { accountId: string }) => accountId);
+  const seen: string[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await list(`limit=2${cursor && `&cursor=${cursor}`}`);
+    seen.push(...page.accounts.map(({ accountId }: { accountId: string }) => accountId));
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  expect(seen).toEqual(all);
+  expect(new Set(seen).size).toBe(seen.length);
+});
