@@ -67,6 +67,6 @@ it('each calculation of the page about prices gives its cost', () => {
 
 it('the page about prices is a chapter of /docs', async () => {
   expect(page).toBe(chapter.replace(/^## (.*) \{#\w+\}/, '# $1'));
-  const docs = await (await fetch(`${h.baseUrl}/docs`)).text();
+  const docs = await (await fetch(`${h.baseUrl}/docs/pricing`)).text();
   expect(docs).toContain('How a price comes about');
 });

@@ -71,14 +71,14 @@ export function requireScope(caller: KnownCaller, scope: Scope): void {
 /** How a caller comes by a scope: by signing in with the account's wallet, except what only the node's operator gives. */
 export const helpForScope = (scope: Scope): Help =>
   scope === 'operator'
-    ? { docs: '/docs#keys' }
-    : { page: '/dashboard/keys', docs: '/docs#keys', command: `agentnet login --wallet --scope ${scope}` };
+    ? { docs: '/docs/conventions#keys' }
+    : { page: '/dashboard/keys', docs: '/docs/conventions#keys', command: `agentnet login --wallet --scope ${scope}` };
 
 /** Throws FORBIDDEN for an agent: only keys manage the account. */
 export function requireAccount(caller: KnownCaller): AccountCaller {
   if (caller.kind !== 'account')
     throw new AppError('FORBIDDEN', 'An identityToken cannot do this; use an API key.', {
-      help: { page: '/dashboard/keys', docs: '/docs#keys', command: 'agentnet login' },
+      help: { page: '/dashboard/keys', docs: '/docs/conventions#keys', command: 'agentnet login' },
     });
   return caller;
 }

@@ -18,5 +18,5 @@ export const suspended = () =>
   new AppError(
     'FORBIDDEN',
     'The operator of this node has suspended the account. It may read, cancel calls and withdraw; GET /account has the reason.',
-    { help: { page: '/dashboard/account', docs: '/docs#plans' } },
+    { help: { page: '/dashboard/account', docs: '/docs/conventions#plans' } },
   );

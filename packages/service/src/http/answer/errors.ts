@@ -23,13 +23,13 @@ function waitOf(code: string): string | undefined {
   return least === undefined || most === undefined ? undefined : String(randomInt(least, most + 1));
 }
 
-const keysHelp = { page: '/dashboard/keys', docs: '/docs#keys' } as const;
+const keysHelp = { page: '/dashboard/keys', docs: '/docs/conventions#keys' } as const;
 /** Default `help` by error code: of each 401 and 403. */
 const helps: Readonly<Record<string, Help | undefined>> = {
   UNAUTHORIZED: { ...keysHelp, command: 'agentnet login' },
   FORBIDDEN: { ...keysHelp, command: 'agentnet whoami' },
   SPENDING_LIMIT_EXCEEDED: { ...keysHelp, command: 'agentnet keys list' },
-  STORAGE_LIMIT_EXCEEDED: { page: '/dashboard/usage', docs: '/docs#limits' },
+  STORAGE_LIMIT_EXCEEDED: { page: '/dashboard/usage', docs: '/docs/conventions#limits' },
 };
 
 /** Maps an error to an answer. An error outside of the catalogue is a 500 without details; its cause is for the log. */

@@ -182,13 +182,20 @@ describe('signing in with a wallet', () => {
     const refused = async (key: string | undefined, path: string, body: object) =>
       (await h.request('POST', path, { key, body })).body.error;
     expect(await refused(undefined, '/account/keys', {})).toMatchObject({
-      ...{ code: 'UNAUTHORIZED', help: { page: '/dashboard/keys', docs: '/docs#keys', command: 'agentnet login' } },
+      ...{
+        code: 'UNAUTHORIZED',
+        help: { page: '/dashboard/keys', docs: '/docs/conventions#keys', command: 'agentnet login' },
+      },
     });
     expect(await refused(apiKey, '/account/keys', { name: 'x' })).toMatchObject({
       code: 'FORBIDDEN',
-      help: { page: '/dashboard/keys', docs: '/docs#keys', command: 'agentnet login --wallet --scope keys:manage' },
+      help: {
+        page: '/dashboard/keys',
+        docs: '/docs/conventions#keys',
+        command: 'agentnet login --wallet --scope keys:manage',
+      },
     });
-    expect(await (await fetch(`${h.baseUrl}/docs`)).text()).toContain('id="keys"');
+    expect(await (await fetch(`${h.baseUrl}/docs/conventions`)).text()).toContain('id="keys"');
   });
 
   it('takes no challenge of another kind, and other things take none of this kind', async () => {

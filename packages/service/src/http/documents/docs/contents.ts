@@ -90,7 +90,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       slug: 'conventions',
       title: 'Conventions',
       about: 'Keys, answers, lists and rate limits.',
-      chapters: ['keys', 'lists', 'limits'],
+      chapters: ['keys', 'lists', 'limits', 'plans'],
     },
   ],
 };
