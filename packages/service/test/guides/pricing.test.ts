@@ -68,5 +68,5 @@ it('each calculation of the page about prices gives its cost', () => {
 it('the page about prices is a chapter of /docs', async () => {
   expect(page).toBe(chapter.replace(/^## (.*) \{#\w+\}/, '# $1'));
   const docs = await (await fetch(`${h.baseUrl}/docs/pricing`)).text();
-  expect(docs).toContain('How a price comes about');
+  expect(docs).toContain('0.05 × 1.5 × 1.25 = 0.09375 USDC');
 });

@@ -27,7 +27,7 @@ it('the audit log has every change of what an account manages, and nothing of it
       ...['updateIdentityMetadata', 'createTreasury', 'withdraw', 'claimWallet', 'signIn', 'createSession'],
       ...['createLocalSession', 'endSession', 'endSessionById', 'endAllSessions', 'createApiKey', 'revokeApiKey'],
       ...['rollApiKey', 'createWebhook', 'updateWebhook', 'deleteWebhook', 'rotateWebhookSecret', 'testWebhook'],
-      ...['replayWebhook', 'getWebhookSecret'],
+      ...['replayWebhook', 'getWebhookSecret', 'setAccountPlan', 'suspendAccount', 'resumeAccount'],
     ].sort(),
   );
   expect(Object.keys(api)).toEqual(expect.arrayContaining(audited));
