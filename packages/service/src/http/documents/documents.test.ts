@@ -137,7 +137,7 @@ describe('the pages of the documentation', () => {
       const text = readFileSync(new URL(file, root), 'utf8');
       return file.endsWith('.test.ts')
         ? []
-        : [...text.matchAll(/(?:\/docs#|^ {4}section: ')(\w+)/gm)].map(([, id]) => id);
+        : [...text.matchAll(/(?:\/docs#|^ {4}section: ')([\w-]+)/gm)].map(([, id]) => id);
     });
     expect(named.length).toBeGreaterThan(8);
     expect(named.filter((id) => !known.includes(id))).toEqual([]);

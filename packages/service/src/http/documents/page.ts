@@ -77,7 +77,11 @@ function areaPages({ document, baseUrl }: DocsSource): Page[] {
       title: html`${methodBadge(row)} <span>${brokenPath(row.path)}</span>`,
     }));
     const path = pathOf(`api/${name.toLowerCase()}`);
-    return [{ path, group: 'API reference', title: name, about: description, content: html`${sections}`, parts }];
+    const list = inArea.map(
+      ([id, row]) => html`<li><a href="#${id}">${row.method} ${brokenPath(row.path)}</a> ${row.summary}.</li>`,
+    );
+    const content = html`<section id="area-${name}"><ul>${list}</ul></section>${sections}`;
+    return [{ path, group: 'API reference', title: name, about: description, content, parts }];
   });
 }
 
