@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { AgentCall } from '@agent-network/sdk/agent';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startA2aUpstream } from '../../service/test/adapters/support/a2a-upstream.ts';
+import { startA2a03Upstream } from '../../service/test/adapters/support/a2a-upstream-03.ts';
 import { startMcpUpstream } from '../../service/test/adapters/support/mcp-upstream.ts';
 import { startOpenaiUpstream } from '../../service/test/adapters/support/openai-upstream.ts';
 import type { TestUpstream } from '../../service/test/adapters/support/upstream.ts';
@@ -36,6 +37,7 @@ beforeAll(async () => {
   upstreams.openai = await startOpenaiUpstream();
   upstreams.mcp = await startMcpUpstream();
   upstreams.a2a = await startA2aUpstream();
+  upstreams['a2a 0.3'] = await startA2a03Upstream();
 });
 afterAll(async () => {
   for (const each of Object.values(upstreams)) await each.stop();
@@ -110,14 +112,15 @@ const backends = {
   mcp: (headers = {}) =>
     mcpBackend({ url: new URL(upstream('mcp').endpoint), command: '', args: [], headers, env: {} }, 'shout'),
   a2a: (headers = {}) => a2aBackend(new URL(upstream('a2a').endpoint), headers),
+  'a2a 0.3': (headers = {}) => a2aBackend(new URL(upstream('a2a 0.3').endpoint), headers),
 };
 
-describe.each(['openai', 'mcp', 'a2a'] as const)('a call of %s', (name) => {
+describe.each(['openai', 'mcp', 'a2a', 'a2a 0.3'] as const)('a call of %s', (name) => {
   it('that is cancelled is ended at the endpoint', async () => {
     const backend = await backends[name]();
     const stop = new AbortController();
     const site = upstream(name);
-    site.mode = { kind: name === 'a2a' ? 'pends' : 'hangs' };
+    site.mode = { kind: name.startsWith('a2a') ? 'pends' : 'hangs' };
     const before = site.work.length;
     const running = backend.run(callOf({ signal: stop.signal })) as Promise<unknown>;
     running.catch(() => undefined);
@@ -136,6 +139,18 @@ describe.each(['openai', 'mcp', 'a2a'] as const)('a call of %s', (name) => {
     upstream(name).mode = { kind: 'works' };
     await backend.close();
   });
+});
+
+it('an agent of A2A 0.3 is asked in its own words, once', async () => {
+  const site = upstream('a2a 0.3');
+  const backend = await backends['a2a 0.3']();
+  const before = site.work.length;
+  const result = await backend.run(callOf({ input: { pages: 2 } }));
+  expect(result).toEqual({ text: 'hello!' });
+  const { method, params } = site.work.at(-1)?.body ?? {};
+  expect([site.work.length - before, method, params.configuration]).toEqual([1, 'message/send', { blocking: false }]);
+  expect(params.message.parts.at(-1)).toEqual({ kind: 'data', data: { pages: 2 } });
+  await backend.close();
 });
 
 /** An OpenAI endpoint that answers completions with this. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CommandError } from '../exit-codes.ts';
+import { type A2aDialect, readA2aInterface } from './a2a-dialects.ts';
 import { type Backend, hasInput, isObject, type Json, textOf } from './backend.ts';
 import { below, Endpoint, failed, type Headers, readJson } from './endpoint-client.ts';
 
@@ -7,13 +8,13 @@ const CHECK_MS = 10_000;
 const CANCEL_MS = 5000;
 const [FIRST_POLL_MS, MOST_POLL_MS] = [50, 2000];
 
-/** An agent of A2A 1.0 over JSON-RPC. Throws `CommandError` if its card has no such interface at its origin. */
+/** An agent of A2A 1.0 or 0.3 over JSON-RPC. Throws `CommandError` if its card has no such interface at its origin. */
 export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> {
   const endpoint = new Endpoint(headers);
-  const url = await readInterface(endpoint, base);
+  const { url, dialect } = await readInterface(endpoint, base);
   const ask = async (id: string, method: string, params: Json, signal: AbortSignal): Promise<Json> => {
     const body = { jsonrpc: '2.0', id, method, params };
-    const response = await endpoint.send(url, { body, headers: { 'a2a-version': '1.0' }, signal });
+    const response = await endpoint.send(url, { body, headers: dialect.headers, signal });
     const { result, error } = await readJson(response, signal);
     if (isObject(result)) return result;
     throw failed(`The endpoint refused the call${endpoint.reasonOf(error)}.`);
@@ -21,7 +22,7 @@ export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> 
   const cancelling = new Set<Promise<unknown>>();
   /** Not awaited by the call, which has ended. */
   const cancel = (requestId: string, id: string) => {
-    const sent = ask(requestId, 'CancelTask', { id }, AbortSignal.timeout(CANCEL_MS))
+    const sent = ask(requestId, dialect.methods.cancel, { id }, AbortSignal.timeout(CANCEL_MS))
       .catch(() => undefined)
       .finally(() => cancelling.delete(sent));
     cancelling.add(sent);
@@ -29,17 +30,14 @@ export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> 
   return {
     async run(call) {
       const { requestId, signal } = call;
-      const parts = [{ text: textOf(call) }, ...(hasInput(call) ? [{ data: call.input }] : [])];
-      const message = { messageId: requestId, role: 'ROLE_USER', parts };
-      // Answered with the task at once, whose id a cancellation needs.
-      const params = { message, configuration: { returnImmediately: true } };
-      const said = await ask(requestId, 'SendMessage', params, signal);
-      if (isObject(said.message)) return resultOf([said.message]);
-      let task = taskOf(said.task);
+      const params = dialect.paramsOf(requestId, textOf(call), hasInput(call) ? call.input : null);
+      const said = dialect.said(await ask(requestId, dialect.methods.send, params, signal));
+      if (said.message) return resultOf([said.message]);
+      let task = taskOf(dialect, said.task);
       try {
         for (let pauseMs = FIRST_POLL_MS; isRunning(task); pauseMs = Math.min(2 * pauseMs, MOST_POLL_MS)) {
           await wait(pauseMs, undefined, { signal });
-          task = taskOf(await ask(requestId, 'GetTask', { id: task.id }, signal));
+          task = taskOf(dialect, await ask(requestId, dialect.methods.get, { id: task.id }, signal));
         }
       } catch (error) {
         if (signal.aborted) cancel(requestId, task.id);
@@ -52,7 +50,7 @@ export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> 
   };
 }
 
-async function readInterface(endpoint: Endpoint, base: URL): Promise<URL> {
+async function readInterface(endpoint: Endpoint, base: URL): Promise<{ url: URL; dialect: A2aDialect }> {
   const signal = AbortSignal.timeout(CHECK_MS);
   const url = base.pathname.endsWith('.json') ? base : below(base, '.well-known/agent-card.json');
   const card = await endpoint
@@ -63,16 +61,9 @@ async function readInterface(endpoint: Endpoint, base: URL): Promise<URL> {
         `The agent card, ${url.pathname}: ${error instanceof Error ? error.message : String(error)}`,
       );
     });
-  const interfaces = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces.filter(isObject) : [];
-  const found = interfaces.find(
-    (each) =>
-      each.protocolBinding === 'JSONRPC' &&
-      String(each.protocolVersion).startsWith('1.') &&
-      URL.canParse(String(each.url)) &&
-      new URL(String(each.url)).origin === base.origin,
-  );
-  if (!found) throw new CommandError('The agent card has no JSON-RPC interface of A2A 1.0 at its own origin.');
-  return new URL(String(found.url));
+  const found = readA2aInterface(card, base.origin);
+  if (!found) throw new CommandError('The agent card has no JSON-RPC interface of A2A 1.0 or 0.3 at its own origin.');
+  return found;
 }
 
 interface Task {
@@ -82,13 +73,13 @@ interface Task {
   readonly artifacts: readonly Json[];
 }
 
-function taskOf(value: unknown): Task {
+function taskOf(dialect: A2aDialect, value: unknown): Task {
   if (!isObject(value) || typeof value.id !== 'string' || !isObject(value.status))
     throw failed('The endpoint answered without a task.');
   const { state, message } = value.status;
   return {
     id: value.id,
-    state: String(state),
+    state: dialect.stateOf(String(state)),
     message: isObject(message) ? message : null,
     artifacts: Array.isArray(value.artifacts) ? value.artifacts.filter(isObject) : [],
   };

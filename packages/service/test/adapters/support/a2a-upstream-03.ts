@@ -61,10 +61,14 @@ function executor(site: () => TestUpstream | null) {
     const first = task ?? { kind: 'task', id: taskId, contextId, history: [userMessage] };
     bus.publish({ ...first, status: status('working') });
     const payment = userMessage.metadata?.['x402.payment.payload'];
-    if (mode.kind === 'bills' && !payment) {
+    const message = (text: string, more: object = {}) => {
+      const parts = [{ kind: 'text', text }];
+      return { kind: 'message', messageId: 'm', role: 'agent', parts, taskId, contextId, ...more };
+    };
+    if (mode.kind === 'fails') say('failed', message('no'));
+    else if (mode.kind === 'bills' && !payment) {
       const metadata = { 'x402.payment.status': 'payment-required', 'x402.payment.required': mode.terms.required };
-      const parts = [{ kind: 'text', text: 'pay' }];
-      say('input-required', { kind: 'message', messageId: 'm', role: 'agent', parts, taskId, contextId, metadata });
+      say('input-required', message('pay', { metadata }));
     } else {
       if (mode.kind === 'bills') await mode.terms.take(payment);
       while (site()?.mode.kind === 'pends') await new Promise((resolve) => setTimeout(resolve, 10));
