@@ -50,6 +50,8 @@ export interface Seat {
   readonly current: NodeProcess | null;
   /** kill -9; another takes its place after a while. */
   kill(restAfterMs: number): void;
+  /** Asks it to end; another takes its place. Resolves when somebody sits on it. */
+  restart(): Promise<void>;
   freeze(): void;
   thaw(): void;
   /** Takes the seat if it is free; resolves when somebody sits on it. */
@@ -73,6 +75,10 @@ export interface BankParts {
   readonly agents: number;
   readonly chain?: LocalChain;
   readonly database?: TestDatabase;
+  /** Further settings of each process; default: its database by way of the proxy. */
+  readonly seatEnv?: (index: number) => NodeJS.ProcessEnv;
+  /** Where clients reach the node; default: any of its processes. */
+  readonly front?: string;
 }
 
 export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
@@ -80,9 +86,11 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   // Processes that do not start while the chain is disturbed would tell it at length.
   const cluster = await startCluster({ ...parts, stderr: 'ignore' });
   const databaseProxy = await startDatabaseProxy(cluster.databaseUrl);
-  const start = () => cluster.startProcess({ ...CLAIMS, DATABASE_URL: databaseProxy.url });
-  const seats = await Promise.all(Array.from({ length: parts.processes }, () => takeSeat(start, tally)));
+  const seatEnv = parts.seatEnv ?? (() => ({ DATABASE_URL: databaseProxy.url }));
+  const start = (index: number) => () => cluster.startProcess({ ...CLAIMS, ...seatEnv(index) });
+  const seats = await Promise.all(Array.from({ length: parts.processes }, (_, index) => takeSeat(start(index), tally)));
   const baseUrl = () => {
+    if (parts.front) return parts.front;
     const taken = seats.flatMap(({ current }) => (current ? [current.baseUrl] : []));
     return taken.length === 0 ? 'http://127.0.0.1:9' : random.pick(taken);
   };
@@ -160,6 +168,13 @@ async function takeSeat(start: () => Promise<NodeProcess>, tally: Tally): Promis
       void current.kill();
       current = null;
       taking = take(restMs);
+    },
+    async restart() {
+      const before = current;
+      await before?.terminate();
+      current = null;
+      taking = take(0);
+      await taking;
     },
     freeze: () => void current?.child.kill('SIGSTOP'),
     thaw: () => void current?.child.kill('SIGCONT'),

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** What the test runs, as Debian packages install it. */
+const PROGRAMS = {
+  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  patroni: '/usr/bin/patroni',
+  'etcd-server': '/usr/bin/etcd',
+  haproxy: '/usr/sbin/haproxy',
+  nginx: '/usr/sbin/nginx',
+} as const;
+
+/** The user of PostgreSQL, which refuses to run as root. */
+export interface SystemUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Why the test cannot run on this machine; null: it can. */
+export function whyNot(): string | null {
+  if (process.getuid?.() !== 0) return 'it needs root: PostgreSQL runs as another user';
+  const missing = Object.entries(PROGRAMS).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
+  if (missing.length > 0) return `it needs Debian packages: apt-get install ${missing.join(' ')} python3-etcd`;
+  return null;
+}
+
+export function postgresUser(): SystemUser {
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
+  if (!uid || !gid) throw new Error('there is no user postgres');
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+export const binaries = PROGRAMS;

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { freePort } from '../../../src/local/free-port.ts';
+import { newClient } from '../../support/treasury.ts';
+import { auditEnd } from '../torture/audit-end.ts';
+import { newBook } from '../torture/bank-book.ts';
+import { actOnce } from '../torture/bank-clients.ts';
+import { type BankWorld, startBankWorld } from '../torture/bank-world.ts';
+import { sendWithin } from '../torture/insist.ts';
+import { createRandom } from '../torture/random.ts';
+import { createTally, type Tally } from '../torture/tally.ts';
+import { whyNot } from './debian.ts';
+import { type FaultName, killPrimary, killProcess, partitionPrimary, type Struck, upgrade } from './faults.ts';
+import { startNginx } from './nginx.ts';
+import { type PatroniCluster, startPatroniCluster } from './patroni-cluster.ts';
+import { type Prober, startProber } from './prober.ts';
+
+const usage = `Paid load on a node of two processes behind nginx, on three PostgreSQL under Patroni: servers and processes are killed
+and cut off, and then every micro-USDC is accounted for. Needs root and Debian's packages.
+
+  npm run test:ha -- [--kills 10] [--partitions 5] [--node-kills 5] [--upgrades 1] [--clients 6] [--seed text]
+
+Ends with 1 when anything was not as promised.
+`;
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '10' },
+    partitions: { type: 'string', default: '5' },
+    'node-kills': { type: 'string', default: '5' },
+    upgrades: { type: 'string', default: '1' },
+    clients: { type: 'string', default: '6' },
+    seed: { type: 'string', default: String(Date.now()) },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+const tell = (text: string) => void process.stderr.write(`${text}\n`);
+
+/** Load between two faults. */
+const REST_MS = 3_000;
+const ENDS_WITHIN_MS = 180_000;
+
+interface Outage {
+  readonly fault: FaultName;
+  readonly gapMs: number;
+  readonly made: number;
+  readonly failed: readonly string[];
+}
+
+interface Stage {
+  readonly cluster: PatroniCluster;
+  readonly world: BankWorld;
+  readonly prober: Prober;
+}
+
+function plannedFaults({ cluster, world }: Stage): [FaultName, () => Promise<Struck>][] {
+  const times = (count: string, fault: (index: number) => [FaultName, () => Promise<Struck>]) =>
+    Array.from({ length: Number(count) }, (_, index) => fault(index));
+  return [
+    ...times(values['node-kills'], (index) => ['kill of a node process', () => killProcess(world.seats, index)]),
+    ...times(values.upgrades, () => ['rolling upgrade', () => upgrade(world.seats)]),
+    ...times(values.kills, () => ['kill of the primary', () => killPrimary(cluster)]),
+    ...times(values.partitions, () => ['partition of the primary from etcd', () => partitionPrimary(cluster)]),
+  ];
+}
+
+async function strikeAll(stage: Stage): Promise<Outage[]> {
+  const outages: Outage[] = [];
+  for (const [fault, strike] of plannedFaults(stage)) {
+    await sleep(REST_MS);
+    await stage.prober.nextSuccess();
+    const sinceMs = performance.now();
+    const struck = await strike();
+    await stage.prober.nextSuccess();
+    const gapMs = stage.prober.longestGapMs(sinceMs);
+    const outage = { fault, gapMs, ...stage.prober.attempts(sinceMs) };
+    outages.push(outage);
+    tell(`${fault}: ${(gapMs / 1000).toFixed(1)} s, ${outage.failed.length} of ${outage.made} first attempts failed`);
+    await struck.mend();
+  }
+  return outages;
+}
+
+/** Clients that act until they are told to stop; faults meanwhile; then the audit. */
+async function loadAndAudit(cluster: PatroniCluster, world: BankWorld, front: string): Promise<Outage[]> {
+  const book = newBook();
+  const host = {
+    ...world,
+    request: (method: string, path: string, options = {}) => sendWithin(front, method, path, options),
+  };
+  const { key } = await newClient(host, '50.00');
+  const [agent] = world.agents;
+  if (!agent) throw new Error('there is no agent');
+  const prober = startProber({ baseUrl: front, key, agentId: agent.id });
+  let isOver = false;
+  const acting = world.clients.map(async (client) => {
+    const random = createRandom(values.seed, client.name);
+    while (!isOver) {
+      await actOnce({ world, client, random, book });
+      await sleep(random.int(0, 200));
+    }
+  });
+  try {
+    return await strikeAll({ cluster, world, prober });
+  } finally {
+    isOver = true;
+    await Promise.all(acting);
+    await prober.stop();
+    await auditEnd(world, book, ENDS_WITHIN_MS);
+    tell(`${book.deals.length} purchases, ${book.deposits.length} deposits, ${book.withdrawals.length} withdrawals`);
+  }
+}
+
+async function run(): Promise<{ outages: Outage[]; tally: Tally }> {
+  const cluster = await startPatroniCluster();
+  const tally = createTally(values.seed);
+  try {
+    await cluster.untilHealthy();
+    const ports = [await freePort(0), await freePort(0)] as const;
+    const frontPort = await freePort(0);
+    const front = `http://127.0.0.1:${frontPort}`;
+    const nginx = await startNginx({ folder: cluster.folder, port: frontPort, nodes: ports });
+    const world = await startBankWorld({
+      seed: values.seed,
+      random: createRandom(values.seed, 'world'),
+      tally,
+      processes: 2,
+      clients: Number(values.clients),
+      agents: 3,
+      database: { url: cluster.proxiedUrl, drop: () => Promise.resolve() },
+      front,
+      seatEnv: (index) => ({
+        DATABASE_URL: cluster.url,
+        BASE_URL: front,
+        PORT: String(ports[index]),
+        TRUSTED_PROXIES: '127.0.0.1',
+        ALLOW_PRIVATE_ENDPOINTS: 'true',
+      }),
+    });
+    try {
+      return { outages: await loadAndAudit(cluster, world, front), tally };
+    } finally {
+      await world.stop();
+      await nginx.kill();
+    }
+  } finally {
+    await cluster.stop();
+  }
+}
+
+function print(outages: readonly Outage[]): void {
+  for (const fault of new Set(outages.map((outage) => outage.fault))) {
+    const gaps = outages.filter((outage) => outage.fault === fault).map(({ gapMs }) => gapMs / 1000);
+    const sorted = gaps.toSorted((a, b) => a - b);
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    say(
+      `${fault.padEnd(36)} ${String(gaps.length).padStart(2)} times, unavailable ${median.toFixed(1)} s (median), ${(sorted.at(-1) ?? 0).toFixed(1)} s (most)`,
+    );
+  }
+}
+
+const reason = whyNot();
+if (values.help) process.stdout.write(usage);
+else if (reason !== null) say(`test:ha is skipped: ${reason}`);
+else {
+  const { outages, tally } = await run();
+  say(tally.print());
+  print(outages);
+  process.exitCode = tally.violations.length === 0 ? 0 : 1;
+}
