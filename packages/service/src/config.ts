@@ -51,6 +51,8 @@ export interface Config extends Limits {
   readonly dnsServers: readonly string[];
   readonly logLevel: LogLevel;
   readonly databaseConnections: number;
+  /** Time between the first answer of `/readyz` that the node stops, and its refusal of connections. */
+  readonly drainMs: number;
   readonly confirmations: Confirmations;
   /** Confirmation depth at which a plain transfer to the node's wallet is credited; 1: included in a block. */
   readonly transferDepthBlocks: number;
@@ -118,6 +120,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     logLevel: logLevelOf(env, mode),
     ...readLimits(env, { isPrivate, isTest: chainIdOf(env) === LOCAL_CHAIN_ID }),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
+    drainMs: 1000 * integer(env, 'DRAIN_SECONDS', 0, 0, 60),
     confirmations: confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12')),
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocalChain(chain) ? 1 : 12, 1, 10_000),
     registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),

@@ -20,6 +20,8 @@ export interface ContextParts {
   readonly localWallet: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
+  /** Default: never. */
+  readonly isDraining?: () => boolean;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;
   readonly syncWaitMs?: number;

@@ -141,7 +141,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,
     syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
-    isReady: parts.isReady,
+    ...phaseOf(parts),
     ...createSubjectReader({ db }),
   };
   const live = { streamPoller: createStreamPoller(base), liveEvents: createLiveEvents(base) };
@@ -157,6 +157,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const others = { ...channelWork, ...createRegistryWork(base), ...createMoneyWork(base) };
   return { ...base, ...others, ...live, finisher, backlog, agentChecks, webhookDispatcher };
 }
+
+const phaseOf = ({ isReady, isDraining = () => false }: ContextParts) => ({ isReady, isDraining });
 
 /** Channels are offered where they are on and their contracts are found. */
 async function withChannels(access: ChainAccess, { config, log }: ContextParts): Promise<ChainAccess> {

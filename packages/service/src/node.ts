@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { ConfiguredSecrets } from './config-keys.ts';
@@ -48,11 +49,17 @@ const WORKERS = 4;
 /** Time that running work gets after the stop; the rest is handed back. */
 const GRACE_MS = 2500;
 const SETTLE_GRACE_MS = 500;
+/** Time limit of an orderly stop after it has been announced. */
+const STOP_MS = 10_000;
 
 /** Starts a node: local parts, the HTTP server, background jobs. Stops the started parts if anything fails. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const stops: StopStep[] = [];
-  const stop = async () => void (await stopInOrder(stops.splice(0).reverse(), { log: options.log }));
+  const stop = async () =>
+    void (await stopInOrder(stops.splice(0).reverse(), {
+      log: options.log,
+      limitMs: STOP_MS + options.config.drainMs,
+    }));
   try {
     return { ...(await start(options, stops)), stop };
   } catch (error) {
@@ -76,6 +83,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
   let isReady = false;
+  let isDraining = false;
   const ctx = await createContext({
     ...options,
     databaseUrl,
@@ -88,6 +96,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
     localWallet: local?.keys.account.address ?? null,
     isReady: () => isReady,
+    isDraining: () => isDraining,
   });
   noteSignatureEngine(ctx);
   stops.push({ name: 'database', stop: () => ctx.db.close() });
@@ -109,8 +118,12 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({
     name: 'requests',
     stop: async () => {
+      isDraining = true;
+      await delay(config.drainMs);
+      await front.retire();
       isReady = false;
       await handBackInvocations(ctx, GRACE_MS);
+      ctx.changeHub.leave();
       ctx.registryWriter.stop();
       await ctx.settler.stop(SETTLE_GRACE_MS);
       await ctx.channelClaims.stop(SETTLE_GRACE_MS);
@@ -119,6 +132,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const node = { ctx, baseUrl, local };
   await options.beforeReady?.(node);
   isReady = true;
+  await front.open();
   return node;
 }
 

@@ -7,6 +7,7 @@ import { connectionOptions, watchPool } from './connection-pool.ts';
 import { migrateQueue } from './migrate-queue.ts';
 import { clientOn } from './primary/database-hosts.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
+import { takeConnection } from './take-connection.ts';
 
 interface Migration {
   version: number;
@@ -50,7 +51,7 @@ export async function migrate(
   });
   watchPool(pool, { url, log, gate, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
-    const client = await pool.connect();
+    const client = await takeConnection(pool);
     try {
       await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
       await migrateQueue(pool, log);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -11,14 +12,35 @@ import { commonHeaders } from './answer/common-headers.ts';
 import { toErrorAnswer } from './answer/errors.ts';
 import { inTurn } from './request/in-turn.ts';
 import { limitConnections } from './request/limit-connections.ts';
+import { createRetirement } from './request/retirement.ts';
 
 type Fetch = Hono['fetch'];
 
-/** Listens at once, so that the address is known; answers 503 until `serve` sets a handler. */
+export interface Front {
+  readonly port: number;
+  serve(fetch: Fetch): void;
+  /** Listens, unless it does already. */
+  open(): Promise<void>;
+  /**
+   * Takes no more connections, and ends each one with its next answer: callers and proxies go to another process. Resolves when those
+   * that are in use have ended so.
+   */
+  retire(): Promise<void>;
+}
+
+/** Time in which connections that are kept alive bring another request, which is served as ever. */
+const LAST_REQUESTS_MS = 600;
+/** Time for answers under way after all work has ended or was handed over. */
+const LAST_ANSWERS_MS = 500;
+
+/**
+ * The server of a node. It listens at once where its address has to be known, and answers 503 until `serve` sets a handler. Otherwise it
+ * listens when it is opened: a proxy asks another process only if this one refuses the connection.
+ */
 export async function listen(
-  config: Pick<Config, 'host' | 'port' | 'connectionLimits' | 'trustedProxies'>,
+  config: Pick<Config, 'host' | 'port' | 'baseUrl' | 'connectionLimits' | 'trustedProxies'>,
   stops: StopStep[],
-): Promise<{ port: number; serve(fetch: Fetch): void }> {
+): Promise<Front> {
   let serving: Fetch | null = null;
   const watch = createAnswerWatch();
   const server = createAdaptorServer({
@@ -32,28 +54,43 @@ export async function listen(
     },
   }) as Server;
   server.maxHeadersCount = 100;
+  const retiring = createRetirement(server);
   limitConnections(server, config);
   answerUnread(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(config.port, config.host, resolve);
-  });
+  const open = async () => {
+    if (server.listening) return;
+    server.listen(config.port, config.host);
+    await once(server, 'listening');
+  };
+  if (isAddressNeeded(config)) await open();
   stops.push({
     name: 'HTTP server',
-    stop: () =>
-      new Promise<void>((resolve) => {
-        watch.stop();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async stop() {
+      watch.stop();
+      retiring.begin();
+      await retiring.lastAnswers(LAST_ANSWERS_MS);
+      server.close();
+      server.closeAllConnections();
+      await retiring.closed;
+    },
   });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: server.listening ? (server.address() as AddressInfo).port : config.port,
+    open,
     serve(fetch) {
       serving = fetch;
     },
+    async retire() {
+      // Those that the system has already taken are ours: closing would reset them.
+      await new Promise((resolve) => setImmediate(resolve));
+      retiring.begin();
+      await retiring.lastConnections(LAST_REQUESTS_MS);
+    },
   };
 }
+
+/** The base URL is made of the port, or nobody else knows which one is free. */
+const isAddressNeeded = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>) => baseUrl === null || port === 0;
 
 function notYet(): Response {
   const { status, headers, body } = toErrorAnswer(new AppError('UNAVAILABLE', 'The node is starting.'), '');

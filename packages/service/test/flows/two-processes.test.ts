@@ -1,5 +1,9 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
+import { freePort } from '../../src/local/free-port.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import type { RpcCall } from '../support/rpc-proxy.ts';
@@ -47,6 +51,25 @@ async function startCalls(process: NodeProcess, count: number) {
   expect(await until(areCalled, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
   return { key, ids };
 }
+
+/** Its status, or the code of what failed; on a connection of its own. */
+const postOnce = (url: string, key: string, mark: string): Promise<string> =>
+  new Promise((resolve) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'x-sync': 'true',
+      'idempotency-key': mark,
+    };
+    request(url, { method: 'POST', headers, agent: false }, (answer) => {
+      text(answer).then(
+        (said) => resolve(answer.statusCode === 200 ? '200' : said),
+        (error) => resolve(String(error)),
+      );
+    })
+      .once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      .end(JSON.stringify({ task: 'roll' }));
+  });
 
 describe('two processes of one node', () => {
   it('one shows what the other has answered, and nothing old after it was stopped', async () => {
@@ -160,4 +183,57 @@ describe('two processes of one node', () => {
     },
     60_000,
   );
+
+  it('each is stopped and started in turn: no call fails, not even one that waits for its result', async () => {
+    const ports = [await freePort(0), await freePort(0)] as const;
+    // Of one address in front, as behind a proxy.
+    const start = (index: 0 | 1) => cluster.startProcess({ PORT: String(ports[index]), BASE_URL: lasting.baseUrl });
+    let [one, two] = [await start(0), await start(1)];
+    const { key } = await newClient(at(cluster, lasting), '50.00');
+    // Slower than a stop takes: some calls are always under way.
+    agent.behave(async (request, response) => {
+      await sleep(300);
+      return echo(request, response);
+    });
+    let isOver = false;
+    const answers: string[] = [];
+    /** As a proxy: the other process is asked if one refuses the connection, and never about a request that was sent. */
+    const ask = async (first: number, mark: string) => {
+      for (const port of [ports[first % 2], ports[(first + 1) % 2]]) {
+        const answer = await postOnce(`http://127.0.0.1:${port}/invoke/${agent.id}`, key, mark);
+        if (answer !== 'ECONNREFUSED') return answer;
+      }
+      return 'both refuse';
+    };
+    const callers = Array.from({ length: 6 }, async (_, caller) => {
+      for (let count = 0; !isOver; count++) answers.push(await ask(caller + count, `roll-${caller}-${count}`));
+    });
+    await one.terminate();
+    one = await start(0);
+    await two.terminate();
+    two = await start(1);
+    isOver = true;
+    await Promise.all(callers);
+    expect(answers.length).toBeGreaterThan(20);
+    expect(answers.filter((answer) => answer !== '200')).toEqual([]);
+    await Promise.all([one.terminate(), two.terminate()]);
+  }, 60_000);
+
+  it('one that is asked to stop while a call hangs tells its caller how it stands', async () => {
+    const leaving = await cluster.startProcess();
+    const { key } = await newClient(at(cluster, lasting), '2.00');
+    agent.behave(hang);
+    const from = agent.calls.length;
+    const waiting = at(cluster, leaving).request('POST', `/invoke/${agent.id}`, {
+      key,
+      headers: { 'x-sync': 'true' },
+      body: { task: 'long' },
+    });
+    await until(async () => (agent.calls.length > from ? true : null), { timeoutMs: 5000, firstMs: 5, mostMs: 50 });
+    agent.behave(echo);
+    expect(await leaving.terminate()).toBeLessThan(5000);
+    const { status, body } = await waiting;
+    expect([status, body.data.status]).toEqual([200, 'processing']);
+    expect((await untilEnded(at(cluster, lasting), key, body.data.requestId, 30_000)).status).toBe('completed');
+  }, 60_000);
 });

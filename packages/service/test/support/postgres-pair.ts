@@ -26,7 +26,7 @@ export interface PostgresServer {
 export interface PostgresPair {
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
-  /** Both as one `DATABASE_URL`. */
+  /** Both as one `DATABASE_URL`, the standby first. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   return {
     primary,
     standby,
-    url: `postgresql://${POSTGRES_ROLE}:${PASSWORD}@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/postgres`,
+    url: `postgresql://${POSTGRES_ROLE}:${PASSWORD}@127.0.0.1:${ports[1]},127.0.0.1:${ports[0]}/postgres`,
     async stop() {
       await Promise.all([primary.kill(), standby.kill()]);
       await rm(home, { recursive: true, force: true });

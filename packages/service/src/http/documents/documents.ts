@@ -46,7 +46,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   app.get('/livez', (c) => json(c, { status: 'live' }));
   // Start and stop are reported at once, without the cache.
   app.get('/readyz', async (c) =>
-    ctx.isReady() && ctx.replica.isLoaded() && (await isReady())
+    ctx.isReady() && !ctx.isDraining() && ctx.replica.isLoaded() && (await isReady())
       ? json(c, {
           status: 'ready',
           jobs: jobsOf(ctx),

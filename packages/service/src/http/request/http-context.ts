@@ -62,7 +62,10 @@ interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, Regist
 interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, HasStreamPoller {}
 
 /** Parts of the process that `/readyz` tells of. */
-interface Standings extends HasQueueStanding, HasDatabaseWatch {}
+interface Standings extends HasQueueStanding, HasDatabaseWatch {
+  /** True once the node is about to stop: it takes calls still, and tells balancers to send no more. */
+  readonly isDraining: () => boolean;
+}
 
 interface NodeState extends StatusContext, Standings, HasSignatureEngine, HasRetention {
   /** True while the node takes requests: false before its start is complete and once it is stopping. */

@@ -18,7 +18,7 @@ type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & HasPaymentL
 const ASK_AGAIN_MS = 200;
 
 /**
- * The invocation when it has ended, or its state after `waitMs`. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
+ * The invocation when it has ended, or its state after `waitMs` or when this process ends. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
  * moved nothing, and PAYMENT_PENDING while that is unknown.
  */
 export async function awaitInvocation(ctx: AwaitContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
@@ -67,7 +67,7 @@ async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitM
   });
   const find = async () => {
     const found = await findInvocation(ctx.db, invocation.id);
-    return found && hasEnded(found.status) ? found : null;
+    return found && (hasEnded(found.status) || ctx.changeHub.hasLeft()) ? found : null;
   };
   const endMs = performance.now() + waitMs;
   const heard = ending && (await Promise.race([ending.catch(() => null), timeUp]));

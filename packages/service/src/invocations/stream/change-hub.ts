@@ -6,6 +6,9 @@ export interface ChangeHub {
   changed(requestId: string, said?: readonly Chunk[]): void;
   /** Starts to record changes of a request. Close it when done. */
   watch(requestId: string): ChangeWatch;
+  /** This process is about to end: whoever waits for an end is told how it stands. */
+  leave(): void;
+  hasLeft(): boolean;
 }
 
 export interface ChangeWatch {
@@ -32,7 +35,12 @@ interface Watcher extends Omit<ChangeWatch, 'close'> {
 
 export function createChangeHub(): ChangeHub {
   const watched = new Map<string, Set<Watcher>>();
+  let isLeft = false;
   return {
+    leave() {
+      isLeft = true;
+    },
+    hasLeft: () => isLeft,
     changed(requestId, said) {
       for (const watcher of watched.get(requestId) ?? []) watcher.note(said);
     },

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '../../../src/local/free-port.ts';
-import { newClient } from '../../support/treasury.ts';
 import { auditEnd } from '../torture/audit-end.ts';
 import { newBook } from '../torture/bank-book.ts';
 import { actOnce } from '../torture/bank-clients.ts';
 import { type BankWorld, startBankWorld } from '../torture/bank-world.ts';
-import { sendWithin } from '../torture/insist.ts';
 import { createRandom } from '../torture/random.ts';
 import { createTally, type Tally } from '../torture/tally.ts';
 import { whyNot } from './debian.ts';
@@ -86,16 +84,13 @@ async function strikeAll(stage: Stage): Promise<Outage[]> {
 /** Clients that act until they are told to stop; faults meanwhile; then the audit. */
 async function loadAndAudit(cluster: PatroniCluster, world: BankWorld, front: string): Promise<Outage[]> {
   const book = newBook();
-  const host = {
-    ...world,
-    request: (method: string, path: string, options = {}) => sendWithin(front, method, path, options),
-  };
-  const { key } = await newClient(host, '50.00');
+  const [probing, ...clients] = world.clients;
   const [agent] = world.agents;
-  if (!agent) throw new Error('there is no agent');
-  const prober = startProber({ baseUrl: front, key, agentId: agent.id });
+  if (!probing || !agent) throw new Error('there is nobody to probe with');
+  const random = createRandom(values.seed, 'prober');
+  const prober = startProber({ baseUrl: front, client: probing, agentId: agent.id, random, book });
   let isOver = false;
-  const acting = world.clients.map(async (client) => {
+  const acting = clients.map(async (client) => {
     const random = createRandom(values.seed, client.name);
     while (!isOver) {
       await actOnce({ world, client, random, book });

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BankBook, Deal } from '../torture/bank-book.ts';
+import type { BankClient } from '../torture/bank-world.ts';
 import { sendWithin } from '../torture/insist.ts';
+import type { Random } from '../torture/random.ts';
 
 /** Pays a call from a treasury, over and over, and remembers when a first attempt succeeded. */
 export interface Prober {
@@ -14,27 +17,36 @@ export interface Prober {
 
 export interface ProbeOptions {
   readonly baseUrl: string;
-  readonly key: string;
+  readonly client: BankClient;
   readonly agentId: string;
+  readonly random: Random;
+  /** The audit looks at what it bought, too. */
+  readonly book: BankBook;
 }
 
 const PAUSE_MS = 50;
 const PATIENCE_MS = 3_000;
 
-export function startProber({ baseUrl, key, agentId }: ProbeOptions): Prober {
+export function startProber({ baseUrl, client: { key }, agentId, random, book }: ProbeOptions): Prober {
   const successes: number[] = [performance.now()];
   const tries: { readonly atMs: number; readonly failure: string | null }[] = [];
   let waiting: (() => void)[] = [];
   let isStopped = false;
-  const probe = async (count: number): Promise<void> => {
+  const probe = async (): Promise<void> => {
     const atMs = performance.now();
+    const deal: Deal = { mark: random.id(), kind: 'treasury', key, ids: new Set(), wasToldToPay: false, requests: 1 };
+    book.deals.push(deal);
     const options = {
       key,
-      headers: { 'idempotency-key': `probe-${count}`, 'x-sync': 'true', 'x-payment-method': 'treasury' },
-      body: { task: 'probe', metadata: { mark: `probe ${count}` } },
+      headers: { 'idempotency-key': deal.mark, 'x-sync': 'true', 'x-payment-method': 'treasury' },
+      body: { task: 'probe', metadata: { mark: deal.mark } },
     };
     const failure = await sendWithin(baseUrl, 'POST', `/invoke/${agentId}`, options, PATIENCE_MS).then(
-      ({ status, body }) => (status === 200 ? null : `${status} ${body?.error?.code ?? ''}`),
+      ({ status, body }) => {
+        if (status !== 200) return `${status} ${body?.error?.code ?? ''}`;
+        deal.ids.add(body.data.requestId);
+        return null;
+      },
       (error: Error) => error.message,
     );
     tries.push({ atMs, failure });
@@ -44,8 +56,8 @@ export function startProber({ baseUrl, key, agentId }: ProbeOptions): Prober {
     waiting = [];
   };
   const loop = async (): Promise<void> => {
-    for (let count = 0; !isStopped; count++) {
-      await probe(count);
+    while (!isStopped) {
+      await probe();
       await sleep(PAUSE_MS);
     }
   };
