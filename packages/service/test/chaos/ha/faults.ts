@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import type { Seat } from '../torture/bank-world.ts';
 import type { Member, PatroniCluster } from './patroni-cluster.ts';
@@ -62,8 +63,14 @@ export async function killProcess(seats: readonly Seat[], index: number): Promis
   return { mend: async () => seat?.untilTaken() };
 }
 
+/** Longer than nginx takes a process that it found down for down (`fail_timeout`). */
+const FOUND_AGAIN_MS = 3_000;
+
 /** One process after the other ends and is started anew, with the other serving. */
 export async function upgrade(seats: readonly Seat[]): Promise<Struck> {
-  for (const seat of seats) await seat.restart();
+  for (const seat of seats) {
+    await seat.restart();
+    await sleep(FOUND_AGAIN_MS);
+  }
   return { mend: async () => undefined };
 }
