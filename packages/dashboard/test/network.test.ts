@@ -141,3 +141,30 @@ it('shows an operator how the node stands, and what needs attention', async () =
   await expectAccessible(page);
   await lookAt(page, 'operator-alarm');
 });
+
+it('lets an operator find an account, set its plan, and suspend and resume it with a reason', async () => {
+  const { h } = world;
+  const { accountId, address } = await h.newAccount({ plan: 'free' });
+  const page = await operatorPage();
+  await page.getByLabel('Find an account').fill(address.slice(0, 14));
+  await page.getByRole('button', { name: 'Find accounts' }).click();
+  await page.getByRole('list', { name: 'Accounts' }).getByRole('button', { name: address.toLowerCase() }).click();
+  const panel = page.getByRole('region', { name: 'Account', exact: true });
+  await panel.getByText('Active').waitFor();
+  await panel.getByLabel('Plan').selectOption('pro');
+  expect(await panel.getByRole('button', { name: 'Set plan' }).isDisabled()).toBe(true);
+  await panel.getByLabel('Reason').fill('It asked for more.');
+  await panel.getByRole('button', { name: 'Set plan' }).click();
+  const changes = panel.getByRole('list', { name: 'Changes by operators' });
+  await changes.getByText('plan pro').waitFor();
+  await panel.getByLabel('Reason').fill(HOSTILE);
+  await panel.getByRole('button', { name: 'Suspend account' }).click();
+  await panel.getByText(`Suspended: ${HOSTILE}`).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'operator-accounts');
+  await panel.getByLabel('Reason').fill('mended');
+  await panel.getByRole('button', { name: 'Resume account' }).click();
+  await panel.getByText('Active').waitFor();
+  const [row] = await h.ctx.db.query('standing', 'select plan, suspended_at from account where id = $1', [accountId]);
+  expect(row).toEqual({ plan: 'pro', suspended_at: null });
+});

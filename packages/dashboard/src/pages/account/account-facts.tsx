@@ -22,6 +22,11 @@ export const AccountFacts = ({ account }: { account: Account }) => (
         <FactRow label="Plan">
           <Badge>{account.plan}</Badge>
         </FactRow>
+        {account.suspension && (
+          <FactRow label="Suspended">
+            <bdi className="wrap-anywhere whitespace-normal">{account.suspension.reason}</bdi>
+          </FactRow>
+        )}
         <FactRow label="Account ID">
           <Copyable label="account id" text={account.accountId} />
         </FactRow>

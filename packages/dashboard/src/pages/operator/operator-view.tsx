@@ -11,6 +11,7 @@ import { Duration } from '../../ui/values/duration.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { Note } from '../../ui/values/note.tsx';
+import { AccountsCard } from './accounts-card.tsx';
 import { alarmsOf } from './alarms.ts';
 import { ChannelClaims } from './channel-claims.tsx';
 import { InvocationLookup } from './invocation-lookup.tsx';
@@ -32,6 +33,7 @@ export function OperatorView() {
           <Totals />
           <StatusParts />
           <InvocationLookup />
+          <AccountsCard />
           <ChannelClaims />
         </>
       ) : (
