@@ -138,7 +138,7 @@ async function run(): Promise<{ outages: Outage[]; tally: Tally }> {
       return { outages: await loadAndAudit(cluster, world, front), tally };
     } finally {
       await world.stop();
-      await nginx.kill();
+      await nginx.kill('SIGTERM');
     }
   } finally {
     await cluster.stop();
