@@ -11,7 +11,10 @@ import { type AccountChangeRow, findAccountRow, listAccountChanges, readAccountU
 
 const MAX_CHANGES = 50;
 
-type ReadContext = UsageContext & HasPlanCaps & HasStorageMeter;
+/** What a plan bounds beside calls. */
+interface Holdings extends HasPlanCaps, HasStorageMeter {}
+
+type ReadContext = UsageContext & Holdings;
 
 /** One account for an operator: its plan, the use of its limits, its money, and what operators changed. Throws NOT_FOUND. */
 export async function readOperatorAccount(ctx: ReadContext, accountId: string): Promise<OperatorAccount> {

@@ -28,6 +28,7 @@ const EFFECTS = `
   union all select 'agent', count(*) || ' ' || md5(string_agg(token_hash::text, '|' order by id)) from agent
   union all select 'webhook', count(*) || ' ' || md5(string_agg(secret_sealed::text, '|' order by id)) from webhook where kind = 'endpoint'
   union all select 'account', count(*)::text from account
+  union all select 'account_change', count(*)::text from account_change
   union all select 'quote', count(*)::text from quote
   union all select 'bulk', count(*)::text from bulk
   union all select 'invocation', count(*)::text from invocation
