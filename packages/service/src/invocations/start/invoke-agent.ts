@@ -23,13 +23,12 @@ import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts'
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
-import { type Due, paymentRequired } from '../../payments/x402/payment-required.ts';
+import type { Due } from '../../payments/x402/payment-required.ts';
 import { deadlineOf } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
-import { hasPricesWithinClass, priceOf } from '../price.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
@@ -39,10 +38,11 @@ import { authorizeCall, inNameOfPayer } from './authorize-call.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMeans } from './choose-means.ts';
 import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
+import { lockedPrice, requirePaidInFull } from './locked-price.ts';
 import { newInvocation } from './new-invocation.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { acceptInTurn, depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
-import { quotedPrice, quoteUsed } from './quote-invocation.ts';
+import { quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requireAffordable, requirePayable } from './require-payable.ts';
 
@@ -232,21 +232,11 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
 
 const unpaid = { payment: null, voucher: null };
 
-/** An offer is bound to a class of calls, not to units and sizes: throws 402 when it was made for fewer units or a smaller call. */
-function requirePaidInFull(ctx: InvokeContext, { agent, priceMicro }: Choice, paidMicro: bigint, due: Due): void {
-  if (hasPricesWithinClass(agent) && paidMicro < priceMicro) throw paymentRequired(ctx, due, 'invalid_offer');
-}
-
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
   side === 'front' ? ctx.runner.reserve([call], side) : ctx.backlog.reserve([call]);
 
 export const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
-
-async function lockedPrice(ctx: InvokeContext, caller: KnownCaller, agent: CallableAgent, input: InvokeInput) {
-  if (input.quoteId) return quotedPrice(ctx, caller, agent, input.quoteId, input.body);
-  return { priceMicro: priceOf(agent, input.body).totalMicro, isUsed: false };
-}
 
 async function start(
   ctx: InvokeContext,
