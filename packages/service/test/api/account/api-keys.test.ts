@@ -129,6 +129,7 @@ it('the account shows its wallet, plan and proof', async () => {
     address: unproven.address,
     plan: 'pro',
     walletProven: false,
+    suspension: null,
     createdAt: expect.any(String),
     wallets: [],
   });
