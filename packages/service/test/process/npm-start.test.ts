@@ -38,6 +38,12 @@ async function clientOf({ local }: ServiceProcess) {
 }
 type Client = Awaited<ReturnType<typeof clientOf>>;
 
+/** A balance without the calls that are left of the plan: a process leases some for the hour, and those of one that ended are void. */
+const withoutCalls = ({ spendable, ...rest }: { spendable: { callsLeft: number | null; total: string } }) => ({
+  ...rest,
+  total: spendable.total,
+});
+
 /** All that must be the same after a restart. */
 async function stateOf(service: ServiceProcess) {
   const { local } = service;
@@ -56,7 +62,7 @@ async function stateOf(service: ServiceProcess) {
     online: await Promise.all(
       local.agents.map(async ({ id }) => (await client.request('GET', `/agents/${id}/status`)).body.data.status),
     ),
-    balance: (await client.request('GET', '/payments/balance', { key })).body.data,
+    balance: withoutCalls((await client.request('GET', '/payments/balance', { key })).body.data),
     payments: (await client.request('GET', '/payments/history', { key })).body.data.payments,
     wallets: await Promise.all(addresses.map((address) => client.usdcOf(address))),
     onChain,

@@ -71,6 +71,9 @@ export interface HarnessOptions {
   readonly dashboard?: DashboardBuild;
 }
 
+/** The free plan as it is on a chain with real money. */
+export const FREE_PLAN = { FREE_REQUESTS_PER_HOUR: '100', FREE_INVOCATIONS_PER_HOUR: '10' };
+
 /** A whole node in this process: its own database, its own chain, real HTTP; every answer is checked against its schema. */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const database = await createTestDatabase();
@@ -83,8 +86,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     // Each costs the server a process: with the default, opening them is a third of the start.
     DATABASE_CONNECTIONS: '8',
     ...SMALLEST,
-    // As on a chain with real money.
-    ...{ FREE_REQUESTS_PER_HOUR: '100', FREE_INVOCATIONS_PER_HOUR: '10' },
+    ...FREE_PLAN,
     ...(options.registers ? {} : { REGISTRAR_PRIVATE_KEY: '' }),
     ...((options.followsRegistry ?? options.registers) ? {} : { REGISTRY_POLL_MS: '2000' }),
     ...options.env,

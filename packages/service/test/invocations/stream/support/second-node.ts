@@ -11,7 +11,7 @@ import { silentLog } from '../../../../src/lib/log/log.ts';
 import { type RunningNode, startNode } from '../../../../src/node.ts';
 import { askDatabase } from '../../../support/books.ts';
 import { BUNDLES, bundled } from '../../../support/bundled.ts';
-import { type Harness, type RequestOptions, send, startHarness } from '../../../support/harness.ts';
+import { FREE_PLAN, type Harness, type RequestOptions, send, startHarness } from '../../../support/harness.ts';
 import { NODE_CHILD } from '../../../support/node-cluster.ts';
 
 /** What all processes of one node have in common. */
@@ -23,6 +23,7 @@ export const startJoinableHarness = (env: Record<string, string> = {}): Promise<
 
 const envOf = (h: Harness, dataDir: string) => ({
   ...secrets,
+  ...FREE_PLAN,
   PORT: '0',
   DATA_DIR: dataDir,
   DATABASE_URL: h.databaseUrl,
