@@ -7,6 +7,9 @@ export interface DataDirLock {
   release(): Promise<void>;
 }
 
+/** SQLite databases that are no longer referenced are closed, and their locks with them. */
+const held = new Set<DatabaseSync>();
+
 /**
  * Locks `dataDir` for this process alone; a second process gets an error that names the holder. The lock is the kernel's, on the file
  * `service.lock`, held through SQLite because Node offers no file locks: it cannot become stale, and no pid is compared. No other code may
@@ -25,9 +28,11 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
       cause,
     });
   }
+  held.add(lock);
   await writeFile(pidFile, `${process.pid}\n`);
   return {
     async release() {
+      held.delete(lock);
       if (lock.isOpen) lock.close();
     },
   };

@@ -132,6 +132,12 @@ test('a transaction that only reads, or fails, promises nothing', async () => {
 test('a commit whose wait for a standby was cancelled is not taken for acknowledged', async () => {
   await pair.primary.ask(`alter system set synchronous_standby_names = 'of_nobody'`);
   await pair.primary.ask('select pg_reload_conf()');
+  await soon(
+    () => pair.primary.ask<{ names: string }>(`select current_setting('synchronous_standby_names') as names`),
+    ([row]) => row?.names === 'of_nobody',
+  );
+  // The checkpointer tells all sessions that commits wait; it reads the settings before it works.
+  await pair.primary.ask('checkpoint');
   const waiting = expect(book(2)).rejects.toMatchObject(away('unknown'));
   const cancelled = () =>
     pair.primary.ask<{ done: boolean }>(
