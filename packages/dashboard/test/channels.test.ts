@@ -83,16 +83,6 @@ it('shows the channels of an account, what is left, and each call with what it c
   await page.getByRole('heading', { name: 'Invocation', exact: true }).waitFor();
 });
 
-it('says when a wallet that withdraws can take the rest out', async () => {
-  const set = 'update channel set withdraw_requested_at = $2 where id = $1';
-  await world.h.ctx.db.query('', set, [payer.channelId, new Date('2026-11-01T10:00:00Z')]);
-  await page.goto(`/dashboard/payments/channels/${payer.channelId}`);
-  await page.getByText('The wallet has started a withdrawal').waitFor();
-  await page.locator('time[datetime="2026-11-02T10:00:00.000Z"]').waitFor();
-  await lookAt(page, 'channel-withdrawing');
-  await world.h.ctx.db.query('', set, [payer.channelId, null]);
-});
-
 it('shows an operator what is unclaimed, the claim with its gas, and what a voucher reserved', async () => {
   await page.goto(`/dashboard/operator?invocation=${requestIds[1]}`);
   const trace = page.getByRole('region', { name: `Invocation ${requestIds[1]}` });
@@ -107,4 +97,15 @@ it('shows an operator what is unclaimed, the claim with its gas, and what a vouc
   await page.getByText('No channel owes anything and no payer is withdrawing').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'operator-channels');
+});
+
+/** The last test: the node claims at once what a channel owes whose wallet withdraws. */
+it('says when a wallet that withdraws can take the rest out', async () => {
+  const set = 'update channel set withdraw_requested_at = $2 where id = $1';
+  await world.h.ctx.db.query('', set, [payer.channelId, new Date('2026-11-01T10:00:00Z')]);
+  await page.goto(`/dashboard/payments/channels/${payer.channelId}`);
+  await page.getByText('The wallet has started a withdrawal').waitFor();
+  await page.locator('time[datetime="2026-11-02T10:00:00.000Z"]').waitFor();
+  await lookAt(page, 'channel-withdrawing');
+  await world.h.ctx.db.query('', set, [payer.channelId, null]);
 });
