@@ -22,7 +22,7 @@ const AgentCallItem = z.object({
     .enum(callerKinds)
     .nullable()
     .describe(
-      '`account`: with an API key or a session; `agent`: with an identityToken; `wallet`: without a key, paid by x402; `node`: a node of the network for a caller of its own. Null: made before this was recorded.',
+      '`account`: with an API key or a session; `agent`: with an identityToken; `wallet`: without a key, paid by x402 or free; `node`: a node of the network for a caller of its own. Null: made before this was recorded.',
     ),
   isOwn: z.boolean().describe("True for calls of the owner's own account."),
   face: z.enum(callFaces).nullable().describe('The way in which it came. Null: made before this was recorded.'),

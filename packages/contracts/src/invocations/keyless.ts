@@ -31,7 +31,7 @@ export const keylessEndpoints = {
   invokeKeyless: endpoint({
     method: 'POST',
     path: '/x402/{agentId}',
-    summary: 'Invoke an agent without an API key: 402 with terms, paid by x402',
+    summary: 'Invoke an agent without an API key: 402 with terms, paid by x402; free agents at once',
     tag: 'Invocation',
     auth: 'none',
     keyless: 'pays',

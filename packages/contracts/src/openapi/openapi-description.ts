@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 function whoMayCall(row: Endpoint): string {
   if (row.sameOrigin) return "Only from the node's own pages: refused without the node's `Origin`.";
   if (row.keyless === 'pays')
-    return 'Needs no key: the account is that of the paying wallet. With a key the call is made as with `POST /invoke/{agentId}`.';
+    return 'Needs no key: the account is that of the paying wallet; a free call needs no wallet either. With a key the call is made as with `POST /invoke/{agentId}`.';
   if (row.auth === 'none') return 'Needs no key.';
   if (row.auth === 'agent') return 'Only for the agent itself: send its identityToken instead of an API key.';
   return row.scope

@@ -52,8 +52,8 @@ const rules: Record<EndpointName, Rule> = {
   updateIdentityMetadata: rule('agents:write', 403, 403),
   invokeAgent: rule('invoke', 'public', 200),
   invokeAuto: rule('invoke', 'public', 200),
-  // Without a key it is for paid agents: see test/flows/keyless-invocation.test.ts.
-  invokeKeyless: rule('invoke', 'public', 200),
+  // A free agent's; a paid one asks for a payment: see test/flows/keyless-invocation.test.ts.
+  invokeKeyless: { ...rule('invoke', 'public', 200), open: true },
   quoteInvocation: rule('invoke', 'public', 200),
   getInvocation: rule('invoke', 404, 404),
   getReceipt: rule('invoke', 404, 404),

@@ -23,5 +23,8 @@ export const keylessCaller = (wallet: string | null): AccountCaller => ({
   session: null,
 });
 
+/** True for who called without an API key, also once a payment has named the account. */
+export const isUnkeyed = (caller: KnownCaller): boolean => caller.kind === 'account' && caller.keyId === KEYLESS;
+
 /** True until a payment has named the account. */
 export const isKeyless = ({ accountId }: Pick<KnownCaller, 'accountId'>): boolean => accountId === KEYLESS;

@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { KnownCaller } from '../caller/caller.ts';
+import { isUnkeyed } from '../caller/keyless-caller.ts';
 import { accountSubject, addressSubject, type CountedLimit, HOUR_MS, type LimitState } from './rate-limit.ts';
 import type { HasRateLimiter } from './rate-limiter.ts';
 
@@ -17,16 +18,18 @@ export interface HasFreeCalls {
   readonly freeCalls: FreeCalls;
 }
 
-/** A node that passes calls on stands for many callers, whom it counts itself. */
-const NODE_FACTOR = 10;
+/** A node that passes calls on stands for many callers, whom it counts itself; visitors of many network addresses share an account. */
+const SHARED_FACTOR = 10;
 const MOST = 2_000_000_000;
 
 /** The limits that a free call counts against. The address of another node says nothing about who called it. */
 function limitsOf(perHour: number, caller: KnownCaller, client: string | null): readonly CountedLimit[] {
   const isNode = caller.node === 'online';
-  const limit = isNode ? Math.min(MOST, perHour * NODE_FACTOR) : perHour;
+  const limit = isNode || isUnkeyed(caller) ? Math.min(MOST, perHour * SHARED_FACTOR) : perHour;
   const account = { subject: accountSubject(caller.accountId), limitClass: 'freeCalls' as const, limit };
-  return client === null || isNode ? [account] : [account, { ...account, subject: addressSubject(client) }];
+  return client === null || isNode
+    ? [account]
+    : [account, { ...account, subject: addressSubject(client), limit: perHour }];
 }
 
 /** A process that dies after it counted a call and before it stored it leaves that call counted until its hour ends. */

@@ -40,7 +40,11 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
   let resultToken: string | null = null;
   const answer = await answerInvoked(ctx, call, path, async (asked) => {
     const { agentId } = params;
-    const key = { idempotencyKey: call.keylessKey, count: call.countPayer };
+    const key = {
+      idempotencyKey: call.keylessKey,
+      count: call.countPayer,
+      isFromOtherSite: call.client.isFromOtherSite,
+    };
     const invoked = await invokeKeyless(ctx, { ...asked, ...proof, ...key, agentId, body, face: 'x402' });
     if (!invoked.isWithheld) resultToken = resultTokenOf(ctx, invoked.invocation.id);
     if (resultToken !== null) call.setHeader('x-result-token', resultToken);

@@ -1,7 +1,9 @@
 import type { Context } from 'hono';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { isInRanges } from '../../lib/net/address-ranges.ts';
 import { isLoopback, isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
+import { askedBy, isSameOrigin } from './same-origin.ts';
 
 /** The client, as far as the connection and the request identify it. */
 export interface Client {
@@ -11,6 +13,8 @@ export interface Client {
   readonly userAgent: string | null;
   /** True if the client is on the node's machine and used a loopback host name. */
   readonly isLocal: boolean;
+  /** True when a browser sent the request for a page of another site. Programs do not say where they come from. */
+  readonly isFromOtherSite: boolean;
 }
 
 const MAX_CHARS = 200;
@@ -20,7 +24,7 @@ const FORWARDING =
   /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-proxy-.*|x-real-ip|x-remote-.*|cdn-loop|(.*-)?(client|connecting|true)-ip)$/;
 
 /** Computed on demand: few calls need it. */
-export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
+export const clientOf = (ctx: HasTrustedProxies & HasBaseUrl, c: Context): Client => ({
   get address() {
     return addressOf(ctx, c);
   },
@@ -29,6 +33,10 @@ export const clientOf = (ctx: HasTrustedProxies, c: Context): Client => ({
   },
   get isLocal() {
     return isLocalClient(ctx, c);
+  },
+  get isFromOtherSite() {
+    const asked = askedBy(c);
+    return (asked.origin ?? asked.fetchSite) !== undefined && !isSameOrigin(ctx.baseUrl, asked);
   },
 });
 

@@ -7,7 +7,7 @@ import { AppError } from '../../lib/app-error.ts';
 import { countCall } from './count-call.ts';
 import type { HttpContext } from './http-context.ts';
 import { addressOf } from './remote-address.ts';
-import { isSameOrigin } from './same-origin.ts';
+import { askedBy, isSameOrigin } from './same-origin.ts';
 import { sessionTokenOf } from './session-cookie.ts';
 
 /**
@@ -61,17 +61,7 @@ function orNull(error: unknown): null {
   throw error;
 }
 
-function cameFromOwnPage(ctx: HttpContext, c: Context): boolean {
-  const header = (name: string) => c.req.header(name);
-  const [host, origin, referer] = [header('host'), header('origin'), header('referer')];
-  return isSameOrigin(ctx.baseUrl, {
-    method: c.req.method,
-    host,
-    origin,
-    referer,
-    fetchSite: header('sec-fetch-site'),
-  });
-}
+const cameFromOwnPage = (ctx: HttpContext, c: Context): boolean => isSameOrigin(ctx.baseUrl, askedBy(c));
 
 function requireSameOrigin(ctx: HttpContext, c: Context): void {
   if (cameFromOwnPage(ctx, c)) return;

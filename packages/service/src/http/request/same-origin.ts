@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 
 /** Headers of a request that tell its origin. */
@@ -8,6 +9,14 @@ export interface Asked {
   readonly referer: string | undefined;
   readonly fetchSite: string | undefined;
 }
+
+export const askedBy = (c: Context): Asked => ({
+  method: c.req.method,
+  host: c.req.header('host'),
+  origin: c.req.header('origin'),
+  referer: c.req.header('referer'),
+  fetchSite: c.req.header('sec-fetch-site'),
+});
 
 /**
  * Returns the origin of the node's own pages: that of its base URL. A node on loopback has several names (`localhost`, `127.0.0.1`), of

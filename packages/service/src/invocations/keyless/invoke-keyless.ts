@@ -10,6 +10,7 @@ import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-
 import { type InvokeContext, type Invoked, type InvokeInput, invokeAgent, replay } from '../start/invoke-agent.ts';
 import { admitPayer, type CountPayer } from './admit-payer.ts';
 import { hasMadeCall, type ShownProof } from './made-call.ts';
+import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
 export interface HasPaymentTurns {
@@ -18,7 +19,10 @@ export interface HasPaymentTurns {
 
 export type KeylessContext = InvokeContext & HasPaymentTurns;
 
-export interface KeylessInput extends Omit<InvokeInput, 'quoteId' | 'forced' | 'via' | 'once' | 'keyless'>, ShownProof {
+export interface KeylessInput
+  extends Omit<InvokeInput, 'quoteId' | 'forced' | 'via' | 'once' | 'keyless'>,
+    ShownProof,
+    Visitor {
   readonly idempotencyKey: string | null;
   readonly count: CountPayer;
 }
@@ -36,13 +40,16 @@ const BOUGHT_WITHIN_MS = 3_600_000;
 
 /**
  * Starts an invocation for a caller without an API key, or finds the one that the shown payment was for. It is paid by x402 only, never
- * from a treasury, and belongs to the account of the paying wallet. A wallet that signs in without a payment gets its last purchase of the
- * same call within an hour, as clients of `sign-in-with-x` expect.
+ * from a treasury, and belongs to the account of the paying wallet; a free call to one that visitors share. A wallet that signs in without a
+ * payment gets its last purchase of the same call within an hour, as clients of `sign-in-with-x` expect.
  */
 export async function invokeKeyless(ctx: KeylessContext, input: KeylessInput): Promise<KeylessInvoked> {
-  if (!input.shown) return invokeInTurn(ctx, input);
+  const { shown, idempotencyKey } = input;
+  if (!shown && idempotencyKey === null) return invokeInTurn(ctx, input);
   // Repetitions that come together find the first one's request, and do not count as calls of the wallet.
-  return ctx.paymentTurns.run(turnOf(input.shown), () => invokeInTurn(ctx, input));
+  return ctx.paymentTurns.run(shown ? turnOf(shown) : `${nameOfKey(idempotencyKey ?? '')} ${input.client}`, () =>
+    invokeInTurn(ctx, input),
+  );
 }
 
 const turnOf = (shown: Shown): string =>
@@ -56,13 +63,16 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
     accountId: account?.accountId ?? null,
     key: idempotencyKey === null ? null : nameOfKey(idempotencyKey),
     admit: (payer) => admitPayer(ctx, payer, input.count),
+    admitVisitor: () => admitVisitor(ctx, input, input.body),
   };
   const caller = keylessCaller(wallet);
   const wanted = { ...input, quoteId: null, requestId: null, keyless };
   const bought = shown === null && signedIn !== null ? await findBought(ctx, signedIn, wanted) : null;
   if (bought) return { ...bought, isWithheld: false };
-  const invoked = await invokeAgent(ctx, caller, { ...wanted, forced: 'x402', via: null, once: unkeyed });
-  if (!invoked.isReplay) return { ...invoked, isWithheld: false };
+  const once = shown === null && signedIn === null ? onceForVisitor(ctx, input, input) : unkeyed;
+  const invoked = await invokeAgent(ctx, caller, { ...wanted, forced: 'x402', via: null, once });
+  // What a visitor repeats is found by the visitor's own key.
+  if (!invoked.isReplay || once !== unkeyed) return { ...invoked, isWithheld: false };
   const { requestedAgentId, agentId } = invoked.invocation;
   const price = { amountMicro: 0n, alternativeId: requestedAgentId && agentId };
   const { due } = purchaseOf(ctx, caller, wanted, price);

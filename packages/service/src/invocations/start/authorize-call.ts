@@ -37,7 +37,8 @@ export async function inNameOfPayer(
   { shown, keyless }: { readonly shown: Shown | null; readonly keyless?: KeylessPayer },
   { payment, voucher, due }: Authorized & { readonly due: Purchase['due'] },
 ): Promise<Authorized & { readonly payer: KnownCaller }> {
-  if (!keyless || !shown) return { payment, voucher, payer: caller };
+  // A payment that is shown where none is due was not checked: it names nobody.
+  if (!keyless || !shown || (!payment && !voucher)) return { payment, voucher, payer: caller };
   if (voucher) await requireOfPayer(ctx, voucher, due);
   const payer = await keyless.admit(payingWallet(shown));
   const { accountId } = payer;

@@ -1,6 +1,4 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
-import { isKeyless } from '../../access/caller/keyless-caller.ts';
-import { AppError } from '../../lib/app-error.ts';
 import { agentTreasuryId, type HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { PaymentMethod } from '../invocation.ts';
 import { insufficient } from './require-payable.ts';
@@ -12,8 +10,7 @@ export interface Means {
 }
 
 /**
- * Chooses the way to pay (docs/design.md, section 4). Throws INSUFFICIENT_FUNDS where a treasury is forced and there is none,
- * and UNAUTHORIZED for a free call without an API key.
+ * Chooses the way to pay (docs/design.md, section 4). Throws INSUFFICIENT_FUNDS where a treasury is forced and there is none.
  */
 export async function chooseMeans(
   ctx: HasSeenTreasuries,
@@ -21,8 +18,6 @@ export async function chooseMeans(
   input: { readonly shown: unknown; readonly forced: 'x402' | 'treasury' | null },
   priceMicro: bigint,
 ): Promise<Means> {
-  if (priceMicro === 0n && isKeyless(caller))
-    throw new AppError('UNAUTHORIZED', 'This call is free, and free calls are counted by account: send an API key.');
   if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
   if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
     return { method: 'x402', payerLedgerId: null };

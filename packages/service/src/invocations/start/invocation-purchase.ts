@@ -42,6 +42,8 @@ export interface KeylessPayer {
   readonly key: string | null;
   /** The caller that a good payment of this wallet is accepted for. */
   readonly admit: (wallet: string) => Promise<KnownCaller>;
+  /** The caller that a free call is accepted for. */
+  readonly admitVisitor: () => Promise<KnownCaller>;
 }
 
 /** The price and its agent: `alternativeId` when that is not the agent asked for. */
@@ -68,7 +70,8 @@ export function purchaseOf(
     accountId: caller.accountId,
     amountMicro,
     resourceUrl: ctx.baseUrl + (keyless ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId)),
-    makeMemo: () => requestId ?? newId('req'),
+    // An id that a visitor's key names is for a free call: whoever repeats that key without a payment finds no paid one.
+    makeMemo: () => (keyless ? null : requestId) ?? newId('req'),
   };
   return {
     // A call without a payment never needs it.

@@ -1,7 +1,6 @@
 import type { CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
-import { isKeyless } from '../../access/caller/keyless-caller.ts';
 import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
 import { findMade, type Once } from '../../access/idempotency/once.ts';
 import { countingFree, type HasFreeCalls } from '../../access/limits/free-calls.ts';
@@ -159,14 +158,18 @@ async function priceAgain(
 }
 
 /** Prices, pays and starts a call of the chosen agent. Throws RATE_LIMITED for a free call beyond the caller's limit of those. */
-export const startChosen = (ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> =>
-  // Without an API key a free call is refused: there is no account to count it by.
-  countingFree(
-    ctx,
-    caller,
-    { client: input.client, calls: choice.priceMicro === 0n && !isKeyless(caller) ? 1 : 0 },
-    () => startCounted(ctx, caller, input, choice),
+export async function startChosen(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  choice: Choice,
+): Promise<Invoked> {
+  const isFree = choice.priceMicro === 0n;
+  const by = isFree && input.keyless ? await input.keyless.admitVisitor() : caller;
+  return countingFree(ctx, by, { client: input.client, calls: isFree ? 1 : 0 }, () =>
+    startCounted(ctx, by, input, choice),
   );
+}
 
 async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
   const { agent, quoteId, requestedAgentId } = choice;

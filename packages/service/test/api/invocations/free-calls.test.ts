@@ -93,9 +93,7 @@ it('free calls beyond the limit are refused through every face, and as parts of 
   expect(free.calls).toHaveLength(sent);
 });
 
-it('a call without a key is not free of charge, and what was refused for another reason is not counted', async () => {
-  const keyless = await h.request('POST', `/x402/${free.id}`, { body: { task: 'x' } });
-  expect([keyless.status, keyless.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+it('what was refused for another reason is not counted', async () => {
   const account = await h.newAccount();
   const body = { task: 'x', deadline: new Date(clock.now().getTime() - 1000).toISOString() };
   for (let tries = 0; tries < 4; tries += 1)

@@ -32,4 +32,8 @@ export const callTool = (
   name: string,
   args: unknown,
   path = '/mcp',
-): Promise<Answer> => send(baseUrl, 'POST', path, { key, ...modern('tools/call', { name, arguments: args }) });
+  more: Record<string, string> = {},
+): Promise<Answer> => {
+  const { headers, body } = modern('tools/call', { name, arguments: args });
+  return send(baseUrl, 'POST', path, { key, body, headers: { ...headers, ...more } });
+};

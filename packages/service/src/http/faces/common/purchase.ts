@@ -174,6 +174,7 @@ async function invokeWithoutKey(
     isAwaited,
     isStreamed,
     client: call.client.address,
+    isFromOtherSite: call.client.isFromOtherSite,
     resultToken: null,
     signedIn: null,
     idempotencyKey: call.keylessKey,

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callTool } from '../../faces/mcp/raw-client.ts';
+import { askDatabase } from '../../support/books.ts';
+import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { payV2 } from '../../support/x402-payer.ts';
+
+const LIMIT = 3;
+
+let h: Harness;
+let free: TestAgent;
+let paid: TestAgent;
+beforeAll(async () => {
+  const env = { ZERO_PRICE_CALLS_PER_HOUR: String(LIMIT), TRUSTED_PROXIES: '127.0.0.0/8,::1' };
+  h = await startHarness({ env: { ...env, ALLOW_PRIVATE_ENDPOINTS: 'true' } });
+  const owner = await h.newAccount();
+  free = await startTestAgent(h, { owner, perRequest: '0' });
+  paid = await startTestAgent(h, { owner, perRequest: '0.05' });
+});
+afterAll(async () => {
+  await Promise.all([free.die(), paid.die()]);
+  await h.stop();
+});
+
+const call = (client: string, headers: Record<string, string> = {}, body: object = {}, agent = free): Promise<Answer> =>
+  h.request('POST', `/x402/${agent.id}`, {
+    body: { task: 'x', ...body },
+    headers: { 'x-forwarded-for': client, 'x-sync': 'true', ...headers },
+  });
+const codeOf = ({ status, body }: Answer) => [status, body.error?.code ?? body.data.status];
+const done = [200, 'completed'];
+
+const accountOf = async ({ body }: Answer) => {
+  const sql = `select account_id from invocation where id = '${body.data.requestId}'`;
+  return ((await askDatabase(h.databaseUrl, sql)) as { account_id: string }[])[0]?.account_id;
+};
+
+it('a visitor without an account runs a free agent, and nobody else reads the result', async () => {
+  const answer = await call('192.0.2.1');
+  expect(codeOf(answer)).toEqual(done);
+  const { requestId, resultToken, cost, ...rest } = answer.body.data;
+  expect(Number(cost)).toBe(0);
+  expect(rest.result).toBeDefined();
+  const read = (headers: Record<string, string>) => h.request('GET', `/invoke/${requestId}`, { headers });
+  expect((await read({ 'x-result-token': resultToken })).body.data.status).toBe('completed');
+  const other = (await call('192.0.2.1')).body.data;
+  for (const headers of [{}, { 'x-result-token': other.resultToken }]) expect((await read(headers)).status).toBe(401);
+  const { key } = await h.newAccount();
+  expect((await h.request('GET', `/invoke/${requestId}`, { key })).status).toBe(404);
+});
+
+it('free calls of visitors are limited by address, hosts of a /64 together, beside those with an account', async () => {
+  const { key } = await h.newAccount();
+  for (const of of [() => '192.0.2.10', (at: number) => `2001:db8:1:2::${at}`]) {
+    const withKey = await h.request('POST', `/invoke/${free.id}`, {
+      key,
+      body: { task: 'x' },
+      headers: { 'x-forwarded-for': of(1), 'x-sync': 'true' },
+    });
+    expect(withKey.status).toBe(200);
+    const answers: Answer[] = [];
+    for (let at = 0; at < LIMIT; at += 1) answers.push(await call(of(at + 2)));
+    expect(answers.map(codeOf)).toEqual([done, done, [429, 'RATE_LIMITED']]);
+    expect(answers.at(-1)?.body.error.details).toMatchObject({ limit: LIMIT, type: 'freeCalls' });
+  }
+  expect(codeOf(await call('192.0.2.11'))).toEqual(done);
+  const sent = free.calls.length;
+  const tool = await callTool(
+    h.baseUrl,
+    undefined,
+    'invoke_agent',
+    { agentId: free.id, task: 'x', maxCost: '0' },
+    '/mcp',
+    {
+      'x-forwarded-for': '192.0.2.10',
+    },
+  );
+  expect(JSON.stringify(tool.body)).toContain('"type":"freeCalls"');
+  expect(free.calls).toHaveLength(sent);
+});
+
+it('pages of other sites cannot have their visitors make free calls, or the node send webhooks', async () => {
+  const sent = free.calls.length;
+  const { host } = new URL(h.baseUrl);
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { origin: `https://other.${host}`, 'sec-fetch-site': 'same-site' },
+  ])
+    expect(codeOf(await call('192.0.2.20', headers as Record<string, string>))).toEqual([403, 'FORBIDDEN']);
+  const answer = await call('192.0.2.20', {}, { webhookUrl: 'https://victim.example/' });
+  expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR']);
+  expect(free.calls).toHaveLength(sent);
+  const own = { origin: new URL(h.baseUrl).origin, 'sec-fetch-site': 'same-origin' };
+  expect(codeOf(await call('192.0.2.20', own))).toEqual(done);
+});
+
+it('a visitor who repeats a call under its Idempotency-Key finds the first one; a stranger, or another task, does not', async () => {
+  const headers = { 'idempotency-key': 'lost-answer' };
+  const sent = free.calls.length;
+  const [first, twin] = await Promise.all([call('192.0.2.30', headers), call('192.0.2.30', headers)]);
+  const again = await call('192.0.2.30', headers);
+  const ids = [first, twin, again].map(({ body }) => body.data.requestId);
+  expect(new Set(ids).size).toBe(1);
+  expect(again.body.data.resultToken).toBe(first.body.data.resultToken);
+  expect(free.calls).toHaveLength(sent + 1);
+  const others = [await call('192.0.2.31', headers), await call('192.0.2.30', headers, { task: 'y' })];
+  expect(new Set([...ids, ...others.map(({ body }) => body.data.requestId)]).size).toBe(3);
+});
+
+it('a key that a paid call came under is no way to read it without the payment', async () => {
+  const headers = { 'idempotency-key': 'paid-one' };
+  const wallet = await h.newWallet(1_000_000n);
+  const payment = await payV2(h, wallet, await call('192.0.2.35', headers, {}, paid));
+  expect(codeOf(await call('192.0.2.35', { ...headers, ...payment }, {}, paid))).toEqual(done);
+  expect((await call('192.0.2.35', headers, {}, paid)).status).toBe(402);
+});
+
+it('visitors share a bounded number of accounts that nobody signs in to, and the operator can suspend', async () => {
+  const answer = await call('192.0.2.40');
+  expect(await accountOf(await call('192.0.2.40'))).toBe(await accountOf(answer));
+  const many = await Promise.all(Array.from({ length: 150 }, (_, at) => call(`198.51.100.${at}`)));
+  expect(new Set(await Promise.all(many.map(accountOf))).size).toBeLessThanOrEqual(64);
+  const id = await accountOf(answer);
+  const sql = (value: string) =>
+    `update account set suspended_at = ${value} where id = '${id}' returning wallet_proven_at`;
+  expect(await askDatabase(h.databaseUrl, sql('now()'))).toEqual([{ wallet_proven_at: null }]);
+  expect(codeOf(await call('192.0.2.40'))).toEqual([403, 'FORBIDDEN']);
+  await askDatabase(h.databaseUrl, sql('null'));
+});
+
+it('a payment shown for a free call is not collected, and opens no account in the name of its wallet', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const payment = await payV2(h, wallet, await call('192.0.2.50', {}, {}, paid));
+  expect(codeOf(await call('192.0.2.50', payment))).toEqual(done);
+  expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
+  const sql = `select id from account where address = '${wallet.address.toLowerCase()}'`;
+  expect(await askDatabase(h.databaseUrl, sql)).toEqual([]);
+});
