@@ -938,6 +938,12 @@ create table process (
   seen_at timestamp with time zone default now() not null,
   label text not null,
   event_loop_delay_ms double precision[],
+  place text,
+  version text,
+  schema_version integer,
+  drain_asked_at timestamp with time zone,
+  draining_since timestamp with time zone,
+  open_work jsonb,
   constraint process_pkey PRIMARY KEY (id)
 );
 

@@ -9,13 +9,17 @@ import { findMoneyContradictions } from '../src/invocations/audit/audit-money.ts
 import { silentLog } from '../src/lib/log/log.ts';
 import { readArchive } from '../src/operator/archive-store.ts';
 import { archiveFaults } from '../src/operator/check-archive.ts';
+import { drainProcesses, isDrained, undoDrain, type Which } from '../src/operator/drain-processes.ts';
 import { listProcesses, readDatabase, readQueues, readSettlements } from '../src/operator/operator-store.ts';
 
 const usage = `For the operator of a node, on its database (DATABASE_URL). Prints JSON; ends with 1 when something is wrong.
 
-  npm run operator -- status                        processes, queues, settlements, replication, holes
+  npm run operator -- status                        processes with version and draining, queues, settlements, replication, holes
   npm run operator -- reconcile                     holds every request against the ledger; lists contradictions
   npm run operator -- backup-check                  whether the archive of WAL works
+  npm run operator -- drain --process <id, place or label> | --all [--wait <seconds, 60>]
+                                                    takes no more calls there; ends with 0 once nothing runs, else with 1 after the wait
+  npm run operator -- drain --undo --process <…> | --all
   npm run operator -- accept-database --by <name>   goes on over a hole: the node uses a database that lacks acknowledged commits
 `;
 
@@ -50,7 +54,25 @@ async function onNode<T>(url: string, work: (db: ReturnType<typeof openDatabase>
   }
 }
 
-const commands: Record<string, (url: string, by: string | undefined) => Promise<boolean>> = {
+interface Options {
+  readonly by?: string;
+  readonly process?: string;
+  readonly all?: boolean;
+  readonly wait?: string;
+  readonly undo?: boolean;
+}
+
+function whichOf({ process: name, all }: Options): Which {
+  if (all === (name !== undefined)) throw new Error('drain needs either --process <id, place or label> or --all');
+  return name === undefined ? 'all' : { name };
+}
+
+function waitOf({ wait = '60' }: Options): number {
+  if (!/^\d{1,6}$/.test(wait)) throw new Error('--wait takes whole seconds');
+  return Number(wait) * 1000;
+}
+
+const commands: Record<string, (url: string, options: Options) => Promise<boolean>> = {
   async status(url) {
     const server = await onServer(url, async (client) => {
       const replication = await readReplication(client);
@@ -83,7 +105,21 @@ const commands: Record<string, (url: string, by: string | undefined) => Promise<
     print({ archive, faults });
     return faults.length === 0;
   },
-  async 'accept-database'(url, by) {
+  async drain(url, options) {
+    const which = whichOf(options);
+    const waitMs = waitOf(options);
+    return onNode(url, async (db) => {
+      if (options.undo) {
+        print({ undone: await undoDrain({ db }, which) });
+        return true;
+      }
+      const tell = (standing: unknown) => console.error(JSON.stringify(standing));
+      const processes = await drainProcesses({ db }, { which, waitMs, tell });
+      print({ processes });
+      return processes.every(isDrained);
+    });
+  },
+  async 'accept-database'(url, { by }) {
     if (!by) throw new Error('accept-database needs --by: your name is kept with your word');
     const hole = await onServer(url, (client) => acceptHole(client, by));
     print({ accepted: hole });
@@ -91,7 +127,16 @@ const commands: Record<string, (url: string, by: string | undefined) => Promise<
   },
 };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { by: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    by: { type: 'string' },
+    process: { type: 'string' },
+    all: { type: 'boolean', default: false },
+    wait: { type: 'string' },
+    undo: { type: 'boolean' },
+  },
+});
 const command = commands[positionals[0] ?? ''];
 const url = process.env.DATABASE_URL;
 if (!command || !url) {
@@ -99,7 +144,7 @@ if (!command || !url) {
   process.exitCode = 2;
 } else {
   try {
-    if (!(await command(url, values.by))) process.exitCode = 1;
+    if (!(await command(url, values))) process.exitCode = 1;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;

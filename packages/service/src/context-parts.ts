@@ -3,6 +3,7 @@ import type { PrimaryGate } from './db/primary/primary-gate.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
+import type { ProcessSelf } from './queue/process-store.ts';
 
 /** What a node is constructed from: settings, addresses, keys, and what tests replace. */
 export interface ContextParts {
@@ -20,7 +21,9 @@ export interface ContextParts {
   readonly localWallet: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
-  /** Default: never. */
+  /** What this process tells the others of itself, beside the label of the node. */
+  readonly self?: Omit<ProcessSelf, 'label'>;
+  /** True once the process was told to stop. Default: never. */
   readonly isDraining?: () => boolean;
   readonly clock?: Clock;
   readonly checksAnswers?: boolean;

@@ -64,6 +64,7 @@ import { createClaimSimulator } from './payments/x402/channels/claims/claim-simu
 import { createClaimer } from './payments/x402/channels/claims/claimer.ts';
 import { createWalletFunds } from './payments/x402/channels/claims/wallet-funds.ts';
 import { createPaymentChecks } from './payments/x402/payment-checks.ts';
+import { createDrain, type Drain } from './queue/drain.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 import { createQueueStanding } from './queue/queue-standing.ts';
 import { createRegistryReader } from './registry/read/read-registry.ts';
@@ -93,7 +94,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     { log, metrics },
   );
   const { db, replicaDb } = databases;
-  const heartbeat = await startHeartbeat({ db, log }, { label: config.nodeLabel });
+  const own = await startOwnWork({ db, log }, parts);
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createTurns();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
@@ -108,9 +109,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...access,
     replica,
     ...keys,
-    heartbeat,
+    ...own,
     ...metersOf(metrics, log),
-    processId: () => heartbeat.processId(),
     secrets,
     ...outbound,
     ...accessParts(parts, { db, clock, replica }),
@@ -118,7 +118,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     changeHub: createChangeHub(),
     storagePace,
     chunkWriter: createChunkWriter({ db, storagePace }),
-    runner: createRunner(config.placeLimits),
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock, ledgerTurns }),
@@ -141,7 +140,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     dashboard: parts.dashboard ?? null,
     checksAnswers: parts.checksAnswers ?? false,
     syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
-    ...phaseOf(parts),
+    ...phaseOf(parts, own.drain),
     ...createSubjectReader({ db }),
   };
   const live = { streamPoller: createStreamPoller(base), liveEvents: createLiveEvents(base) };
@@ -158,7 +157,19 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   return { ...base, ...others, ...live, finisher, backlog, agentChecks, webhookDispatcher };
 }
 
-const phaseOf = ({ isReady, isDraining = () => false }: ContextParts) => ({ isReady, isDraining });
+/** What runs in this process, and its registration among the others. */
+async function startOwnWork(needs: HasDb & { log: Log }, { config, self }: ContextParts) {
+  const runner = createRunner(config.placeLimits);
+  const invocations = () => runner.trackedIds().length;
+  const drain = createDrain({ log: needs.log, noticeMs: config.drainMs, invocations });
+  const heartbeat = await startHeartbeat(needs, { self: { ...self, label: config.nodeLabel }, drain });
+  return { runner, drain, heartbeat, processId: () => heartbeat.processId() };
+}
+
+const phaseOf = ({ isReady, isDraining = () => false }: ContextParts, drain: Drain) => ({
+  isReady,
+  isDraining: () => isDraining() || drain.isAsked(),
+});
 
 /** Channels are offered where they are on and their contracts are found. */
 async function withChannels(access: ChainAccess, { config, log }: ContextParts): Promise<ChainAccess> {

@@ -49,6 +49,7 @@ import type { HasChannelClaimer } from './payments/x402/channels/claims/claimer.
 import { forgetCharges } from './payments/x402/channels/claims/forget-charges.ts';
 import { measureChannels } from './payments/x402/channels/claims/measure-channels.ts';
 import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
+import type { HasDrain } from './queue/drain.ts';
 import type { HasProcessId } from './queue/heartbeat.ts';
 import type { JobHandlers } from './queue/job-types.ts';
 import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts';
@@ -57,7 +58,9 @@ import type { HasRegistryReader } from './registry/read/read-registry.ts';
 import type { RegistryWriter } from './registry/write/registry-writer.ts';
 import { forgetOldChanges } from './replica/forget-changes.ts';
 
-interface InvocationJobs extends PayContext, EndContext, HasBacklog, HasRetention, HasProcessId {}
+interface OwnProcess extends HasProcessId, HasDrain {}
+
+interface InvocationJobs extends PayContext, EndContext, HasBacklog, HasRetention, OwnProcess {}
 
 interface AgentJobs extends CheckContext, FollowContext, HasFeedbackGiver {}
 
@@ -93,7 +96,9 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
     repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),
     // In every process: each knows only its own lost work.
-    repeatHere(ctx, 'recover-invocations', 2000, async () => void (await recoverInvocations(ctx))),
+    repeatHere(ctx, 'recover-invocations', 2000, async () => {
+      if (!ctx.drain.isAsked()) await recoverInvocations(ctx);
+    }),
     repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),
     repeatEvery(ctx, 'fail-overdue', 1000, () => failOverdue(ctx)),
     repeatEvery(ctx, 'forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx)),

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -15,6 +16,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import { armFailpoint } from './lib/process/failpoint.ts';
 import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
+import { NODE_VERSION } from './lib/process/node-version.ts';
 import { startTracing } from './lib/tracing/tracing.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
@@ -79,7 +81,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   const gate = createPrimaryGate({ url: databaseUrl, log, label: config.nodeLabel });
   await recallPromise(gate, config);
-  await migrate(databaseUrl, log, { gate });
+  const schemaVersion = await migrate(databaseUrl, log, { gate });
   const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
   let isReady = false;
@@ -95,6 +97,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     registrarPrivateKey: local ? local.registrarPrivateKey : ownRegistrar(options.secrets),
     secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
     localWallet: local?.keys.account.address ?? null,
+    self: { place: `${hostname()}:${front.port}`, version: NODE_VERSION, schemaVersion },
     isReady: () => isReady,
     isDraining: () => isDraining,
   });

@@ -34,12 +34,13 @@ const LOCK_KEY = 7_402_002;
 /**
  * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
  * call from several processes at once. Refuses a file that changed after it was applied, and a database that is newer than this code.
+ * Resolves with the version of this code: its newest migration.
  */
 export async function migrate(
   url: string,
   log: Log,
   { directory = MIGRATIONS_DIR, gate = createPrimaryGate({ url, log }) }: MigrateOptions = {},
-): Promise<void> {
+): Promise<number> {
   const migrations = await readMigrations(directory);
   // A migration may run long, and others wait for it: no limits, except for a server that does not know the statement.
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
@@ -62,6 +63,7 @@ export async function migrate(
   } finally {
     await pool.end();
   }
+  return migrations.at(-1)?.version ?? 0;
 }
 
 async function applyAll(client: pg.PoolClient, migrations: readonly Migration[], log: Log): Promise<void> {

@@ -64,6 +64,7 @@ async function answer(
     const socket = connectionOf(c)?.incoming.socket ?? null;
     // Without a reader nothing would ever close it.
     if (c.req.method === 'HEAD' || socket?.destroyed) return '';
+    if (row.method === 'GET') connectionOf(c)?.outgoing.once('close', ctx.drain.begin('streams'));
     return sseBody(stream, {
       socket,
       breakOff: (reason) => breakOff(ctx, name, requestId, c, reason),

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts';
+import type { OpenWork } from '../queue/drain.ts';
 
 /** Counts stop here, so that a status query adds no load to a node in trouble. */
 const MOST = 10_000;
@@ -43,14 +44,40 @@ export interface ProcessRow {
   readonly seenAt: Date;
   /** Median, 99th percentile, maximum. */
   readonly delayMs: [number, number, number] | null;
+  /** Host name and port. These are null of a process whose code is older than migration 106. */
+  readonly place: string | null;
+  readonly version: string | null;
+  /** Newest migration that its code has. */
+  readonly schemaVersion: number | null;
+  readonly drainAskedAt: Date | null;
+  /** It refuses new calls since then. */
+  readonly drainingSince: Date | null;
+  readonly openWork: OpenWork | null;
+  /** Without a heartbeat for 10 seconds: its work is about to be taken over. */
+  readonly isSilent: boolean;
 }
 
 export const listProcesses = (sql: Sql): Promise<ProcessRow[]> =>
   sql.query<ProcessRow>(
     'list-processes',
-    `select id as "processId", label, started_at as "startedAt", seen_at as "seenAt", event_loop_delay_ms as "delayMs"
+    `select id as "processId", label, started_at as "startedAt", seen_at as "seenAt", event_loop_delay_ms as "delayMs",
+            place, version, schema_version as "schemaVersion", drain_asked_at as "drainAskedAt", draining_since as "drainingSince",
+            open_work as "openWork", seen_at < clock_timestamp() - interval '10 seconds' as "isSilent"
        from process order by started_at, id`,
   );
+
+/** Records the operator's word for processes; of one that was asked before, the first word stays. */
+export async function askToDrain(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.query(
+    'ask-to-drain',
+    'update process set drain_asked_at = coalesce(drain_asked_at, clock_timestamp()) where id = any($1::uuid[])',
+    [ids],
+  );
+}
+
+export async function takeBackDrain(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.query('take-back-drain', 'update process set drain_asked_at = null where id = any($1::uuid[])', [ids]);
+}
 
 export interface SettlementRow {
   readonly inFlight: number;

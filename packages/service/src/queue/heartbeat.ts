@@ -3,8 +3,10 @@ import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import type { Log } from '../lib/log/log.ts';
 import { createDelayMeter } from '../lib/process/event-loop-delay.ts';
+import type { Drain } from './drain.ts';
 import {
   insertProcess,
+  type ProcessSelf,
   removeProcess,
   takeDeadProcess,
   touchProcess,
@@ -13,6 +15,8 @@ import {
 } from './process-store.ts';
 
 const BEAT_MS = 2_000;
+/** While it drains: the operator waits for the next one. */
+const DRAINING_BEAT_MS = 500;
 /** Time that the others get to beat again after a gap in our own beats (the database was away, this process was stopped). */
 const STEADY_MS = 2 * BEAT_MS;
 
@@ -24,6 +28,12 @@ export interface HeartbeatHooks {
   onProcessDead?: (tx: Tx, processId: string) => Promise<void>;
   /** Drops our work, which the others took over because this process was stopped for too long. It then continues under a new id. */
   onDeclaredDead?: (processId: string) => Promise<void>;
+}
+
+export interface HeartbeatOptions extends HeartbeatHooks {
+  readonly self: ProcessSelf;
+  /** Told what the operator's word is, and asked what is still open. */
+  readonly drain?: Pick<Drain, 'isAsked' | 'isRefusing' | 'openWork' | 'hear'>;
 }
 
 /** The current id of this process, which owns its leases. */
@@ -48,22 +58,32 @@ export interface Heartbeat {
  */
 export async function startHeartbeat(
   ctx: HasDb & { log: Log },
-  { label, ...hooks }: HeartbeatHooks & { label: string },
+  { self, drain, ...hooks }: HeartbeatOptions,
 ): Promise<Heartbeat> {
   const { db, log } = ctx;
   const workerIds = new Set<string>();
   const delayMeter = createDelayMeter();
   let id: string = randomUUID();
-  await insertProcess(db, id, [], label);
+  let drainAskedAt: string | null = null;
+  await insertProcess(db, { ...self, id, workerIds: [], drainAskedAt });
   await unlockOrphanedJobs(db);
 
   const beatOnce = async (): Promise<void> => {
+    const openWork = drain?.isAsked() ? drain.openWork() : null;
+    const isRefusing = drain?.isRefusing() ?? false;
+    const beat = { workerIds: [...workerIds], delay: delayMeter.read(), openWork, isRefusing };
     // A transaction: its acknowledged position covers lone statements before it.
-    if (await db.transaction((tx) => touchProcess(tx, id, [...workerIds], delayMeter.read()))) return;
+    const told = await db.transaction((tx) => touchProcess(tx, id, beat));
+    if (told) {
+      drainAskedAt = told.drainAskedAt;
+      drain?.hear(drainAskedAt !== null);
+      // The operator waits for it: told now, not with the next beat.
+      return drain && drain.isRefusing() !== isRefusing ? beatOnce() : undefined;
+    }
     log.error({ processId: id }, 'this process was declared dead; continuing under a new id');
     await hooks.onDeclaredDead?.(id);
     const next = randomUUID();
-    await insertProcess(db, next, [...workerIds], label);
+    await insertProcess(db, { ...self, id: next, workerIds: [...workerIds], drainAskedAt });
     id = next;
   };
   let turn = Promise.resolve();
@@ -71,7 +91,9 @@ export async function startHeartbeat(
     turn = turn.catch(() => undefined).then(beatOnce);
     return turn;
   };
-  const stopBeating = startBeating(log, beatSelf, () => buryTheDead(ctx, hooks));
+  const stopBeating = startBeating({ log, isDraining: () => drain?.isAsked() ?? false }, beatSelf, () =>
+    buryTheDead(ctx, hooks),
+  );
 
   return {
     processId: () => id,
@@ -93,7 +115,11 @@ export async function startHeartbeat(
   };
 }
 
-function startBeating(log: Log, beatSelf: () => Promise<void>, judgeOthers: () => Promise<void>): () => Promise<void> {
+function startBeating(
+  { log, isDraining }: { log: Log; isDraining: () => boolean },
+  beatSelf: () => Promise<void>,
+  judgeOthers: () => Promise<void>,
+): () => Promise<void> {
   let steadySinceMs = performance.now();
   let lastBeatMs = performance.now();
   let stopped = false;
@@ -108,11 +134,14 @@ function startBeating(log: Log, beatSelf: () => Promise<void>, judgeOthers: () =
     if (nowMs - steadySinceMs >= STEADY_MS) await judgeOthers();
   };
   const schedule = (): void => {
-    timer = setTimeout(() => {
-      beating = beat()
-        .catch((err: unknown) => log.warn({ err }, 'heartbeat failed'))
-        .finally(() => stopped || schedule());
-    }, BEAT_MS);
+    timer = setTimeout(
+      () => {
+        beating = beat()
+          .catch((err: unknown) => log.warn({ err }, 'heartbeat failed'))
+          .finally(() => stopped || schedule());
+      },
+      isDraining() ? DRAINING_BEAT_MS : BEAT_MS,
+    );
   };
   schedule();
   return async () => {

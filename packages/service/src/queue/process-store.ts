@@ -4,27 +4,56 @@ import type { EventLoopDelay } from '../lib/process/event-loop-delay.ts';
 /** Age of the last heartbeat (database clock) after which a process is dead. */
 const DEAD_AFTER = `interval '10 seconds'`;
 
-export async function insertProcess(sql: Sql, id: string, workerIds: readonly string[], label: string): Promise<void> {
-  await sql.query('process-insert', 'insert into process (id, worker_ids, label) values ($1, $2, $3)', [
-    id,
-    workerIds,
-    label,
-  ]);
+/** What a process tells of itself once. */
+export interface ProcessSelf {
+  readonly label: string;
+  /** Host name and port. */
+  readonly place?: string;
+  readonly version?: string;
+  /** Newest migration that its code has. */
+  readonly schemaVersion?: number;
 }
 
-/** Returns false when the row is gone: another process declared this one dead. */
-export async function touchProcess(
-  sql: Sql,
-  id: string,
-  workerIds: readonly string[],
-  delay: EventLoopDelay,
-): Promise<boolean> {
-  const rows = await sql.query(
-    'process-touch',
-    'update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3 where id = $1 returning id',
-    [id, workerIds, [delay.p50Ms, delay.p99Ms, delay.maxMs]],
+export interface NewProcess extends ProcessSelf {
+  readonly id: string;
+  readonly workerIds: readonly string[];
+  /** Kept from the row before, as the database wrote it: a process that was declared dead is still asked to drain. */
+  readonly drainAskedAt: string | null;
+}
+
+export async function insertProcess(sql: Sql, row: NewProcess): Promise<void> {
+  await sql.query(
+    'process-insert',
+    `insert into process (id, worker_ids, label, place, version, schema_version, drain_asked_at)
+     values ($1, $2, $3, $4, $5, $6, $7::timestamptz)`,
+    [row.id, row.workerIds, row.label, row.place, row.version, row.schemaVersion, row.drainAskedAt],
   );
-  return rows.length > 0;
+}
+
+export interface Beat {
+  readonly workerIds: readonly string[];
+  readonly delay: EventLoopDelay;
+  /** null: it does not drain. */
+  readonly openWork: object | null;
+  readonly isRefusing: boolean;
+}
+
+export interface Told {
+  /** An operator asked this process to drain; as the database wrote it. */
+  readonly drainAskedAt: string | null;
+}
+
+/** Returns null when the row is gone: another process declared this one dead. */
+export async function touchProcess(sql: Sql, id: string, beat: Beat): Promise<Told | null> {
+  const { workerIds, delay, openWork, isRefusing } = beat;
+  const [told] = await sql.query<Told>(
+    'process-touch',
+    `update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3, open_work = $4,
+            draining_since = case when $5 then coalesce(draining_since, clock_timestamp()) end
+      where id = $1 returning drain_asked_at::text as "drainAskedAt"`,
+    [id, workerIds, [delay.p50Ms, delay.p99Ms, delay.maxMs], openWork && JSON.stringify(openWork), isRefusing],
+  );
+  return told ?? null;
 }
 
 /** Removes one dead process and frees its jobs. Of several callers exactly one succeeds. */

@@ -15,7 +15,7 @@ if (url === undefined || accountId === undefined)
 const db = openDatabase(url, { max: 5, log });
 const events = ['agt_1', 'agt_2', 'agt_3'].map((subject) => happened(accountId, subject));
 await db.transaction((tx) => emit(tx, events, clock.now()));
-const heartbeat = await startHeartbeat({ db, log }, { label: 'child' });
+const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'child' } });
 if (delivers === 'deliver') {
   const guardedFetch = createGuardedFetch({ allowPrivate: true, userAgent: 'child' });
   const readSubject = async () => null;

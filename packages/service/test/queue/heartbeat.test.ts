@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
-import { type HeartbeatHooks, startHeartbeat } from '../../src/queue/heartbeat.ts';
+import { createDrain } from '../../src/queue/drain.ts';
+import { type HeartbeatOptions, startHeartbeat } from '../../src/queue/heartbeat.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 /** A database of its own, with helpers on it; everything ends with the test. */
@@ -17,8 +18,8 @@ async function openWorld(onTestFinished: (end: () => Promise<void>) => void) {
   });
   return {
     db,
-    async live(hooks: HeartbeatHooks = {}) {
-      const heartbeat = await startHeartbeat({ db, log }, { label: 'test', ...hooks });
+    async live(hooks: Omit<HeartbeatOptions, 'self'> = {}) {
+      const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'test' }, ...hooks });
       let stopping: Promise<void> | undefined;
       const stop = () => {
         stopping ??= heartbeat.stop();
@@ -90,6 +91,23 @@ test.concurrent('a process that was declared dead learns of it and goes on under
   await expect.poll(() => lost, { timeout: 5_000 }).toEqual([firstId]);
   await expect.poll(() => me.processId()).not.toBe(firstId);
   expect(await world.listProcesses()).toEqual([me.processId()]);
+});
+
+test.concurrent('a process that was declared dead keeps the word to drain under its new id', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const world = await openWorld(onTestFinished);
+  const drain = createDrain({ log, noticeMs: 0, invocations: () => 0 });
+  const me = await world.live({ drain });
+  await world.db.query('test-ask', 'update process set drain_asked_at = now() where id = $1', [me.processId()]);
+  await expect.poll(drain.isRefusing, { timeout: 5_000 }).toBe(true);
+  await world.db.query('test-remove', 'delete from process where id = $1', [me.processId()]);
+  const asked = 'select drain_asked_at is not null as asked from process where id = $1';
+  await expect
+    .poll(() => world.db.query('test-asked', asked, [me.processId()]), { timeout: 5_000 })
+    .toEqual([{ asked: true }]);
+  expect(drain.isRefusing()).toBe(true);
 });
 
 test.concurrent('a process that stops hands over what it leaves and is gone at once', async ({

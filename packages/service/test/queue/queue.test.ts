@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 async function startNode(handlers: TestHandlers, hooks: HeartbeatHooks = {}) {
-  const heartbeat = await startHeartbeat({ db, log }, { label: 'test', ...hooks });
+  const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'test' }, ...hooks });
   const worker = await startWorker(
     { db, log, heartbeat, queueStanding: createQueueStanding({ metrics: createMetrics() }) },
     handlers as unknown as JobHandlers,

@@ -11,7 +11,7 @@ const url = process.argv[2];
 if (url === undefined) throw new Error('usage: worker-child.ts <database url>');
 const log = createLog({ level: 'warn', destination: process.stderr });
 const db = openDatabase(url, { log });
-const heartbeat = await startHeartbeat({ db, log }, { label: 'child' });
+const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'child' } });
 const handlers = {
   'test.hang': async () => {
     process.send?.({ processId: heartbeat.processId() });

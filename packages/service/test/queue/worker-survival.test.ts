@@ -38,7 +38,7 @@ async function startProcess(): Promise<{
   const db = openDatabase(proxy.url, { log });
   const metrics = createMetrics();
   const queueStanding = createQueueStanding({ metrics });
-  const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
+  const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'test' } });
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
   const started: number[] = [];
   const ended: number[] = [];

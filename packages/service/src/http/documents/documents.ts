@@ -74,9 +74,10 @@ function databaseOf({ databaseWatch }: HttpContext) {
 }
 
 /** Names the one reason that does not pass by itself. */
-function notReady({ databaseWatch }: HttpContext) {
+function notReady({ databaseWatch, isDraining }: HttpContext) {
   const { hole } = databaseWatch.read();
-  return hole === null ? { status: 'not ready' } : { status: 'not ready', database: { hole } };
+  if (hole !== null) return { status: 'not ready', database: { hole } };
+  return { status: isDraining() ? 'draining' : 'not ready' };
 }
 
 /** Status of background jobs. A node whose jobs are delayed still serves: it is ready, and reports the delay. */

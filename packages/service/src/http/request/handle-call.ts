@@ -52,7 +52,8 @@ export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
 /** Identifies, counts, validates and handles a request. */
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<AnswerBody> {
   const { row, parts } = incoming;
-  requireRoom(ctx);
+  requireRoom(ctx, row.method);
+  const ended = row.method === 'GET' ? null : ctx.drain.begin('calls');
   const progress = { hasBegun: false };
   try {
     const answer = await handleReady(ctx, incoming, progress);
@@ -65,12 +66,22 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
       hasKey: parts.header('idempotency-key') !== undefined,
       hasPayment: ['payment-signature', 'x-payment'].some((name) => parts.header(name) !== undefined),
     });
+  } finally {
+    ended?.();
   }
 }
 
-/** Refuses a new request before start and after stop, and while connections are short, so that the running ones can finish. */
-export function requireRoom({ isReady, db, metrics }: HttpContext): void {
+/**
+ * Refuses a new request before start and after stop, one that changes something while an operator drains the process, and any while
+ * connections are short, so that the running ones can finish.
+ */
+export function requireRoom({ isReady, drain, db, metrics }: HttpContext, method: string): void {
   if (!isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+  if (drain.isRefusing() && method !== 'GET' && method !== 'HEAD') {
+    const message =
+      'This process of the node is draining. Nothing was done; repeat the request: another process takes it.';
+    throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
+  }
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
   metrics.requestsShed.inc();
   const message = 'The node is overloaded. Nothing was done; repeat the request later.';

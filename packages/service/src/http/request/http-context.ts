@@ -22,6 +22,7 @@ import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
 import type { HasClaimSettings } from '../../payments/x402/channels/claims/claim-context.ts';
 import type { HasClaimSimulator } from '../../payments/x402/channels/claims/claim-simulator-client.ts';
+import type { HasDrain } from '../../queue/drain.ts';
 import type { HasQueueStanding } from '../../queue/queue-standing.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
@@ -62,8 +63,8 @@ interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, Regist
 interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, HasStreamPoller {}
 
 /** Parts of the process that `/readyz` tells of. */
-interface Standings extends HasQueueStanding, HasDatabaseWatch {
-  /** True once the node is about to stop: it takes calls still, and tells balancers to send no more. */
+interface Standings extends HasQueueStanding, HasDatabaseWatch, HasDrain {
+  /** True once the process is about to stop or was asked to drain: it tells balancers to send no more. */
   readonly isDraining: () => boolean;
 }
 

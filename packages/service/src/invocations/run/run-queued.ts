@@ -1,3 +1,4 @@
+import type { HasDrain } from '../../queue/drain.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { type Call, type HasPlaceLimits, laneOf } from '../places/places.ts';
 import type { HasRunner, Reservation } from '../places/runner.ts';
@@ -36,9 +37,9 @@ const MAX_LANES = 1000;
 
 /**
  * Dequeues requests whenever there is room: lanes in turn, the one with the fewest places first, and within a lane by priority. A lane or
- * an agent at its share blocks no other.
+ * an agent at its share blocks no other. A process that drains leaves the queue to the others.
  */
-export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPlaceLimits): Backlog {
+export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPlaceLimits & HasDrain): Backlog {
   /** A queued request may be waiting for room alone, not for a share. */
   let isCrowded = false;
   /** Lanes with queued requests, as far as known: they, or the agents that they call, may be at their share. */
@@ -49,6 +50,7 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
   let isAskedAgain = false;
 
   async function pumpOnce(): Promise<void> {
+    if (ctx.drain.isAsked()) return;
     // Read first when none is known: a reservation takes room from new calls.
     if (!isCrowded && held.size === 0 && !(await hasQueued(ctx.db))) return;
     const { room, load, giveBack } = ctx.runner.reserveAny(MAX_TAKEN);

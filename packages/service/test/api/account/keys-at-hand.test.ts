@@ -25,7 +25,7 @@ let asked: string[] = [];
 beforeAll(async () => {
   h = await startHarness({ clock, maxAgeMs: MAX_AGE_MS });
   db = openDatabase(h.databaseUrl, { log });
-  heartbeat = await startHeartbeat({ db, log }, { label: 'second' });
+  heartbeat = await startHeartbeat({ db, log }, { self: { label: 'second' } });
   const counting: Database = {
     ...db,
     query: (...statement) => {

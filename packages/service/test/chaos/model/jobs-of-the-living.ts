@@ -12,7 +12,7 @@ import type { MortalNode } from './mortal-node.ts';
 /** Jobs are run by whichever process lives; one whose process dies over it is run by the next. */
 export async function startJobs(db: Database, current: () => MortalNode): Promise<{ stop(): Promise<void> }> {
   const log = silentLog;
-  const heartbeat = await startHeartbeat({ db, log }, { label: 'jobs' });
+  const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'jobs' } });
   const stopping = new AbortController();
   const handlers: JobHandlers = {
     async 'settle-payment'(payload, run) {

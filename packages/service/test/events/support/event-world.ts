@@ -51,7 +51,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
       for (const each of dispatchers) each.requestRun();
     },
     async startDispatcher({ allowPrivate = true, readSubject = noSubjects } = {}) {
-      const heartbeat = await startHeartbeat({ db, log }, { label: 'test' });
+      const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'test' } });
       const processId = () => heartbeat.processId();
       const webhookDispatcher = createWebhookDispatcher({
         ...base,

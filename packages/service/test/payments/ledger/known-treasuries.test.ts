@@ -22,7 +22,7 @@ beforeAll(async () => {
   h = await startHarness({ maxAgeMs: MAX_AGE_MS });
   agent = await startTestAgent(h, { perRequest: '0.05' });
   db = openDatabase(h.databaseUrl, { log });
-  heartbeat = await startHeartbeat({ db, log }, { label: 'second' });
+  heartbeat = await startHeartbeat({ db, log }, { self: { label: 'second' } });
   replica = createReplica({ db, log, metrics: createMetrics() }, { maxAgeMs: MAX_AGE_MS });
   const second = createSeenTreasuries({ db, replica });
   await replica.start();

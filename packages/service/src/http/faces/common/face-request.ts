@@ -34,7 +34,7 @@ export async function openFaceRequest(
   c: Context,
   headers: Record<string, string>,
 ): Promise<FaceRequest> {
-  requireRoom(ctx);
+  requireRoom(ctx, c.req.method);
   const caller = await identifyFaceCaller(ctx, c, headers);
   await countCall(ctx, { caller, row: API, address: () => addressOf(ctx, c) }, headers);
   return {

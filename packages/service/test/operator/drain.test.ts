@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { drainProcesses, isDrained, undoDrain } from '../../src/operator/drain-processes.ts';
+import { listProcesses } from '../../src/operator/operator-store.ts';
+import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
+import type { Harness } from '../support/harness.ts';
+import { echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
+
+let h: Harness;
+let agent: TestAgent;
+let release = () => undefined as void;
+
+beforeAll(async () => {
+  h = await startJoinableHarness({ MAX_RUNNING: '2', MAX_RUNNING_PER_ACCOUNT: '1', MAX_RUNNING_PER_AGENT: '2' });
+  agent = await startTestAgent(h, { perRequest: '0.05' });
+});
+afterAll(async () => {
+  release();
+  await agent?.die();
+  await h?.stop();
+});
+
+const me = () => ({ name: h.ctx.processId() });
+const quiet = () => undefined;
+const statusOf = async (baseUrl: string) => (await fetch(`${baseUrl}/readyz`)).status;
+const call = (host: Pick<Harness, 'request'>, key: string) =>
+  host.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'long' } });
+
+function holdAnswers(): void {
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  agent.behave(async (request, response) => {
+    await held;
+    await echo(request, response);
+  });
+}
+
+it('a process that is asked to drain takes no call and no queued request, ends what it runs, and goes on when the word is taken back', async () => {
+  const other = await joinNode(h, { MAX_RUNNING: '2', MAX_RUNNING_PER_ACCOUNT: '1', MAX_RUNNING_PER_AGENT: '2' });
+  holdAnswers();
+  const { key } = await newClient(h, '1.00');
+  const { key: second } = await newClient(h, '1.00');
+  const running = (await call(h, key)).body.data.requestId as string;
+  await expect.poll(() => agent.calls.length).toBe(1);
+
+  const seen: string[] = [];
+  let isOver = false;
+  const draining = drainProcesses(h.ctx, {
+    which: me(),
+    waitMs: 60_000,
+    tell: (standing) => void seen.push(...standing.map(({ state, open }) => `${state} ${open?.invocations ?? '?'}`)),
+  }).finally(() => {
+    isOver = true;
+  });
+  await expect.poll(() => seen, { timeout: 10_000 }).toContain('draining 1');
+  const ready = await fetch(`${h.baseUrl}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining' }]);
+  const before = await balanceOf(h, second);
+  const refused = await call(h, second);
+  expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
+    503,
+    'UNAVAILABLE',
+    { outcome: 'nothing' },
+  ]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await balanceOf(h, second)).toEqual(before);
+  expect((await h.request('POST', '/mcp', { key, body: { jsonrpc: '2.0', id: 1, method: 'ping' } })).status).toBe(503);
+
+  // The other process takes both; the second one waits for its account's place there, and this process leaves it alone.
+  await call(other, second);
+  const queued = (await call(other, second)).body.data.requestId as string;
+  await h.ctx.backlog.pump();
+  expect(h.ctx.runner.trackedIds()).toEqual([running]);
+  expect(isOver).toBe(false);
+
+  release();
+  const ended = await draining;
+  expect(ended.map(({ state }) => state)).toEqual(['drained']);
+  expect((await untilEnded(h, key, running)).status).toBe('completed');
+  expect((await untilEnded(h, second, queued)).status).toBe('completed');
+
+  expect(await undoDrain(h.ctx, me())).toHaveLength(1);
+  await expect.poll(() => statusOf(h.baseUrl), { timeout: 10_000 }).toBe(200);
+  expect((await call(h, key)).status).toBeLessThan(300);
+  await other.stop();
+});
+
+it('a drain whose wait is over says where each process stands, and its word stays until the process ends', async () => {
+  const other = await joinNode(h);
+  const place = (await listProcesses(h.ctx.db)).find(({ processId }) => processId === other.ctx.processId())?.place;
+  const first = await drainProcesses(h.ctx, { which: { name: String(place) }, waitMs: 0, tell: quiet });
+  expect(first.map(({ state }) => state)).toEqual(['asked']);
+  expect(first.every(isDrained)).toBe(false);
+  const [row] = (await listProcesses(h.ctx.db)).filter(({ drainAskedAt }) => drainAskedAt !== null);
+  expect(row?.processId).toBe(other.ctx.processId());
+  await other.stop();
+  expect((await listProcesses(h.ctx.db)).map(({ drainAskedAt }) => drainAskedAt)).toEqual([null]);
+});
+
+it('a name that several processes have, or a version that cannot drain, is refused, and nothing is asked', async () => {
+  const old = '00000000-0000-4000-8000-000000000001';
+  const label = (await listProcesses(h.ctx.db))[0]?.label;
+  await h.ctx.db.query('test-old', 'insert into process (id, label) values ($1, $2)', [old, label]);
+  const drain = (name: string) => drainProcesses(h.ctx, { which: { name }, waitMs: 0, tell: quiet });
+  await expect(drain(String(label))).rejects.toThrow(`more than one process is called ${label}`);
+  await expect(drain('nobody')).rejects.toThrow('no process is called nobody');
+  await expect(drain(old)).rejects.toThrow('runs a version that cannot be drained');
+  expect((await listProcesses(h.ctx.db)).filter(({ drainAskedAt }) => drainAskedAt)).toEqual([]);
+});
