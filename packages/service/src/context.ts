@@ -1,5 +1,6 @@
 import { identityRegistryByChain } from '@agent-network/chain/addresses';
-import { releaseLeft } from './access/idempotency/idempotency.ts';
+import { KEPT_MS, releaseLeft } from './access/idempotency/idempotency.ts';
+import { createKeyWriter } from './access/idempotency/key-writer.ts';
 import { createKeysInHand } from './access/idempotency/keys-in-hand.ts';
 import { createFreeCalls } from './access/limits/free-calls.ts';
 import { createRateLimiter } from './access/limits/rate-limiter.ts';
@@ -216,6 +217,7 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
     authenticator: createAuthenticator({ ...needs, hasLocalAccount: localAccount !== null }),
     paymentTurns: createKeyTurns(),
     keysInHand: createKeysInHand((keys) => releaseLeft(needs, keys)),
+    keyWriter: createKeyWriter(needs, KEPT_MS),
   };
 }
 

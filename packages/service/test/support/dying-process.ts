@@ -1,10 +1,12 @@
+import { KEPT_MS } from '../../src/access/idempotency/idempotency.ts';
+import { createKeyWriter } from '../../src/access/idempotency/key-writer.ts';
 import { createApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/database.ts';
 import { askDatabase } from './books.ts';
 import type { Answer, Harness, RequestOptions } from './harness.ts';
 
 export interface Death {
-  /** The statement before which it dies; `transaction` is the first of those. */
+  /** Start of the name of the statement before which it dies; `transaction` is the first of those. */
   readonly before?: string;
   /** It lives on, having failed at that only. */
   readonly isSurvived?: boolean;
@@ -23,7 +25,7 @@ export async function callAndDie(
   const { db } = h.ctx;
   let isDead = false;
   const live = (name: string) => {
-    isDead = name === before || (isDead && !isSurvived);
+    isDead = name.startsWith(before) || (isDead && !isSurvived);
     if (isDead) throw new Error(`the process died before ${name}`);
   };
   const dying: Database = {
@@ -37,15 +39,18 @@ export async function callAndDie(
       return db.transaction(fn, options);
     },
   };
-  const response = await createApp({ ...h.ctx, db: dying }).request(path, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
+  const response = await createApp({ ...h.ctx, db: dying, keyWriter: createKeyWriter({ db: dying }, KEPT_MS) }).request(
+    path,
+    {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  );
   if (!isSurvived)
     await askDatabase(h.databaseUrl, 'update idempotency set worker = gen_random_uuid() where worker is not null');
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };

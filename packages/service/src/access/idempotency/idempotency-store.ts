@@ -31,36 +31,54 @@ export interface HeldKey extends Key {
 /** Time without heartbeat (three beats) after which a process's keys may be taken over; every write to a key names its process. */
 const SILENT_FOR = `interval '6 seconds'`;
 
+/** A key to take at a time, for a request of a caller. */
+export interface KeyToTake extends HeldKey, KeyCaller {
+  readonly fingerprint: Buffer;
+  readonly now: Date;
+}
+
 /**
- * Takes the key for this process if it is free or expired, or, for the same request, if no answer was stored, its process is gone, silent
- * or this one, and the caller has the rights of the first one. Returns null when not taken, else whether the same request had it before.
+ * Takes each key for its process if it is free or older than `keptMs`, or, for the same request, if no answer was stored, its process is
+ * gone, silent or this one, and the caller has the rights of the first one. Returns for each key, in the order given, null when not taken,
+ * else whether the same request had it before. No key may be given twice.
  */
-export async function takeKey(
+export async function takeKeys(
   sql: Sql,
-  { accountId, key, worker }: HeldKey,
-  run: KeyCaller & { fingerprint: Buffer; now: Date; expiredBefore: Date },
-): Promise<{ isRepeated: boolean } | null> {
-  const rows = await sql.query<{ isRepeated: boolean }>(
-    'take-idempotency-key',
-    // Columns returned from the table itself show the state before the statement.
+  keys: readonly KeyToTake[],
+  keptMs: number,
+): Promise<({ readonly isRepeated: boolean } | null)[]> {
+  const rows = await sql.query<Key & { isRepeated: boolean }>(
+    'take-idempotency-keys',
+    // Columns returned from the table itself show the state before the statement. Rows are locked in one order by all processes.
     `insert into idempotency as i (account_id, key, fingerprint, worker, created_at, caller_id, scopes)
-     values ($1, $2, $3, $4, $5, $7, $8)
+     select account_id, key, fingerprint, worker, taken, caller_id, string_to_array(scopes, ' ')
+       from unnest($1::text[], $2::text[], $3::bytea[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[])
+         as n(account_id, key, fingerprint, worker, taken, caller_id, scopes)
+      order by account_id, key
      on conflict (account_id, key) do update
         set fingerprint = excluded.fingerprint, worker = excluded.worker, created_at = excluded.created_at,
             caller_id = excluded.caller_id, scopes = excluded.scopes,
             answer_sealed = null, answer_headers = null, secret_sealed = null, secret_until = null
-      where i.created_at < $6
+      where i.created_at < excluded.created_at - make_interval(secs => $8)
          or (i.answer_sealed is null and i.fingerprint = excluded.fingerprint
              and (i.caller_id = excluded.caller_id or i.scopes <@ excluded.scopes)
              and (i.worker = excluded.worker or not exists (
                select from process p where p.id = i.worker and p.seen_at > clock_timestamp() - ${SILENT_FOR})))
-     returning exists (
-       select from idempotency b where b.account_id = $1 and b.key = $2 and b.created_at >= $6
+     returning i.account_id as "accountId", i.key, exists (
+       select from idempotency b
+        where b.account_id = i.account_id and b.key = i.key and b.created_at >= i.created_at - make_interval(secs => $8)
      ) as "isRepeated"`,
-    [accountId, key, run.fingerprint, worker, run.now, run.expiredBefore, run.callerId, run.scopes],
+    [
+      ...[keys.map((k) => k.accountId), keys.map((k) => k.key), keys.map((k) => k.fingerprint)],
+      ...[keys.map((k) => k.worker), keys.map((k) => k.now), keys.map((k) => k.callerId)],
+      ...[keys.map((k) => k.scopes.join(' ')), keptMs / 1000],
+    ],
   );
-  return rows[0] ?? null;
+  const taken = new Map(rows.map((row) => [nameOf(row), { isRepeated: row.isRepeated }]));
+  return keys.map((key) => taken.get(nameOf(key)) ?? null);
 }
+
+const nameOf = ({ accountId, key }: Key) => `${accountId} ${key}`;
 
 export async function findKey(sql: Sql, { accountId, key }: Key): Promise<IdempotencyRow | null> {
   const rows = await sql.query<IdempotencyRow>(
@@ -75,16 +93,18 @@ export async function findKey(sql: Sql, { accountId, key }: Key): Promise<Idempo
 
 const isHeld = 'account_id = $1 and key = $2 and worker = $3';
 
+export interface SealedAnswer {
+  readonly sealed: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The secret to show once, and the time until which it is stored. */
+  readonly secret?: { readonly sealed: Buffer; readonly until: Date } | null;
+}
+
 /** Stores the answer of a key that is still held; false when it is not. */
 export async function storeAnswer(
   sql: Sql,
   { accountId, key, worker }: HeldKey,
-  answer: {
-    sealed: Buffer;
-    headers: Readonly<Record<string, string>>;
-    /** The secret to show once, and the time until which it is stored. */
-    secret?: { sealed: Buffer; until: Date } | null;
-  },
+  answer: SealedAnswer,
 ): Promise<boolean> {
   const rows = await sql.query(
     'store-idempotent-answer',
@@ -97,6 +117,34 @@ export async function storeAnswer(
     ],
   );
   return rows.length > 0;
+}
+
+/** The same for several keys without secrets; in the order given. No key may be given twice. */
+export async function storeAnswers(
+  sql: Sql,
+  answers: readonly { readonly held: HeldKey; readonly answer: SealedAnswer }[],
+): Promise<boolean[]> {
+  const rows = await sql.query<Key>(
+    'store-idempotent-answers',
+    // Rows are locked in the order in which keys are taken.
+    `with held as (
+       select i.account_id, i.key, n.sealed, n.headers
+         from unnest($1::text[], $2::text[], $3::uuid[], $4::bytea[], $5::text[]) as n(account_id, key, worker, sealed, headers)
+         join idempotency i using (account_id, key)
+        where i.worker = n.worker order by i.account_id, i.key for no key update of i
+     )
+     update idempotency i
+        set worker = null, answer_sealed = held.sealed, answer_headers = held.headers::json, secret_sealed = null, secret_until = null
+       from held where i.account_id = held.account_id and i.key = held.key
+     returning i.account_id as "accountId", i.key`,
+    [
+      ...[answers.map(({ held }) => held.accountId), answers.map(({ held }) => held.key)],
+      ...[answers.map(({ held }) => held.worker), answers.map(({ answer }) => answer.sealed)],
+      answers.map(({ answer }) => JSON.stringify(answer.headers)),
+    ],
+  );
+  const stored = new Set(rows.map(nameOf));
+  return answers.map(({ held }) => stored.has(nameOf(held)));
 }
 
 /** Takes the secret out, for the caller that made it and in time: of several takers, one gets it. */

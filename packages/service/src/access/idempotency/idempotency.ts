@@ -19,12 +19,13 @@ import {
   type LeftKey,
   releaseKey,
   releaseKeys,
+  type SealedAnswer,
   storeAnswer,
-  takeKey,
   takeSecret,
 } from './idempotency-store.ts';
+import type { HasKeyWriter } from './key-writer.ts';
 
-type IdempotencyContext = HasDb & HasClock & HasSecrets & HasProcessId;
+type TakeContext = HasKeyWriter & HasClock & HasProcessId;
 
 export interface KeyedRequest extends KeyCaller {
   readonly accountId: string;
@@ -62,7 +63,8 @@ export interface KeyedRun extends KeyedRequest {
   readonly isRepeated: boolean;
 }
 
-const KEPT_MS = 86_400_000;
+/** How long a key belongs to its request, and its answer is stored. */
+export const KEPT_MS = 86_400_000;
 /** Time for a repeat to fetch a secret whose process died before showing it. */
 const SECRET_KEPT_MS = 600_000;
 
@@ -76,12 +78,11 @@ export const fingerprintOf = (parts: readonly unknown[]): Buffer =>
  * Takes the key for a request to run; this process has no other run of it in hand. null: it must not run. Takes over a key of the same
  * request from a dead process, or from an earlier run of this process.
  */
-export async function takeUp(ctx: IdempotencyContext, request: KeyedRequest): Promise<KeyedRun | null> {
+export async function takeUp(ctx: TakeContext, request: KeyedRequest): Promise<KeyedRun | null> {
   const now = ctx.clock.now();
-  const expiredBefore = new Date(now.getTime() - KEPT_MS);
   const held = { ...request, worker: ctx.processId() };
   failpoint('before-take-key');
-  const taken = await takeKey(ctx.db, held, { ...request, now, expiredBefore });
+  const taken = await ctx.keyWriter.take({ ...held, now });
   failpoint('after-take-key');
   return taken && { ...held, ...taken, takenAt: now };
 }
@@ -127,17 +128,17 @@ const stillRunning = () =>
 
 /** Stores the answer for repeats in the next 24 hours; false when this run no longer holds the key. */
 export async function keepAnswer(
-  ctx: HasDb & HasClock & HasSecrets,
+  ctx: HasKeyWriter & HasClock & HasSecrets,
   run: KeyedRun,
   answer: KeptAnswer,
 ): Promise<boolean> {
   failpoint('before-keep-answer');
-  const isKept = await storeAnswer(ctx.db, run, sealed(ctx, answer));
+  const isKept = await ctx.keyWriter.store(run, sealed(ctx, answer));
   failpoint('after-keep-answer');
   return isKept;
 }
 
-const sealed = (ctx: HasClock & HasSecrets, { body, headers, secret = null }: KeptAnswer) => ({
+const sealed = (ctx: HasClock & HasSecrets, { body, headers, secret = null }: KeptAnswer): SealedAnswer => ({
   sealed: ctx.secrets.seal(body),
   headers,
   secret: secret === null ? null : { sealed: ctx.secrets.seal(secret), until: secretEnd(ctx.clock.now()) },

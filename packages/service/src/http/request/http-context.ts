@@ -1,3 +1,4 @@
+import type { HasKeyWriter } from '../../access/idempotency/key-writer.ts';
 import type { HasKeysInHand } from '../../access/idempotency/keys-in-hand.ts';
 import type { HasKeyMode } from '../../access/keys/manage-keys.ts';
 import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
@@ -74,7 +75,9 @@ interface NodeState extends StatusContext, Standings, HasSignatureEngine, HasRet
 }
 
 /** Settings of answers, and what they are made from. */
-interface Answering extends HasKeysInHand, HasPaymentTurns, HasDashboard {
+interface KeyedCalls extends HasKeysInHand, HasKeyWriter {}
+
+interface Answering extends KeyedCalls, HasPaymentTurns, HasDashboard {
   /** Maximum time that a caller waits for a result. */
   readonly syncWaitMs: number;
   /** Validates every answer against its schema: a violation is an INTERNAL_ERROR. On in tests. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { releaseLeft } from '../../../src/access/idempotency/idempotency.ts';
+import { KEPT_MS, releaseLeft } from '../../../src/access/idempotency/idempotency.ts';
+import { createKeyWriter } from '../../../src/access/idempotency/key-writer.ts';
 import { createKeysInHand } from '../../../src/access/idempotency/keys-in-hand.ts';
 import { createApp } from '../../../src/app.ts';
 import type { Database } from '../../../src/db/database.ts';
@@ -34,13 +35,14 @@ async function anotherProcess() {
   const db: Database = {
     ...h.ctx.db,
     async query<Row>(name: string, text: string, params?: readonly unknown[]) {
-      state.isCut ||= name === cutAt;
+      state.isCut ||= cutAt !== null && name.startsWith(cutAt);
       if (state.isCut) throw new Error('Connection terminated unexpectedly');
       return h.ctx.db.query<Row>(name, text, params);
     },
   };
   const keysInHand = createKeysInHand((keys) => releaseLeft({ db }, keys));
-  const app = createApp({ ...h.ctx, db, keysInHand, processId: () => id });
+  const keyWriter = createKeyWriter({ db }, KEPT_MS);
+  const app = createApp({ ...h.ctx, db, keysInHand, keyWriter, processId: () => id });
   return {
     id,
     beat,
