@@ -1,22 +1,15 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
 import { type CallSnippet, callSnippets } from '@agent-network/contracts/agents/call-snippets';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { codeBlock, type Html, html } from '../documents/html.ts';
 import type { PageContent } from './layout.ts';
-import {
-  agentCards,
-  agentPath,
-  capabilityLinks,
-  identicon,
-  isFree,
-  priceText,
-  statusBadge,
-  verifiedBadge,
-} from './parts.ts';
+import { agentCards, agentPath, capabilityLinks, identicon, priceText, statusBadge, verifiedBadge } from './parts.ts';
 import { networkName, type Site } from './site.ts';
+import { canTry, tryPart, tryScripts } from './try-part.ts';
 
 export interface AgentFacts {
-  readonly agent: AgentDetail;
+  readonly agent: AgentDetail & { readonly types?: AgentTypes };
   /** Base address of its home node; null: this node. */
   readonly homeUrl: string | null;
   readonly alternatives: readonly AgentListItem[];
@@ -37,6 +30,7 @@ export function agentPage(site: Site, facts: AgentFacts): PageContent {
     preview: { path: `${path}/preview.png`, alt: `${agent.name}. ${price}.` },
     data: [serviceData(site, facts), crumbData(site, agent)],
     active: null,
+    ...(canTry(site) ? { scripts: tryScripts } : {}),
     body: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/explore">Agents</a></nav>
 <article>
 <div class="agent">${identicon(agent.id, 56)}<div><h1 dir="auto">${agent.name}</h1>
@@ -44,7 +38,7 @@ export function agentPage(site: Site, facts: AgentFacts): PageContent {
 ${paragraphs(agent.description)}
 ${capabilityLinks(agent.capabilities)}
 <div class="aside wide-left">
-<div>${tryIt(site, agent)}${waysToCall(site, agent)}</div>
+<div>${tryPart(site, agent)}${waysToCall(site, agent)}</div>
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${figures(site, facts)}</section>
 </div>
 </article>
@@ -85,21 +79,6 @@ const crumbData = ({ baseUrl }: Site, agent: AgentDetail) => ({
   ],
 });
 
-/** A form that hands the task over to the dashboard, which asks to sign in and quotes the price; without a dashboard, nothing. */
-function tryIt({ hasDashboard }: Site, agent: AgentDetail): Html | null {
-  if (!hasDashboard) return null;
-  const cost = isFree(agent.rates.perRequest)
-    ? 'This agent is free. You sign in to run it.'
-    : 'You see the price first, and sign in or connect a wallet to pay.';
-  return html`<section class="panel" aria-labelledby="try"><h2 id="try">Try it</h2>
-${agent.online ? null : html`<p class="note warn">The agent is not online now: calls are refused.</p>`}
-<form class="try" action="/dashboard/explore/${encodeURIComponent(agent.id)}" method="get">
-<input type="hidden" name="tab" value="try">
-<label for="task">Task</label><textarea id="task" name="task" rows="3" maxlength="1000" dir="auto" placeholder="What should the agent do?"></textarea>
-<div class="row"><button type="submit">Try it</button><p>${cost}</p></div>
-</form></section>`;
-}
-
 const snippetPart = ({ label, code }: CallSnippet, isOpen: boolean): Html =>
   html`<details${isOpen ? html` open` : null}><summary>${label}</summary>${codeBlock(code)}</details>`;
 
@@ -118,6 +97,9 @@ ${snippets.map((each, at) => snippetPart(each, at === 0))}
   }${interfaces.agentCard ? html`, <a href="/a2a/${agent.id}/.well-known/agent-card.json">A2A card</a>` : null}; <a href="/docs">the docs</a> have the rest.</p></section>`;
 }
 
+/** Online, and not measured yet. */
+const isNew = ({ online, uptime }: AgentDetail): boolean => online && uptime === 0;
+
 const percent = (share: number) => `${(Math.round(share * 1000) / 10).toLocaleString('en')} %`;
 const day = (timestamp: string) => html`<time datetime="${timestamp}">${timestamp.slice(0, 10)}</time>`;
 
@@ -134,7 +116,7 @@ function figures(site: Site, { agent, homeUrl }: AgentFacts): Html {
     ['Calls', agent.totalRequests.toLocaleString('en')],
     ['Completed', agent.totalRequests === 0 ? null : percent(agent.successRate)],
     ['Answers in', agent.totalRequests === 0 ? null : agent.avgResponseTime],
-    ['Reachable', agent.status === 'pending_verification' ? null : percent(agent.uptime)],
+    ['Reachable', agent.status === 'pending_verification' || isNew(agent) ? null : percent(agent.uptime)],
     ['Home', homeUrl === null ? html`<bdi>${agent.location}</bdi>` : outward(homeUrl, agent.location)],
     ['Website', website === undefined ? null : outward(website, hostOf(website))],
     ['Owner', html`<code class="break">${agent.owner}</code>`],

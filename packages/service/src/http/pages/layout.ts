@@ -24,6 +24,8 @@ export interface PageContent {
   /** Schema.org objects. */
   readonly data: readonly unknown[];
   readonly active: 'home' | 'explore' | null;
+  /** Paths of its scripts, modules all: the first one begins, and loads the others. */
+  readonly scripts?: readonly string[];
   readonly body: Html;
 }
 
@@ -35,7 +37,13 @@ const oneLine = (text: string): string => {
     : `${characters.slice(0, MAX_DESCRIPTION_CHARS - 1).join('')}…`;
 };
 
-function head(site: Site, { title, description, path, isIndexed, preview, data }: PageContent): Html {
+const scriptsOf = ({ scripts: [first, ...others] = [] }: PageContent): Html | null =>
+  first === undefined
+    ? null
+    : html`<script type="module" src="${first}"></script>${others.map((each) => html`<link rel="modulepreload" href="${each}">`)}`;
+
+function head(site: Site, content: PageContent): Html {
+  const { title, description, path, isIndexed, preview, data } = content;
   const url = site.baseUrl + path;
   const about = oneLine(description);
   return html`<head>
@@ -61,6 +69,7 @@ ${isIndexed ? html`<link rel="canonical" href="${url}">` : html`<meta name="robo
 <meta name="twitter:card" content="summary_large_image">
 <link rel="icon" type="image/svg+xml" href="/favicon.svg">
 <link rel="stylesheet" href="/pages.css?v=${styleVersion}">
+${scriptsOf(content)}
 ${data.map(jsonLd)}
 </head>`;
 }

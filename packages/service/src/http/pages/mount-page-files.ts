@@ -15,6 +15,7 @@ import { PAGE_GZIP_FROM_BYTES, pageStyle, styleVersion } from './layout.ts';
 import { priceText } from './parts.ts';
 import { networkName, siteOf } from './site.ts';
 import { createSitemap } from './sitemap.ts';
+import { tryFiles } from './try-part.ts';
 
 const DAY = 'public, max-age=86400';
 const HOUR = 'public, max-age=3600';
@@ -33,6 +34,10 @@ export function mountPageFiles(app: Hono, ctx: HttpContext): void {
   still('/pages.css', style, (c) =>
     c.req.query('v') === styleVersion ? 'public, max-age=31536000, immutable' : 'no-cache',
   );
+  for (const [path, text] of tryFiles) {
+    const script = madeOnce(() => toDocument(text, 'text/javascript; charset=utf-8', PAGE_GZIP_FROM_BYTES));
+    still(path, script, () => 'public, no-cache');
+  }
   still('/favicon.svg', icon, () => DAY);
   still('/robots.txt', robots, () => HOUR);
   mountPreviews(app, ctx);

@@ -23,15 +23,21 @@ import { wantsPage } from './wants-page.ts';
 const HTML = 'text/html; charset=utf-8';
 
 /** Caches keep a page and check it each time. */
-const headers = { ...pageHeaders, 'cache-control': 'public, no-cache', vary: 'Accept, Authorization, Accept-Encoding' };
+const headersOf = (hasScript: boolean) => ({
+  ...pageHeaders(hasScript),
+  'cache-control': 'public, no-cache',
+  vary: 'Accept, Authorization, Accept-Encoding',
+});
+const headers = headersOf(false);
 
 interface Page extends Document {
   /** The path of its canonical address. */
   readonly path: string;
   readonly status: 200 | 400;
+  readonly hasScript: boolean;
 }
 
-/** Serves the public pages, complete as HTML and without scripts. `/` and `/agents/{id}` are JSON for whoever does not prefer a page. */
+/** Serves the public pages, complete as HTML without scripts. `/` and `/agents/{id}` are JSON for whoever does not prefer a page. */
 export function mountPages(app: Hono, ctx: HttpContext, limit: DocumentLimit): void {
   const site = siteOf(ctx);
   const fresh = createFreshDocuments<Page>();
@@ -39,6 +45,7 @@ export function mountPages(app: Hono, ctx: HttpContext, limit: DocumentLimit): v
     ...toDocument(pageText(site, content), HTML, PAGE_GZIP_FROM_BYTES),
     path: content.path,
     status,
+    hasScript: content.scripts !== undefined,
   });
   const serve = (c: Context, name: string, read: () => Promise<Page>) =>
     answerPage(c, { ctx, site, limit }, () => fresh(name, read));
@@ -96,7 +103,7 @@ function toResponse(c: Context, page: Page): Response {
   if (page.path.startsWith('/agents/') && c.req.path !== page.path)
     return new Response(null, { status: 301, headers: { ...headers, location: page.path, 'content-length': '0' } });
   if (page.status !== 200) return plain(page.status, page.bytes, {});
-  const answer = documentAnswer(c, page, headers);
+  const answer = documentAnswer(c, page, page.hasScript ? headersOf(true) : headers);
   // The page says it in its head: a browser under the DevTools protocol (Lighthouse) does not load it with the header.
   answer.headers.delete('referrer-policy');
   return answer;

@@ -9,6 +9,8 @@ export interface Site {
   readonly chainId: number;
   /** CAIP-2. */
   readonly network: string;
+  /** The contract of the USDC that calls are paid in. */
+  readonly usdc: string;
   readonly faces: ReadonlySet<Face>;
   readonly hasDashboard: boolean;
 }
@@ -18,6 +20,7 @@ export const siteOf = ({ baseUrl, nodeLabel, chain, faces, dashboard }: HttpCont
   label: nodeLabel,
   chainId: chain.chainId,
   network: chain.caip2,
+  usdc: chain.token,
   faces,
   hasDashboard: dashboard !== null,
 });

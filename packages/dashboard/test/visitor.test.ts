@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { agentSlug } from '../../service/src/agents/agent-slug.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
+import { expectAccessible } from './support/expect-accessible.ts';
+import { it } from './support/journey.ts';
+import type { OpenPage } from './support/open-page.ts';
+import { expectShape, keepPictures } from './support/screenshot.ts';
+import { tabTo } from './support/tab-to.ts';
+import { type TestWallet, walletOf } from './support/test-wallet.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const PRICE = 50_000n;
+const MARKUP = '<img src=x onerror=alert(1)><b>done</b>';
+
+let world: World;
+let free: TestAgent;
+let paid: TestAgent;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { h } = world;
+  const types = {
+    inputSchema: {
+      type: 'object',
+      properties: {
+        text: { type: 'string', description: 'What to read.' },
+        tone: { enum: ['dry', 'warm'] },
+        sentences: { type: 'integer', minimum: 1 },
+      },
+      required: ['text'],
+      additionalProperties: false,
+    },
+    examples: [{ input: { text: 'Two words', sentences: 1 } }],
+  };
+  const owner = await h.newAccount();
+  [free, paid] = await Promise.all([
+    startTestAgent(h, { owner, name: 'Visited', perRequest: '0' }),
+    startTestAgent(h, { owner, name: 'Visited for money', perRequest: '0.05' }),
+  ]);
+  await h.request('PUT', `/agents/${free.id}`, { key: owner.key, body: { types } });
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([free?.die(), paid?.die()]);
+  await world?.stop();
+});
+afterEach(() => {
+  free.behave(echo);
+  paid.behave(echo);
+});
+
+const pathOf = (agent: TestAgent, name: string) => `/agents/${agentSlug({ id: agent.id, name })}`;
+const said = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
+const answered = (page: Page) => page.getByRole('heading', { name: 'Answer', exact: true }).waitFor();
+
+async function payer(): Promise<OpenPage & { wallet: TestWallet; held(): Promise<bigint> }> {
+  const account = await world.h.newWallet(1_000_000n);
+  const wallet = walletOf(account, world.h.rpcUrl);
+  const { page, complaints } = await world.newPage({ wallet });
+  await page.goto(pathOf(paid, 'Visited for money'));
+  return { page, complaints, wallet, held: () => world.h.usdcOf(account.address) };
+}
+
+/** Asks for the price, which has to be seen before anything can be signed. */
+async function quote(page: Page, task: string): Promise<void> {
+  await page.getByLabel('Task').fill(task);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await said(page, 'This call costs 0.05 USDC. Nothing is paid yet.');
+}
+const pay = (page: Page) => page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+
+it('a visitor runs a free agent by keyboard, without an account, with the fields that the agent declares', async () => {
+  const { page } = await world.newPage();
+  await page.goto(pathOf(free, 'Visited'));
+  free.behave(answerWith(200, { result: MARKUP }));
+  await tabTo(page, page.getByLabel('Task'));
+  await page.keyboard.type('read');
+  expect(await page.getByLabel('text').inputValue()).toBe('Two words');
+  await page.getByLabel('tone').selectOption('warm');
+  await tabTo(page, page.getByRole('button', { name: 'Run', exact: true }));
+  await page.keyboard.press('Enter');
+  await answered(page);
+  expect(await page.locator('.answer pre').textContent()).toBe(MARKUP);
+  expect(free.calls.at(-1)?.body).toMatchObject({
+    task: 'read',
+    input: { text: 'Two words', tone: 'warm', sentences: 1 },
+  });
+  await said(page, 'The agent has answered.');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the signed receipt' }).click();
+  expect((await download).suggestedFilename()).toMatch(/^receipt-req_/);
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectShape(page, `answer at ${width}`);
+  }
+  await keepPictures(page, 'visitor-answer');
+  await expectAccessible(page);
+});
+
+it('a reload finds the call that runs, and starts no other', async () => {
+  const { page } = await world.newPage();
+  await page.goto(pathOf(free, 'Visited'));
+  let answer = (_: unknown): void => undefined;
+  const held = new Promise((resolve) => {
+    answer = resolve;
+  });
+  free.behave(async (call, response) => {
+    await held;
+    return echo(call, response);
+  });
+  const sent = free.calls.length;
+  await page.getByLabel('Task').fill('slowly');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await said(page, 'The agent is running');
+  await page.reload();
+  await said(page, 'The agent is running');
+  expect(await page.getByLabel('Task').inputValue()).toBe('slowly');
+  answer(null);
+  await answered(page);
+  expect(free.calls).toHaveLength(sent + 1);
+  await page.reload();
+  await answered(page);
+  expect(free.calls).toHaveLength(sent + 1);
+});
+
+it('what the node refuses is said, and no other call is made', async () => {
+  const { page } = await world.newPage();
+  await page.goto(pathOf(free, 'Visited'));
+  await page.getByLabel('Task').fill('x');
+  await page.getByLabel('sentences').fill('0');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await said(page, 'input.sentences');
+  await page.getByLabel('sentences').fill('many');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await said(page, 'sentences: must be a number.');
+});
+
+describe('a call that costs something', () => {
+  it('is paid by a wallet without an account, after the amount, the network and the recipient are shown', async () => {
+    const { page, wallet, held } = await payer();
+    await quote(page, 'for money');
+    const terms = await page.getByRole('region', { name: 'Payment' }).textContent();
+    expect(terms).toContain('0.05 USDC');
+    expect(terms?.toLowerCase()).toContain(world.h.ctx.chain.wallet);
+    expect(wallet.asked).toEqual([]);
+    await keepPictures(page, 'visitor-quote');
+    await expectAccessible(page);
+    await pay(page);
+    await answered(page);
+    expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
+    expect(await held()).toBe(1_000_000n - PRICE);
+    expect(await page.locator('.answer').textContent()).toMatch(/0\.05 USDC.*Transaction0x[0-9a-f]{64}/s);
+  });
+
+  it('is left when the wallet declines, is on another network, or holds too little, with nothing signed', async () => {
+    const { page, wallet, held } = await payer();
+    await quote(page, 'declined');
+    wallet.refuseNext('eth_signTypedData_v4');
+    await pay(page);
+    await said(page, 'You declined in the wallet. Nothing was signed or paid.');
+    wallet.strayTo(1);
+    wallet.refuseNext('wallet_switchEthereumChain');
+    await pay(page);
+    await said(page, 'The wallet is on another network.');
+    wallet.choose(await world.h.newWallet(10_000n));
+    await pay(page);
+    await said(page, 'holds 0.01 USDC, and this costs 0.05 USDC');
+    expect(await held()).toBe(1_000_000n);
+  });
+
+  it('whose answer is lost is asked for again with the same payment: one signature, one payment, one run', async () => {
+    const { page, complaints, wallet, held } = await payer();
+    await quote(page, 'lost');
+    const sent = paid.calls.length;
+    let lost = 0;
+    await page.route('**/x402/*', async (route) => {
+      if (lost === 1) return route.continue();
+      lost += 1;
+      await route.fetch();
+      return route.abort();
+    });
+    await pay(page);
+    await answered(page);
+    expect(lost).toBe(1);
+    expect(complaints.splice(0)).toEqual(['Failed to load resource: net::ERR_FAILED']);
+    expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
+    expect(await held()).toBe(1_000_000n - PRICE);
+    expect(paid.calls).toHaveLength(sent + 1);
+  });
+
+  it('is found again by a reload while it is paid for, without a second signature', async () => {
+    const { page, wallet, held } = await payer();
+    await quote(page, 'reloaded');
+    let reached = (_: unknown): void => undefined;
+    const shown = new Promise((resolve) => {
+      reached = resolve;
+    });
+    await page.route('**/x402/*', async (route) => {
+      await route.fetch().catch(() => undefined);
+      reached(null);
+    });
+    await pay(page);
+    await shown;
+    await page.unroute('**/x402/*');
+    await page.reload();
+    await answered(page);
+    expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
+    expect(await held()).toBe(1_000_000n - PRICE);
+  });
+
+  it('leads to signing in where there is no wallet, and the task comes along', async () => {
+    const { page } = await world.newPage();
+    await page.goto(pathOf(paid, 'Visited for money'));
+    await quote(page, 'with & without: 1+1');
+    await page.getByText('This browser has no wallet that pages can ask to pay.').waitFor();
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('button', { name: 'Use the local account' }).click();
+    await expect.poll(() => page.getByLabel(/^Task/).inputValue()).toBe('with & without: 1+1');
+  });
+});
