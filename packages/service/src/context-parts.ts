@@ -25,7 +25,10 @@ export interface ContextParts {
   readonly self?: Omit<ProcessSelf, 'label'>;
   /** True once the process was told to stop. Default: never. */
   readonly isDraining?: () => boolean;
+  /** Default: the time of the database. */
   readonly clock?: Clock;
+  /** This machine's clock; default: the system's. */
+  readonly ownClock?: Clock;
   readonly checksAnswers?: boolean;
   readonly syncWaitMs?: number;
   readonly maxAgeMs?: number;

@@ -22,6 +22,7 @@ import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
 import type { ContextParts } from './context-parts.ts';
 import type { Database, HasDb } from './db/database.ts';
+import { type DatabaseClock, startDatabaseClock } from './db/database-clock.ts';
 import { openDatabases } from './db/open-databases.ts';
 import { createWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from './events/outbox/live-events.ts';
@@ -43,7 +44,7 @@ import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStoragePace } from './invocations/stream/storage-pace.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
-import { type HasClock, systemClock } from './lib/clock.ts';
+import type { HasClock } from './lib/clock.ts';
 import { createKeyTurns } from './lib/concurrency/key-turns.ts';
 import { createTurns } from './lib/concurrency/turns.ts';
 import type { Log } from './lib/log/log.ts';
@@ -76,7 +77,13 @@ import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
 import { createReplica, type HasReplica } from './replica/replica.ts';
 
-export type NodeContext = HttpContext & JobContext & { readonly heartbeat: Heartbeat; readonly replicaDb: Database };
+interface Processes {
+  readonly heartbeat: Heartbeat;
+  readonly replicaDb: Database;
+  readonly databaseClock: DatabaseClock;
+}
+
+export type NodeContext = HttpContext & JobContext & Processes;
 
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
 const SYNC_WAIT_MS = 30_000;
@@ -84,7 +91,6 @@ const SYNC_WAIT_MS = 30_000;
 /** Composition root: constructs all parts of a node. Throws when the chain is not the configured one. */
 export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const { config, log } = parts;
-  const clock = parts.clock ?? systemClock;
   const rpcUrl = parts.chainRpcUrl;
   const wallet = createNodeWallet(parts.settlementPrivateKey);
   const access = await withChannels(await openChain({ ...config, rpcUrl, wallet: wallet.address }), parts);
@@ -95,7 +101,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     { log, metrics },
   );
   const { db, replicaDb } = databases;
-  const own = await startOwnWork({ db, log }, parts);
+  const databaseClock = await startDatabaseClock({ db, log, metrics, ...(parts.ownClock && { own: parts.ownClock }) });
+  const clock = parts.clock ?? databaseClock;
+  const own = await startOwnWork({ db, log, clock }, parts);
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createTurns();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
@@ -107,6 +115,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...databases,
     log,
     clock,
+    databaseClock,
     ...access,
     replica,
     ...keys,
@@ -159,8 +168,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
 }
 
 /** What runs in this process, and its registration among the others. */
-async function startOwnWork(needs: HasDb & { log: Log }, { config, self }: ContextParts) {
-  const runner = createRunner(config.placeLimits);
+async function startOwnWork(needs: HasDb & HasClock & { log: Log }, { config, self }: ContextParts) {
+  const runner = createRunner(config.placeLimits, needs);
   const invocations = () => runner.trackedIds().length;
   const drain = createDrain({ log: needs.log, noticeMs: config.drainMs, invocations });
   const heartbeat = await startHeartbeat(needs, { self: { ...self, label: config.nodeLabel }, drain });

@@ -28,6 +28,7 @@ export interface NodeOptions {
   readonly secrets: ConfiguredSecrets;
   readonly log: Log;
   readonly clock?: Clock;
+  readonly ownClock?: Clock;
   readonly checksAnswers?: boolean;
   /** Maximum time that a caller waits for a result; default 30 s. */
   readonly syncWaitMs?: number;
@@ -103,7 +104,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   });
   noteSignatureEngine(ctx);
   stops.push({ name: 'database', stop: () => ctx.db.close() });
-  stops.push({ name: 'database watch', stop: () => ctx.databaseWatch.stop() });
+  stops.push({ name: 'database watch', stop: () => Promise.all([ctx.databaseWatch.stop(), ctx.databaseClock.stop()]) });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
   stops.push({

@@ -27,6 +27,8 @@ export interface Metrics {
   readonly channelClaimGas: Histogram;
   readonly channelLoss: Counter;
   readonly requestsShed: Counter;
+  /** Of this machine, ahead of `database`; of the node's time, ahead of the latest block of the `chain`. */
+  readonly clockOffset: Gauge<'reference'>;
   readonly databaseHole: Gauge;
   readonly databaseTimeline: Gauge;
   readonly databaseStandbys: Gauge<'kind'>;
@@ -194,6 +196,12 @@ const channelMetrics = (registers: OpenRegistry[]) => ({
 });
 
 const databaseMetrics = (registers: OpenRegistry[]) => ({
+  clockOffset: new Gauge({
+    name: 'clock_offset_seconds',
+    help: "How far this machine's clock is ahead of the database's, and the node's time, which is the database's, ahead of the latest block.",
+    labelNames: ['reference'],
+    registers,
+  }),
   databaseHole: new Gauge({
     name: 'database_hole',
     help: '1 while this process refuses the database, because it lacks acknowledged commits; an operator has to decide.',

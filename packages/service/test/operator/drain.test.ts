@@ -8,7 +8,7 @@ import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
 
 let h: Harness;
 let agent: TestAgent;
-let release = () => undefined as void;
+let release: () => void = () => {};
 
 beforeAll(async () => {
   h = await startJoinableHarness({ MAX_RUNNING: '2', MAX_RUNNING_PER_ACCOUNT: '1', MAX_RUNNING_PER_AGENT: '2' });

@@ -60,6 +60,8 @@ export interface Harness {
 export interface HarnessOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  /** The machine's clock, put wrong; the node's time is still the database's. */
+  readonly ownClock?: Clock;
   readonly syncWaitMs?: number;
   /** Default 0: a read sees what the test has written before it, through whatever connection. */
   readonly maxAgeMs?: number;
@@ -91,10 +93,11 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...((options.followsRegistry ?? options.registers) ? {} : { REGISTRY_POLL_MS: '2000' }),
     ...options.env,
   });
-  const { clock, syncWaitMs, dashboard, maxAgeMs = 0 } = options;
+  const { clock, ownClock, syncWaitMs, dashboard, maxAgeMs = 0 } = options;
   const changed = {
     maxAgeMs,
     ...(clock ? { clock } : {}),
+    ...(ownClock ? { ownClock } : {}),
     ...(dashboard ? { dashboard } : {}),
     ...(syncWaitMs === undefined ? {} : { syncWaitMs }),
   };

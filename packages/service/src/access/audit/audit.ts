@@ -27,8 +27,9 @@ export async function writeEntry(
   entry: NewAuditEntry,
   end: AuditEnd = { outcome: 'unknown', code: null },
 ): Promise<string> {
-  const id = newId('aud');
-  await insertAuditEntry(ctx.db, { ...entry, ...end, id, at: ctx.clock.now() });
+  const at = ctx.clock.now();
+  const id = newId('aud', at.getTime());
+  await insertAuditEntry(ctx.db, { ...entry, ...end, id, at });
   return id;
 }
 

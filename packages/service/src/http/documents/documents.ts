@@ -51,6 +51,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
           status: 'ready',
           jobs: jobsOf(ctx),
           database: databaseOf(ctx),
+          clock: await clockOf(ctx),
           signatures: ctx.signatureEngine,
           channels: await channelsOf(ctx),
         })
@@ -71,6 +72,13 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
 function databaseOf({ databaseWatch }: HttpContext) {
   const { hole: _, ...standing } = databaseWatch.read();
   return standing;
+}
+
+/** Seconds that this machine's clock is ahead of the database's, and the node's time ahead of the latest block; null: not known yet. */
+async function clockOf({ databaseClock, metrics }: HttpContext) {
+  const { values } = await metrics.clockOffset.get();
+  const chain = values.find(({ labels }) => labels.reference === 'chain');
+  return { aheadOfDatabaseS: databaseClock.offsetS(), aheadOfChainS: chain?.value ?? null };
 }
 
 /** Names the one reason that does not pass by itself. */

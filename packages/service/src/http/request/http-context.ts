@@ -9,6 +9,7 @@ import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasSignatureEngine } from '../../chain/signatures/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
+import type { HasDatabaseClock } from '../../db/database-clock.ts';
 import type { HasDatabaseWatch } from '../../db/primary/database-watch.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import type { HasLiveEvents } from '../../events/outbox/live-events.ts';
@@ -63,8 +64,10 @@ interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, Regist
 /** What happens, as it happens. */
 interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, HasStreamPoller {}
 
+interface DatabaseStandings extends HasDatabaseWatch, HasDatabaseClock {}
+
 /** Parts of the process that `/readyz` tells of. */
-interface Standings extends HasQueueStanding, HasDatabaseWatch, HasDrain {
+interface Standings extends HasQueueStanding, DatabaseStandings, HasDrain {
   /** True once the process is about to stop or was asked to drain: it tells balancers to send no more. */
   readonly isDraining: () => boolean;
 }

@@ -1,3 +1,4 @@
+import type { HasClock } from '../../lib/clock.ts';
 import type { Invocation } from '../invocation.ts';
 import { type Call, createPlaces, laneOf, type Place, type PlaceLimits, type PlaceLoad, type Side } from './places.ts';
 import { STOPPING } from './stopping.ts';
@@ -51,7 +52,7 @@ export interface HasRunner {
   readonly runner: Runner;
 }
 
-export function createRunner(limits: PlaceLimits): Runner {
+export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
   const places = createPlaces(limits);
   const running = new Map<string, Running>();
   const waiting = new Map<string, Waiting>();
@@ -88,7 +89,13 @@ export function createRunner(limits: PlaceLimits): Runner {
         run.place = places.take(request, run.side);
       };
       if (places.hasRoomFor(request, run.side)) takePlace();
-      else await untilLetIn(waiting, { run, deadline: request.deadline, signal, takePlace });
+      else
+        await untilLetIn(waiting, {
+          run,
+          leftMs: request.deadline.getTime() - clock.now().getTime(),
+          signal,
+          takePlace,
+        });
     },
     unawait(requestId) {
       const run = running.get(requestId);
@@ -173,10 +180,10 @@ function untilLetIn(
   waiting: Map<string, Waiting>,
   {
     run,
-    deadline,
+    leftMs,
     signal,
     takePlace,
-  }: { run: Waiting['run']; deadline: Date; signal: AbortSignal; takePlace: () => void },
+  }: { run: Waiting['run']; leftMs: number; signal: AbortSignal; takePlace: () => void },
 ): Promise<void> {
   return new Promise((resolve) => {
     const letIn = () => {
@@ -186,7 +193,7 @@ function untilLetIn(
       waiting.delete(run.request.id);
       resolve();
     };
-    const timer = setTimeout(letIn, Math.max(0, deadline.getTime() - Date.now()));
+    const timer = setTimeout(letIn, Math.max(0, leftMs));
     signal.addEventListener('abort', letIn);
     waiting.set(run.request.id, { run, letIn });
     if (signal.aborted) letIn();

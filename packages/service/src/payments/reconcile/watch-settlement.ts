@@ -2,11 +2,26 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import { countUnknown } from '../onchain/chain-payment-list-store.ts';
 import { SETTLED_BY_NOW_MS } from './reconcile.ts';
 
-/** Updates the settlement metrics: ETH of the sending keys, and payments with unknown outcome. */
+/** A block further ahead than this came from a chain with another time: its own limit is 15 s. */
+const FUTURE_S = 15;
+
+/** Updates the settlement metrics: ETH of the sending keys, payments with unknown outcome, and how far the chain's time is off. */
 export async function watchSettlement(ctx: ChainContext): Promise<void> {
   const nowMs = ctx.clock.now().getTime();
   const { count, oldestAt } = await countUnknown(ctx.db, new Date(nowMs - SETTLED_BY_NOW_MS));
   ctx.metrics.unknownPayments.set(count);
   ctx.metrics.oldestUnknownSeconds.set(oldestAt ? (nowMs - oldestAt.getTime()) / 1000 : 0);
+  await watchChainTime(ctx);
   await ctx.gas.refresh();
+}
+
+/** The latest block is as old as the chain is slow; one of the future means that the clocks differ, and that authorizations expire early there. */
+async function watchChainTime({ usdc, clock, metrics, log }: ChainContext): Promise<void> {
+  const aheadS = clock.now().getTime() / 1000 - Number(await usdc.headTimeS());
+  metrics.clockOffset.set({ reference: 'chain' }, Math.round(aheadS * 1000) / 1000);
+  if (aheadS < -FUTURE_S)
+    log.warn(
+      { aheadS: Math.round(aheadS), remedy: 'docs/alerts.md#clockoff' },
+      "the chain's latest block is of the future: the database's clock is behind; set it by NTP",
+    );
 }

@@ -11,15 +11,24 @@ import { silentLog } from '../../../../src/lib/log/log.ts';
 import { type RunningNode, startNode } from '../../../../src/node.ts';
 import { askDatabase } from '../../../support/books.ts';
 import { BUNDLES, bundled } from '../../../support/bundled.ts';
-import { FREE_PLAN, type Harness, type RequestOptions, send, startHarness } from '../../../support/harness.ts';
+import {
+  FREE_PLAN,
+  type Harness,
+  type HarnessOptions,
+  type RequestOptions,
+  send,
+  startHarness,
+} from '../../../support/harness.ts';
 import { NODE_CHILD } from '../../../support/node-cluster.ts';
 
 /** What all processes of one node have in common. */
 const secrets = { SECRET_KEY: randomBytes(32).toString('hex'), SETTLEMENT_PRIVATE_KEY: generatePrivateKey() };
 
 /** A harness whose node further processes can join. */
-export const startJoinableHarness = (env: Record<string, string> = {}): Promise<Harness> =>
-  startHarness({ env: { ...secrets, ...env } });
+export const startJoinableHarness = (
+  env: Record<string, string> = {},
+  options: Omit<HarnessOptions, 'env'> = {},
+): Promise<Harness> => startHarness({ ...options, env: { ...secrets, ...env } });
 
 const envOf = (h: Harness, dataDir: string) => ({
   ...secrets,
@@ -47,12 +56,14 @@ const joined = (baseUrl: string): JoinedNode => ({
 export async function joinNode(
   h: Harness,
   env: Record<string, string> = {},
+  options: Pick<HarnessOptions, 'ownClock' | 'log'> = {},
 ): Promise<JoinedNode & Pick<RunningNode, 'stop' | 'ctx'>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-second-'));
   const node = await startNode({
     ...readConfig({ ...envOf(h, dataDir), ...env }),
     log: silentLog,
     checksAnswers: true,
+    ...options,
   });
   const stop = async () => {
     await node.stop();
