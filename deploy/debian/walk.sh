@@ -24,7 +24,11 @@ curl() { case "$*" in *//registry.npmjs.org/*) outside /usr/bin/curl "$@" ;; *) 
 fund() {
   echo ALLOW_PRIVATE_ENDPOINTS=true >> /etc/agent-network/node.env
   node packages/service/test/process/support/walk-chain-child.ts 8545 "$WALLET_KEY" > /var/log/chain.log 2>&1 &
-  until grep -q 'chain is ready' /var/log/chain.log; do sleep 0.2; done
+  local chain=$! end=$((SECONDS + 120))
+  until grep -q 'chain is ready' /var/log/chain.log; do
+    kill -0 "$chain" 2> /dev/null && [ "$SECONDS" -lt "$end" ] || { echo 'the local chain is not ready within two minutes' >&2; return 1; }
+    sleep 0.2
+  done
   local address
   address=$(node --env-file=/etc/agent-network/node.env packages/service/scripts/node-addresses.ts | cut -d' ' -f1)
   curl -fsS "$CHAIN_RPC_URL" -H 'content-type: application/json' \
@@ -44,6 +48,11 @@ node -e 'const call = JSON.parse(require("node:fs").readFileSync("/tmp/first-cal
 [ "$(curl -s -o /dev/null -w '%{http_code}' "https://$NAME/sdk.tgz")" = 200 ]
 [ "$(pgrep -c -u agent-network -f service/src/main.ts)" = 2 ]
 [ "$(stat -c '%U %a' /etc/agent-network/node.env)" = "root 600" ]
+[ "$(stat -c '%U %a' /etc/prometheus/agent-network.key)" = "prometheus 600" ]
+# Every rule is evaluated, and alerts would reach Alertmanager.
+rules_healthy() { curl -sS -m 5 http://127.0.0.1:9090/api/v1/rules | grep -q '"health":"ok"' && ! curl -sS -m 5 http://127.0.0.1:9090/api/v1/rules | grep -Eq '"health":"(unknown|err)"'; }
+wait_for 'every rule of Prometheus is evaluated' rules_healthy
+curl -sS -m 5 http://127.0.0.1:9090/api/v1/alertmanagers | grep -q '"activeAlertmanagers":\[{"url":"http://127.0.0.1:9093'
 echo "walked to the end"
 SCRIPT
 }
@@ -65,19 +74,20 @@ fi
 for tool in debootstrap unshare nsenter ip git; do command -v "$tool" > /dev/null || skip "it needs $tool (apt-get install debootstrap util-linux iproute2 git)"; done
 unshare --mount --net --pid --fork mount -t tmpfs tmpfs /mnt 2> /dev/null || skip 'it needs the right to make namespaces'
 
-root=$(mktemp -d "${TMPDIR:-/tmp}/agent-network-walk.XXXXXX")
-trap 'rm -rf --one-file-system "$root"' EXIT
+# It takes some 3 GB: not in a temporary folder in memory. A TMPDIR of this machine does not exist in the new root.
+root=$(mktemp -d /var/tmp/agent-network-walk.XXXXXX)
+trap 'rm -rf --one-file-system "$root" "$root.log"' EXIT
+unset TMPDIR
 chmod 755 "$root"
 if [ -n "${1:-}" ]; then mkdir -p "$1/archives" "$1/npm"; fi
 debootstrap --variant=minbase --include=ca-certificates,iproute2,procps ${1:+--cache-dir="$(realpath "$1")/archives"} bookworm "$root" http://deb.debian.org/debian > "$root.log" 2>&1 ||
-  { tail -n 5 "$root.log"; rm -f "$root.log"; skip 'Debian could not be fetched'; }
-rm -f "$root.log"
+  { tail -n 5 "$root.log"; skip 'Debian could not be fetched'; }
 echo 'deb http://deb.debian.org/debian-security bookworm-security main' >> "$root/etc/apt/sources.list"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 printf '127.0.0.1 localhost node.example\n' > "$root/etc/hosts"
 # Authorities that this machine trusts beside those of Debian, for its way to the package registries.
 for authority in /usr/local/share/ca-certificates/*.crt; do [ ! -e "$authority" ] || cp "$authority" "$root/usr/local/share/ca-certificates/"; done
-chroot "$root" update-ca-certificates > /dev/null 2>&1
+chroot "$root" update-ca-certificates > "$root.log" 2>&1 || { cat "$root.log"; echo 'failed: update-ca-certificates'; exit 1; }
 cp "$REPOSITORY/deploy/debian/systemctl" "$root/usr/local/bin/systemctl"
 chmod 755 "$root/usr/local/bin/systemctl"
 mkdir "$root/root/agent-network"
@@ -85,8 +95,10 @@ mkdir "$root/root/agent-network"
 walk_script > "$root/root/walk"
 
 exec 9< /proc/self/ns/net
-unshare --mount --net --pid --fork --kill-child --propagation private "$0" --inside "$root" || {
+# Nothing that hangs may hold this machine: the walk takes three minutes where nothing else runs.
+timeout --foreground --kill-after 10 "${WALK_SECONDS:-1500}" unshare --mount --net --pid --fork --kill-child --propagation private "$0" --inside "$root" || {
   code=$?
+  if [ "$code" = 124 ] || [ "$code" = 137 ]; then echo "not at the end after ${WALK_SECONDS:-1500} seconds; the last step stands above"; fi
   echo "failed with $code"
   tail -n 20 "$root"/var/log/agent-network@*.log "$root"/var/log/chain.log "$root"/var/log/nginx/error.log "$root"/tmp/echo-agent.log 2> /dev/null
   exit 1
