@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { startHarness } from '../../service/test/support/harness.ts';
+import { startMcpUpstream } from '../../service/test/adapters/support/mcp-upstream.ts';
+import { type Harness, startHarness } from '../../service/test/support/harness.ts';
+import { untilStatus } from '../../service/test/support/test-agent.ts';
+import { newClient, untilEnded } from '../../service/test/support/treasury.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -47,8 +51,37 @@ it.runIf(inject('isLong'))(
     const command = join(project, 'node_modules/.bin/agentnet');
     const searched = await run(command, ['search', '--json', '--url', h.baseUrl], { cwd: project });
     expect(JSON.parse(searched.stdout)).toMatchObject({ agents: [], total: 0 });
+    const mcp = await startMcpUpstream();
+    onTestFinished(() => mcp.stop());
+    await callServed(h, command, ['--name', 'a program', '--', 'cat'], { task: 'hello' });
+    await callServed(h, command, [mcp.endpoint, '--protocol', 'mcp', '--tool', 'shout'], { text: 'shout: hello!' });
   },
 );
+
+/** Serves an agent with an installed agentnet, calls it as another account, and ends it by Ctrl-C. */
+async function callServed(h: Harness, command: string, target: readonly string[], result: object): Promise<void> {
+  const owner = await h.newAccount();
+  const folder = await mkdtemp(join(tmpdir(), 'agentnet-served-'));
+  const env = { AGENTNET_URL: h.baseUrl, AGENTNET_API_KEY: owner.key, AGENTNET_CONFIG_DIR: folder };
+  const child = spawn(command, ['serve', '--json', '-c', 'echo', '--price', '0.02', ...target], {
+    env: { ...process.env, ...env },
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+  let shown = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (shown += text));
+  await expect.poll(() => shown, { timeout: 30_000 }).toContain('agentId');
+  const { agentId } = JSON.parse(shown.split('\n')[0] ?? '');
+  await untilStatus(h, agentId, 'online');
+  const { key } = await newClient(h, '1');
+  const { body } = await h.request('POST', `/invoke/${agentId}`, { key, body: { task: 'hello', input: {} } });
+  expect(await untilEnded(h, key, body.data.requestId)).toMatchObject({ status: 'completed', result, cost: '0.02' });
+  child.kill('SIGINT');
+  expect((await ended)[0]).toBe(0);
+}
 
 /** The node version that runs the tests, and another one when it is installed: packages run on 20. */
 async function nodes(): Promise<string[]> {
