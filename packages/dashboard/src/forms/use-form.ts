@@ -20,6 +20,8 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
 export interface Form<Values extends object> {
   readonly values: Values;
   set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
+  /** Begins anew with these values. */
+  reset(values: Values): void;
   /** Error at this path of the body: `limits.perCall`. */
   error(path: string): string | undefined;
   /** All errors by path, for a form whose fields are not known before. */
@@ -67,6 +69,10 @@ export function useForm<Values extends object, Schema extends BodySchema>(
   return {
     values,
     set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
+    reset(next) {
+      setValues(next);
+      setProblems(new Map());
+    },
     error: (path) => problems.get(path),
     problems,
     failure,

@@ -10,24 +10,16 @@ import { Actions } from '../../ui/overlays/dialog.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { AgentFields } from './form/agent-fields.tsx';
-import { type EditedAgent, problemsOfValues, updateBody, valuesOf } from './form/agent-values.ts';
+import { type AgentValues, type EditedAgent, problemsOfValues, updateBody, valuesOf } from './form/agent-values.ts';
 import { RemoveAgentDialog } from './remove-agent-dialog.tsx';
 
 /** The agent's editable fields, and its removal. */
 export function SettingsTab({ agent }: { agent: OwnAgent }) {
   const { data, error, refetch } = useApi('getAgent', { params: { id: agent.id } });
-  const [savedTimes, setSavedTimes] = useState(0);
   const [isRemoving, setRemoving] = useState(false);
   return (
     <div className="max-w-3xl space-y-5">
-      {data && (
-        <EditForm
-          key={savedTimes}
-          agent={{ detail: data, own: agent }}
-          agentId={agent.id}
-          onSaved={() => setSavedTimes(savedTimes + 1)}
-        />
-      )}
+      {data && <EditForm agent={{ detail: data, own: agent }} agentId={agent.id} />}
       {!data &&
         (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-96 w-full" />)}
       <Card title="Remove the agent">
@@ -49,22 +41,35 @@ export function SettingsTab({ agent }: { agent: OwnAgent }) {
 interface EditFormProps {
   readonly agentId: string;
   readonly agent: EditedAgent;
-  readonly onSaved: () => void;
 }
 
-function EditForm({ agentId, agent, onSaved }: EditFormProps) {
+const isSame = (a: AgentValues, b: AgentValues) => JSON.stringify(a) === JSON.stringify(b);
+
+/**
+ * The agent is read again while it is edited, after saving and when it changes elsewhere. Only what differs from the agent that the form
+ * began with is sent, so nothing that changed meanwhile is undone. A form without changes follows the agent.
+ */
+function EditForm({ agentId, agent }: EditFormProps) {
+  const [before, setBefore] = useState(agent);
+  const [isSaved, setSaved] = useState(false);
   const update = useApiMutation('updateAgent', { invalidates: ['getAgent', 'getIdentity', 'listOwnAgents'] });
   const form = useForm({
-    initial: valuesOf(agent),
+    initial: valuesOf(before),
     schema: AgentUpdate,
-    toBody: (values) => updateBody(values, agent),
+    toBody: (values) => updateBody(values, before),
     check: problemsOfValues,
     async onSubmit(body) {
       const { updated } = await update.mutateAsync({ params: { id: agentId }, body });
       toast(`Saved: ${updated.join(', ') || 'no changes'}`);
-      onSaved();
+      setSaved(true);
     },
   });
+  const isUnchanged = isSame(form.values, valuesOf(before));
+  if (isSaved || (isUnchanged && !isSame(valuesOf(agent), valuesOf(before)))) {
+    setSaved(false);
+    setBefore(agent);
+    form.reset(valuesOf(agent));
+  }
   return (
     <form onSubmit={form.submit} noValidate className="space-y-5">
       <AgentFields form={form} endpointHint="A new endpoint must be verified before the agent can be called again." />
