@@ -1,4 +1,4 @@
-import type { Plan } from '@agent-network/contracts/access/access';
+import { type Plan, UNLIMITED } from '@agent-network/contracts/access/access';
 import { type Env, integer } from './lib/read-env.ts';
 import type { Retention } from './lib/retention.ts';
 
@@ -43,7 +43,6 @@ export interface Limits {
 }
 
 const MIB = 1024 * 1024;
-const UNLIMITED = 1_000_000_000;
 const MOST = 2_000_000_000;
 
 /**

@@ -65,8 +65,11 @@ const ApiKeyCreation = z.object({
     .describe('Default: none. Refused for keys whose scopes could bypass them.'),
 });
 
+/** What a limit by the hour is where there is none in effect. */
+export const UNLIMITED = 1_000_000_000;
+
 export const LimitUse = z.object({
-  limit: z.int(),
+  limit: z.int().describe('1000000000: no limit in effect.'),
   used: z.int().min(0),
   remaining: z.int().min(0),
   resetAt: Timestamp.nullable().describe('null: no call was counted in this hour.'),
@@ -171,7 +174,13 @@ export const accessEndpoints = {
     query: z.object({ days: queryInteger(1, 90).optional().describe('Default: 30.') }),
     data: z.object({
       plan: Plan,
-      limits: z.object({ api: LimitUse, invocations: LimitUse }),
+      limits: z.object({
+        api: LimitUse,
+        invocations: LimitUse,
+        freeCalls: LimitUse.describe(
+          "Calls of agents whose price is 0, in the current hour. Those from the caller's network address have the same limit, whatever the account.",
+        ),
+      }),
       days: z.array(
         z.object({
           date: z.iso.date(),

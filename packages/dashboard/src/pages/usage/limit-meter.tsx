@@ -1,4 +1,4 @@
-import type { LimitUse } from '@agent-network/contracts/access/access';
+import { type LimitUse, UNLIMITED } from '@agent-network/contracts/access/access';
 import { Meter } from '../../ui/chart/meter.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
@@ -9,7 +9,7 @@ export const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: st
     label={label}
     used={used}
     limit={limit}
-    text={`${groupDigits(String(used))} of ${groupDigits(String(limit))}`}
+    text={`${groupDigits(String(used))} of ${limit >= UNLIMITED ? 'unlimited' : groupDigits(String(limit))}`}
     hint={
       resetAt !== null && (
         <>

@@ -22,7 +22,6 @@ export function UsageView() {
   const days = readPeriod(useSearch({ from: '/shell/usage' }).days);
   const navigate = useNavigate({ from: '/usage' });
   const { data, error, refetch } = useApi('getUsage', { query: { days } }, { keepsPrevious: true });
-  const overview = useApi('getOverview', { query: { days: '1' } });
   const sum = data && sumDays(data.days);
   return (
     <Page
@@ -37,7 +36,7 @@ export function UsageView() {
         />
       }
     >
-      {overview.data && <LimitsCard limits={overview.data.limits} />}
+      {data && <LimitsCard plan={data.plan} limits={data.limits} />}
       {!data && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-64 w-full" />}
       {data && sum && (

@@ -3,7 +3,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import type { KnownCaller } from '../caller/caller.ts';
 import { isUnkeyed } from '../caller/keyless-caller.ts';
 import { accountSubject, addressSubject, type CountedLimit, HOUR_MS, type LimitState } from './rate-limit.ts';
-import type { HasRateLimiter } from './rate-limiter.ts';
+import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
 
 /** Calls whose price is 0. No payment bounds them, so they have a limit of their own beside those of the plan. */
 export interface FreeCalls {
@@ -12,6 +12,8 @@ export interface FreeCalls {
    * that call from it share. Throws RATE_LIMITED, and then counts none. `giveBack`: they were not stored.
    */
   count(caller: KnownCaller, client: string | null, calls: number): Promise<{ giveBack(): Promise<void> }>;
+  /** What the account has used of its limit in the current hour. */
+  look(caller: KnownCaller): Promise<LimitUse>;
 }
 
 export interface HasFreeCalls {
@@ -22,12 +24,18 @@ export interface HasFreeCalls {
 const SHARED_FACTOR = 10;
 const MOST = 2_000_000_000;
 
+const isNode = (caller: KnownCaller): boolean => caller.node === 'online';
+
+const accountLimit = (perHour: number, caller: KnownCaller) => ({
+  subject: accountSubject(caller.accountId),
+  limitClass: 'freeCalls' as const,
+  limit: isNode(caller) || isUnkeyed(caller) ? Math.min(MOST, perHour * SHARED_FACTOR) : perHour,
+});
+
 /** The limits that a free call counts against. The address of another node says nothing about who called it. */
 function limitsOf(perHour: number, caller: KnownCaller, client: string | null): readonly CountedLimit[] {
-  const isNode = caller.node === 'online';
-  const limit = isNode || isUnkeyed(caller) ? Math.min(MOST, perHour * SHARED_FACTOR) : perHour;
-  const account = { subject: accountSubject(caller.accountId), limitClass: 'freeCalls' as const, limit };
-  return client === null || isNode
+  const account = accountLimit(perHour, caller);
+  return client === null || isNode(caller)
     ? [account]
     : [account, { ...account, subject: addressSubject(client), limit: perHour }];
 }
@@ -55,6 +63,10 @@ export function createFreeCalls(ctx: HasRateLimiter & HasClock, perHour: number)
       if (!refused) return { giveBack: () => giveBack(taken) };
       await giveBack(taken);
       throw usedUp(refused.state, ctx.clock.now());
+    },
+    look(caller) {
+      const { subject, limitClass, limit } = accountLimit(perHour, caller);
+      return rateLimiter.look(subject, limitClass, limit);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { HasFreeCalls } from '../../access/limits/free-calls.ts';
 import { readLimitUse, type UsageContext } from '../../access/limits/read-limit-use.ts';
 import { listFigures } from './call-figure-store.ts';
 import { sumCalls } from './call-figures.ts';
@@ -18,7 +19,7 @@ const DAY_MS = 86_400_000;
  * from sums, whatever the number of requests.
  */
 export async function readUsage(
-  ctx: UsageContext,
+  ctx: UsageContext & HasFreeCalls,
   caller: AccountCaller,
   { days = DEFAULT_DAYS }: { days?: number | undefined },
 ): Promise<Usage> {
@@ -35,12 +36,16 @@ export async function readUsage(
       ]),
     { isolation: 'repeatable read' },
   );
-  const [limits, [figures, open, agents]] = await Promise.all([readLimitUse(ctx, caller), reading]);
+  const [limits, freeCalls, [figures, open, agents]] = await Promise.all([
+    readLimitUse(ctx, caller),
+    ctx.freeCalls.look(caller),
+    reading,
+  ]);
   const figuresOf = Map.groupBy(figures, ({ start }) => dateOf(start));
   const openOf = new Map(open.map(({ date, requests }) => [date, Number(requests)]));
   return {
     plan,
-    limits,
+    limits: { ...limits, freeCalls },
     days: dates.map((date) => {
       const here = figuresOf.get(date) ?? [];
       const made = sumCalls(here.filter(({ side }) => side === 'made'));

@@ -48,6 +48,9 @@ it('free calls of an account are limited exactly, from any number of addresses, 
   expect(statuses(answers)).toEqual([200, 200, 200, 429, 429, 429, 429, 429]);
   for (const refused of answers.filter(({ status }) => status === 429)) expectLimited(refused);
   await expect.poll(() => free.calls.length).toBe(sent + 3);
+  const { limits } = (await h.request('GET', '/account/usage', { key })).body.data;
+  expect(limits.freeCalls).toMatchObject({ limit: 3, used: 3, remaining: 0, resetAt: expect.any(String) });
+  expect(limits.invocations.used).toBe(3);
   // What costs something is bounded by its price.
   expect((await invoke(key, '203.0.113.1', {}, paid)).status).toBe(402);
   clock.advance(3_600_001);
