@@ -35,6 +35,10 @@ export const AgentPart = z.object({
   verified: z.boolean(),
   status: z.enum(agentStatuses),
   responseMs: z.number().min(0).nullable(),
+  /** Names the version of the agent's declared types, which never change under that name. Left out: it declares none. */
+  typesVersion: Id.optional(),
+  /** The types as JSON text, as their depth has limits of its own; in the agent's own file only, not in a feed. */
+  types: z.string().optional(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

@@ -68,7 +68,7 @@ export interface Agent {
   readonly fault: string | null;
   readonly faultDetail: FaultDetail | null;
   readonly metadata: AgentMetadata;
-  /** The version of its declared types; null: it has not declared any, or another node is its home. */
+  /** The version of its declared types; null: it has not declared any. */
   readonly typesId: string | null;
   readonly status: StoredStatus;
   readonly reputation: number;

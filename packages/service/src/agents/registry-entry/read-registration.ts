@@ -5,6 +5,7 @@ import { notFound } from '../../lib/app-error.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { findOwnAgentRow } from '../agent-store.ts';
 import type { HasFaces } from '../interfaces-of.ts';
+import { readTypes } from '../types/read-types.ts';
 import { toRegistrationFile } from './registration-file.ts';
 
 /** The registration file of an agent of this node, verified or not, removed or not. Remote agents have theirs at their home node. */
@@ -14,5 +15,5 @@ export async function readRegistration(
 ): Promise<AgentRegistrationFile> {
   const agent = await findOwnAgentRow(ctx.db, agentId);
   if (!agent) throw notFound('agent');
-  return toRegistrationFile(agent, ctx);
+  return toRegistrationFile(agent, ctx, agent.typesId === null ? null : await readTypes(ctx.db, agent.typesId));
 }

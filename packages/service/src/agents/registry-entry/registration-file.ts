@@ -1,3 +1,4 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import {
   type AgentRegistrationFile,
   agentRegistryOf,
@@ -19,8 +20,12 @@ const SERVICE = 'agent-network';
 export const registrationUrl = (baseUrl: string, agentId: string): string =>
   `${baseUrl}/agents/${agentId}/registration.json`;
 
-/** The ERC-8004 registration file of an agent of this node, removed ones included; its token points to it. */
-export function toRegistrationFile(agent: Agent, place: FilePlace): AgentRegistrationFile {
+/** The ERC-8004 registration file of an agent of this node, removed ones included; its token points to it. With `types`, they stand in it. */
+export function toRegistrationFile(
+  agent: Agent,
+  place: FilePlace,
+  types: AgentTypes | null = null,
+): AgentRegistrationFile {
   const { baseUrl, registry } = place;
   const { avatar, website } = agent.metadata;
   return {
@@ -56,6 +61,8 @@ export function toRegistrationFile(agent: Agent, place: FilePlace): AgentRegistr
       verified: isVerified(agent),
       status: agent.status === 'removed' ? 'offline' : agent.status,
       responseMs: agent.responseMs,
+      ...(agent.typesId === null ? {} : { typesVersion: agent.typesId }),
+      ...(types === null ? {} : { types: JSON.stringify(types) }),
       createdAt: agent.createdAt.toISOString(),
       updatedAt: agent.updatedAt.toISOString(),
     },

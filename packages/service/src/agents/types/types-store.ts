@@ -24,6 +24,26 @@ export async function findTypes(sql: Sql, id: string): Promise<AgentTypes | null
   return row?.declared ?? null;
 }
 
+/** Stores a version that another node has named, if it is not here yet, and removes the agent's others that nothing points to. */
+export async function replaceRemoteTypes(tx: Tx, { id, agentId, declared }: NewTypes, now: Date): Promise<void> {
+  await tx.query(
+    'replace-remote-types',
+    `with removed as (
+       delete from agent_types t where t.agent_id = $2 and t.id <> $1 and not exists (select 1 from agent g where g.types_id = t.id)
+     )
+     insert into agent_types (id, agent_id, declared, estimated_time, created_at) values ($1, $2, $3, $4, $5) on conflict (id) do nothing`,
+    [id, agentId, JSON.stringify(declared), declared.estimatedTime ?? null, now],
+  );
+}
+
+/** Those of these versions that are stored. */
+export async function listKnownTypes(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>('list-known-types', 'select id from agent_types where id = any($1)', [
+    ids,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
 /** Notes that a version is no longer the present one, and removes those of its agent that were replaced before `since`. */
 export async function retireTypes(tx: Tx, id: string, { now, since }: { now: Date; since: Date }): Promise<void> {
   await tx.query('retire-agent-types', 'update agent_types set replaced_at = $2 where id = $1', [id, now]);

@@ -49,7 +49,14 @@ export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace
     isVerified: part.verified,
     createdAt: notLater(part.createdAt, here.now),
     updatedAt: notLater(part.updatedAt, here.now),
+    typesVersion: part.typesVersion ?? null,
   };
+}
+
+/** The agent's declared types as the file has them: JSON text, not validated. */
+export function typesTextOf(file: unknown): string | null {
+  const parsed = AgentPart.safeParse((file as { agentNetwork?: unknown }).agentNetwork);
+  return (parsed.success && parsed.data.types) || null;
 }
 
 /** True when a key of the node registered the token and still holds it. */

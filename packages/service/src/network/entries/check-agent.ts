@@ -1,6 +1,8 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import { isBoundId } from '../../agents/agent-id.ts';
 import { moveHome, saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
 import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
+import { readRemoteTypes, saveRemoteTypes } from '../../agents/remote/remote-types.ts';
 import type { Tx } from '../../db/sql.ts';
 import { type Entry, isBefore, nextLook, type Reason } from '../nodes/entry.ts';
 import { addressOf, claimOf } from '../nodes/entry-address.ts';
@@ -8,7 +10,7 @@ import { lockEntries, lockRival, wakeRivals, writeEntry } from '../nodes/entry-s
 import { delistAgent } from '../nodes/list-node.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
 import { findNode, isTelling, lockNode, type NetworkNode } from '../nodes/node-store.ts';
-import { type AgentEntry, judgeAgentFile } from './agent-file.ts';
+import { type AgentEntry, judgeAgentFile, typesTextOf } from './agent-file.ts';
 import { type Ignored, ignore, tellIgnored } from './ignored.ts';
 import { readJson } from './network-file-client.ts';
 import { isRefused } from './refusals.ts';
@@ -16,6 +18,11 @@ import { isRefused } from './refusals.ts';
 const MAX_BYTES = 256 * 1024;
 
 type AgentsEntry = Entry & AgentEntry;
+
+interface Found {
+  readonly agent: RemoteAgent;
+  readonly types: AgentTypes | null;
+}
 
 /** Reads the file behind an agent's entry, and lists the agent or records the reason for ignoring it. */
 export async function checkAgent(ctx: NetworkContext, checked: Entry, signal: AbortSignal): Promise<void> {
@@ -31,7 +38,7 @@ export async function checkAgent(ctx: NetworkContext, checked: Entry, signal: Ab
   if (ignored) tellIgnored(ctx, ignored);
 }
 
-async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortSignal): Promise<RemoteAgent | Reason> {
+async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortSignal): Promise<Found | Reason> {
   if (isRefused(ctx, entry)) return 'refused';
   const node = await findNode(ctx.db, entry.baseUrl);
   if (!node?.isListed) return 'unknown_node';
@@ -40,7 +47,20 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   const { chainId, address } = ctx.registry;
   const here = { chainId, registry: address, registrar: node.registrar, now: ctx.clock.now() };
   const judged = judgeAgentFile(read.file, entry, here);
-  return typeof judged === 'string' || (await isAtHome(ctx, entry.agentId, node)) ? judged : 'other_home';
+  if (typeof judged === 'string') return judged;
+  if (!(await isAtHome(ctx, entry.agentId, node))) return 'other_home';
+  return { agent: judged, types: await typesOf(ctx, judged, typesTextOf(read.file)) };
+}
+
+/** An agent is listed without types that this node does not take: its home goes by them, and is asked at each call. */
+async function typesOf({ log }: NetworkContext, agent: RemoteAgent, text: string | null): Promise<AgentTypes | null> {
+  if (text === null) return null;
+  try {
+    return await readRemoteTypes(text, agent.capabilities);
+  } catch (err) {
+    log.info({ err, agentId: agent.id }, 'types of a remote agent are left out');
+    return null;
+  }
 }
 
 /**
@@ -58,7 +78,7 @@ async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registr
  * Lists the agent; of two entries for it, the one that pointed there first wins. Returns the loser. An entry that gets here is its home's,
  * possibly at a new address.
  */
-async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, agent: RemoteAgent): Promise<Ignored | null> {
+async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, { agent, types }: Found): Promise<Ignored | null> {
   const { chainId } = ctx.registry;
   const now = ctx.clock.now();
   const node = await lockNode(tx, entry.baseUrl, 'share');
@@ -68,6 +88,7 @@ async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, agent: Remo
   const taken = isSameNode ? 'duplicate' : 'id_taken';
   if (rival && isBefore(rival, entry)) return notListed(ctx, tx, entry, taken);
   await moveHome(tx, agent.id, node.nodeId);
+  if (types) await saveRemoteTypes(tx, agent, types, now);
   const others = await saveRemoteAgents(tx, { ...node, isOnline: isTelling(node) }, [agent], now);
   if (others.length > 0) return notListed(ctx, tx, entry, 'id_taken');
   const nextTryAt = nextLook('agent', Math.random(), now);

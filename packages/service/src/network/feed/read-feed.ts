@@ -1,5 +1,6 @@
 import { saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
 import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
+import { listWithUnknownTypes } from '../../agents/remote/remote-types.ts';
 import type { Tx } from '../../db/sql.ts';
 import { judgeAgentFile } from '../entries/agent-file.ts';
 import type { Entry, Reason } from '../nodes/entry.ts';
@@ -48,25 +49,25 @@ async function applyPage(ctx: NetworkContext, { baseUrl, from, page, read }: Tol
   const doubtful = await ctx.db.transaction(async (tx) => {
     const node = await lockNode(tx, baseUrl, 'update');
     if (!node?.isListed || node.feedCursor !== from) return null;
-    const { good, bad } = await judge(ctx, tx, node, page.agents, now);
+    const { good, doubtful } = await judge(ctx, tx, node, page.agents, now);
     const home = { ...node, isOnline: true };
     if (good.length > 0) await saveRemoteAgents(tx, home, good, now);
     await writeFed(tx, node.nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
-    return bad;
+    return doubtful;
   });
-  // Re-reads the agents' own files: a mistake in the feed takes nothing down.
+  // Re-reads the agents' own files: a mistake in the feed takes nothing down, and new types stand in the file only.
   if (doubtful && doubtful.length > 0) await wakeEntries(ctx.db, chainId, doubtful, now);
   return doubtful !== null;
 }
 
-/** Keeps only agents with a listed entry; skips others. */
+/** Keeps only agents with a listed entry; skips others. `doubtful`: the tokens of those whose own file has to be read. */
 async function judge(
   ctx: NetworkContext,
   tx: Tx,
   node: NetworkNode,
   files: readonly unknown[],
   now: Date,
-): Promise<{ good: RemoteAgent[]; bad: string[] }> {
+): Promise<{ good: RemoteAgent[]; doubtful: string[] }> {
   const { chainId, address } = ctx.registry;
   const told = new Map(files.flatMap((file) => idOf(file) ?? []).map(({ id, file }) => [id, file]));
   const entries = await listedAgents(tx, chainId, node.baseUrl, [...told.keys()]);
@@ -75,9 +76,13 @@ async function judge(
     entry,
     agent: judgeAgentFile(told.get(entry.agentId ?? ''), asAgent(entry), here),
   }));
+  const good = judged.flatMap(({ agent }) => (typeof agent === 'string' ? [] : [agent]));
+  const untold = await listWithUnknownTypes(tx, good);
   return {
-    good: judged.flatMap(({ agent }) => (typeof agent === 'string' ? [] : [agent])),
-    bad: judged.filter(({ agent }) => typeof agent === 'string').map(({ entry }) => entry.tokenId),
+    good,
+    doubtful: judged
+      .filter(({ agent }) => typeof agent === 'string' || untold.has(agent.id))
+      .map(({ entry }) => entry.tokenId),
   };
 }
 

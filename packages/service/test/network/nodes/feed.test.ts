@@ -154,6 +154,42 @@ describe('what other nodes tell', () => {
     expect((await shown(id)).name).toBe('Parrot');
   });
 
+  it('has schemas in files of agents only, which are held to the limits of our own: an agent is listed without any that break them', async () => {
+    const home = await joinNode('/typed', page([], 'a'));
+    const { id, file } = await joinAgent(home);
+    let version = 0;
+    const tellTypes = async (types: string | undefined, name: string) => {
+      version += 1;
+      const told = { ...file, name, agentNetwork: { ...file.agentNetwork, typesVersion: `typ_${version}` } };
+      const whole = { ...told, agentNetwork: { ...told.agentNetwork, ...(types === undefined ? {} : { types }) } };
+      server.answers.set(`${home.path}/agents/${id}/registration.json`, json(whole));
+      home.tell(page([told], `c${version}`));
+      await untilSo('it is told', async () => (await shown(id)).name === name);
+    };
+    const good = { inputSchema: { type: 'object', properties: { a: { type: 'string' } } } };
+    await tellTypes(JSON.stringify(good), 'Good');
+    await untilSo('its types are shown', async () => (await shown(id)).types !== undefined);
+    expect((await shown(id)).types).toEqual(good);
+    const asked = () => server.asked.get(`${home.path}/agents/${id}/registration.json`) ?? 0;
+    const nested = `${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`;
+    const bad = {
+      'no JSON': '{',
+      'a back-reference': JSON.stringify({ inputSchema: { type: 'object', patternProperties: { '(a)\\1': {} } } }),
+      'endless depth': `{"inputSchema":${nested}}`,
+      'a reference elsewhere': JSON.stringify({ inputSchema: { type: 'object', $ref: 'http://127.0.0.1/x' } }),
+      'a strange capability': JSON.stringify({ capabilities: { flying: good } }),
+      'too much': JSON.stringify({ inputSchema: { type: 'object', description: 'x'.repeat(70_000) } }),
+      nothing: undefined,
+    };
+    for (const [name, types] of Object.entries(bad)) {
+      const before = asked();
+      await tellTypes(types, name);
+      await untilSo('its file is read', async () => asked() > before);
+      expect([name, await shown(id)]).toMatchObject([name, { status: 'online' }]);
+      expect((await shown(id)).types).toBeUndefined();
+    }
+  });
+
   it('says when the clock of a node is wrong: nothing of it is later than now', async () => {
     const home = await joinNode('/future', page([], 'a'));
     const { id, file } = await joinAgent(home);

@@ -116,6 +116,32 @@ describe('an agent that is registered at one node', () => {
     }
   });
 
+  it('has its schemas elsewhere as well, and input that does not fit them is refused there before anything is paid', async () => {
+    const types = {
+      inputSchema: { type: 'object', properties: { song: { type: 'string' } }, required: ['song'] },
+      outputSchema: { type: 'object' },
+      estimatedTime: '2-5s',
+    };
+    const typesAt = async (node: Harness) => (await detail(node, agent.id)).body.data.types ?? null;
+    const setTypes = (value: object | null) =>
+      a.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { types: value } });
+    expect((await setTypes(types)).status).toBe(200);
+    await untilSo('its types are told', async () => (await typesAt(b)) !== null);
+    expect(await typesAt(b)).toEqual(types);
+    const { key } = await b.newAccount();
+    for (const path of ['/quote', '']) {
+      const refused = await b.request('POST', `/invoke/${agent.id}${path}`, { key, body: { task: 'sing', input: {} } });
+      expect(refused).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } });
+    }
+    const body = { task: 'sing', input: { song: 'la' } };
+    expect((await b.request('POST', `/invoke/${agent.id}/quote`, { key, body })).status).toBe(200);
+    const wider = { ...types, inputSchema: { type: 'object' } };
+    await setTypes(wider);
+    await untilSo('new ones are told', async () => JSON.stringify(await typesAt(b)) === JSON.stringify(wider));
+    await setTypes(null);
+    await untilSo('that it has none is told', async () => (await typesAt(b)) === null);
+  });
+
   it('can be quoted elsewhere', async () => {
     const { key } = await b.newAccount();
     const { body } = await b.request('POST', `/invoke/${agent.id}/quote`, { key, body: { task: 'sing' } });
