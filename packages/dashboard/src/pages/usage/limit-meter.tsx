@@ -9,7 +9,7 @@ export const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: st
     label={label}
     used={used}
     limit={limit}
-    text={`${groupDigits(String(used))} of ${limit >= UNLIMITED ? 'unlimited' : groupDigits(String(limit))}`}
+    text={`${groupDigits(String(used))} ${limit >= UNLIMITED ? '(no limit)' : `of ${groupDigits(String(limit))}`}`}
     hint={
       resetAt !== null && (
         <>
