@@ -125,6 +125,7 @@ create table agent (
   constraint agent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint agent_home_node_fkey FOREIGN KEY (home_node) REFERENCES network_node(id),
   constraint agent_types_id_fkey FOREIGN KEY (types_id) REFERENCES agent_types(id),
+  constraint agent_metadata_readable CHECK (((metadata)::jsonb IS NOT NULL)),
   constraint agent_per_hour_micro_check CHECK ((per_hour_micro >= 0)),
   constraint agent_per_request_micro_check CHECK ((per_request_micro >= 0)),
   constraint agent_reputation_check CHECK (((reputation >= 0) AND (reputation <= 1000))),

@@ -4,6 +4,9 @@ export type Micro = bigint;
 /** Decimal USDC as it stands on the wire: no sign, no exponent, at most six decimals, below 10^12. */
 export const usdcPattern = /^(0|[1-9]\d{0,11})(\.\d{1,6})?$/;
 
+/** The largest amount on the wire: 999999999999.999999. */
+export const MAX_MICRO: Micro = 10n ** 18n - 1n;
+
 /** Parses a wire amount to micro-USDC. Throws `RangeError` on anything that `usdcPattern` refuses; never rounds. */
 export function parseUsdc(text: string): Micro {
   if (!usdcPattern.test(text)) throw new RangeError(`not a USDC amount: ${text.slice(0, 40)}`);

@@ -51,5 +51,12 @@ export const plainText = (maxLength: number) =>
 
 export const JsonObject = z.record(z.string(), z.unknown());
 
+/** What a parser of URLs drops or rewrites, and PostgreSQL cannot hold or read back. */
+const HIDDEN_IN_URL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** An address as it was written: characters that cannot be seen, and halves of characters, are refused. */
 export const webUrl = (maxLength: number) =>
-  z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).max(maxLength);
+  z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
+    .max(maxLength)
+    .refine((url) => !HIDDEN_IN_URL.test(url), 'holds characters that cannot be seen');

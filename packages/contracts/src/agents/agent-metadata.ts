@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nameText } from '../display-text.ts';
-import { Usdc, webUrl } from '../scalars.ts';
+import { plainText, Usdc, webUrl } from '../scalars.ts';
 
 /** A price by what a call asks for, beside the price per request. */
 const PerUnit = z.object({
@@ -9,9 +9,7 @@ const PerUnit = z.object({
     .min(1)
     .describe('What is counted, for people.')
     .meta({ examples: ['page'] }),
-  count: z
-    .string()
-    .max(200)
+  count: plainText(200)
     .regex(/^(\/([^~/]|~[01])*)+$/, 'is not a JSON pointer')
     .describe(
       'JSON pointer into `input` to what is counted: a number (rounded up), the items of a list or the characters of a text. Anything else counts as 0.',

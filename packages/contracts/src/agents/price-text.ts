@@ -1,4 +1,4 @@
-import { formatUsdc, parseUsdc, timesHundredths } from '../money.ts';
+import { formatUsdc, MAX_MICRO, minMicro, parseUsdc, timesHundredths } from '../money.ts';
 
 /** Effect of the hint `input.complexity`, in hundredths, at agents that take hints (`metadata.priceHints`). */
 export const hintHundredths = { low: 80n, medium: 100n, high: 150n } as const;
@@ -24,7 +24,7 @@ export function priceRange({ perRequest, metadata }: ShownPrices): { min: string
   const units = perUnit ? parseUsdc(perUnit.maximum) : 0n;
   return {
     min: formatUsdc(priceHints ? timesHundredths(base, hintHundredths.low) : base),
-    max: formatUsdc(units > most ? units : most),
+    max: formatUsdc(minMicro(units > most ? units : most, MAX_MICRO)),
   };
 }
 

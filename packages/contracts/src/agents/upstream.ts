@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainText } from '../scalars.ts';
 
 /** The protocols in which the node calls agents. `http` is the node's own contract. */
 export const agentProtocols = ['http', 'a2a', 'openai', 'mcp', 'mip-003'] as const;
@@ -25,15 +26,11 @@ const HeaderValue = z
 const Headers = z
   .record(HeaderName, HeaderValue)
   .refine((headers) => Object.keys(headers).length <= 16, 'names more than 16 headers');
-const Tool = z
-  .string()
+const Tool = plainText(200)
   .min(1)
-  .max(200)
   .meta({ examples: ['summarize'] });
-const Model = z
-  .string()
+const Model = plainText(200)
   .min(1)
-  .max(200)
   .meta({ examples: ['gpt-5-mini'] });
 
 const example = { headers: { 'X-Team': 'blue' } };

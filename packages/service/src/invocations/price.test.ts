@@ -1,4 +1,5 @@
-import { formatUsdc } from '@agent-network/contracts/money';
+import { priceRange } from '@agent-network/contracts/agents/price-text';
+import { formatUsdc, MAX_MICRO, usdcPattern } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countUnits, estimatedTime, multiplierOf as multiplier, priceOf, rateWithin } from './price.ts';
@@ -120,9 +121,13 @@ describe('the price', () => {
     expect(priceOf(rateOf(0n), workOf({ complexity: 'high' })).totalMicro).toBe(0n);
   });
 
-  it('of the dearest agent still fits what the database holds', () => {
-    const dearest = { ...rateOf(10n ** 18n - 1n), sizeSteps: [{ aboveBytes: 1024, multiplier: '5' }] };
-    expect(priceOf(dearest, workOf(inputOf(300_000, { complexity: 'high' }))).totalMicro).toBeLessThan(2n ** 63n);
+  it('of the dearest agent is an amount that can be written, and so fits what the database holds', () => {
+    const dearest = { ...rateOf(MAX_MICRO), sizeSteps: [{ aboveBytes: 1024, multiplier: '5' }] };
+    const { totalMicro } = priceOf(dearest, workOf(inputOf(300_000, { complexity: 'high' })));
+    expect(formatUsdc(totalMicro)).toMatch(usdcPattern);
+    expect(totalMicro).toBe(MAX_MICRO);
+    const metadata = { priceHints: true, sizeSteps: dearest.sizeSteps };
+    expect(priceRange({ perRequest: formatUsdc(MAX_MICRO), metadata }).max).toBe(formatUsdc(MAX_MICRO));
   });
 });
 

@@ -1,5 +1,5 @@
 import { hintHundredths as hintHundredthsOf } from '@agent-network/contracts/agents/price-text';
-import { minMicro, parseUsdc } from '@agent-network/contracts/money';
+import { MAX_MICRO, minMicro, parseUsdc } from '@agent-network/contracts/money';
 import type { PerUnit, SizeStep } from '../agents/agent.ts';
 
 const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map(Object.entries(hintHundredthsOf));
@@ -89,7 +89,7 @@ export function priceOf(rate: Rate, work: Work): Price {
     hintHundredths: hint,
     size,
     units,
-    totalMicro: units && units.amountMicro > leastMicro ? units.amountMicro : leastMicro,
+    totalMicro: minMicro(units && units.amountMicro > leastMicro ? units.amountMicro : leastMicro, MAX_MICRO),
   };
 }
 

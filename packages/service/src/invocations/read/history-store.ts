@@ -43,10 +43,13 @@ export interface HistoryRow
 /** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
 const MOST_SEARCHED = 10_000;
 
+/** Fields of metadata that have \u0000 or halves of characters anywhere cannot be read: such a call has the context of its id. */
+const contextId = `case when metadata::text !~ '\\\\u(0000|[dD][89a-fA-F])' then metadata #>> '{a2a,contextId}' end`;
+
 const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
   and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
   and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)
-  and ($8::text is null or coalesce(metadata #>> '{a2a,contextId}', 'ctx_' || substr(id, 5)) = $8)
+  and ($8::text is null or coalesce(${contextId}, 'ctx_' || substr(id, 5)) = $8)
   and ($9::timestamptz is null or coalesce(completed_at, started_at, created_at) >= $9)`;
 
 const isFound = (search: string) =>

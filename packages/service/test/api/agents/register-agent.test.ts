@@ -1,7 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { databaseDigest } from '../support/database-digest.ts';
 import { expectError } from '../support/expect-error.ts';
+
+const MIGRATION = new URL('../../../src/db/migrations/0112-readable-metadata.sql', import.meta.url);
 
 let h: Harness;
 let closed: Harness;
@@ -141,6 +145,34 @@ const privateEndpoints = [
   ],
   ...['https://intranet/', 'https://224.0.0.1/', 'https://255.255.255.255/'],
 ];
+
+describe('text that PostgreSQL cannot read back', () => {
+  const perUnit = (count: string) => ({ metadata: { perUnit: { price: '0.01', unit: 'page', count, maximum: '1' } } });
+  it.each([
+    ['metadata.perUnit.count', perUnit('/a\u0000b')],
+    ['metadata.perUnit.count', perUnit('/a\ud800b')],
+    ['metadata.website', { metadata: { website: 'https://a.example/\u0000' } }],
+    ['metadata.avatar', { metadata: { avatar: 'https://a.example/\udc00' } }],
+    ['endpoint', { endpoint: 'http://127.0.0.1:9/\u0000' }],
+    ['upstream.tool', { protocol: 'mcp', upstream: { tool: 'a\u0000' } }],
+    ['upstream.model', { protocol: 'openai', upstream: { model: 'a\ud800' } }],
+  ])('is refused in %s, and the node goes on', async (field, body) => {
+    expectError(await register(body), 'VALIDATION_ERROR', field);
+    expect((await register({})).status).toBe(200);
+    expect((await h.request('GET', '/agents')).status).toBe(200);
+  });
+
+  it('is refused by the table too: a row that nobody can read would stop every process', async () => {
+    const { body } = await register({});
+    const poison = `update agent set metadata = '{"website":"https://a.example/\\u0000"}' where id = '${body.data.id}'`;
+    await expect(askDatabase(h.databaseUrl, poison)).rejects.toThrow(/unsupported Unicode escape/);
+    await askDatabase(h.databaseUrl, 'alter table agent drop constraint agent_metadata_readable');
+    await askDatabase(h.databaseUrl, poison);
+    await askDatabase(h.databaseUrl, await readFile(MIGRATION, 'utf8'));
+    expect((await read(body.data.id)).metadata).toEqual({});
+    await expect(askDatabase(h.databaseUrl, poison)).rejects.toThrow(/unsupported Unicode escape/);
+  });
+});
 
 describe('where private endpoints are not allowed', () => {
   it.each(privateEndpoints)('%s is refused, and the reason tells nothing of what is there', async (endpoint) => {

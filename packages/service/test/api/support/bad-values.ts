@@ -23,6 +23,7 @@ const nastyText = [
   ' ',
   '\u0000',
   'a\u0000b',
+  '/a\u0000b',
   'a\u001bb',
   '\u202eabc',
   '\ud800',
@@ -32,6 +33,9 @@ const nastyText = [
   "' or 1=1 --",
   '💥',
 ];
+
+/** A parser of URLs takes these, and writes them in another way. */
+const nastyUrls = ['\u0000', '\u007f', '\u202e', '\ud800', '\udc00a'].map((part) => `https://a.example/${part}/`);
 
 interface Shape extends JsonSchema {
   type?: string;
@@ -81,6 +85,7 @@ function* badTexts(shape: Shape, path: BadValue['path']): Generator<BadValue> {
     if (isRuledOut || shape.format === 'uri' || shape.format === 'date-time')
       yield { path, value, why: 'breaks the pattern' };
   }
+  if (shape.format === 'uri') for (const value of nastyUrls) yield { path, value, why: 'hidden in a URL' };
 }
 
 function* badNumbers(shape: Shape, path: BadValue['path']): Generator<BadValue> {

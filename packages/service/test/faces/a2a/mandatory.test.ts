@@ -165,6 +165,12 @@ describe('ListTasks', () => {
     });
   });
 
+  it('finds tasks by their context beside a call whose metadata PostgreSQL cannot read', async () => {
+    const odd = { task: 'x', metadata: { kept: '\u0000', half: '\ud800' } };
+    expect((await h.request('POST', `/invoke/${echo.id}`, { key: buyer.key, body: odd })).status).toBe(200);
+    expect(ids(await list({ contextId }))).toHaveLength(3);
+  });
+
   it('test_filter_by_context_id, test_filter_by_status, test_combined_filters', async () => {
     expect(ids(await list({ contextId }))).toHaveLength(3);
     const other = await newTask();

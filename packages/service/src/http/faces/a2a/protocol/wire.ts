@@ -1,3 +1,4 @@
+import { webUrl } from '@agent-network/contracts/scalars';
 import { z } from 'zod';
 
 // The wire of A2A 1.0 in ProtoJSON (specification/a2a.proto, lf.a2a.v1), as far as the face reads and writes it.
@@ -50,7 +51,7 @@ export type Message = z.output<typeof Message>;
 export const PushConfig = z.object({
   id: optionalId,
   taskId: optionalId,
-  url: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).max(2048),
+  url: webUrl(2048),
   token: text(1024),
   authentication: z
     .object({ scheme: z.string().min(1).max(64), credentials: text(4096) })
