@@ -88,7 +88,7 @@ describe('a suspended account', () => {
   });
 });
 
-it('an agent of a suspended account ends the calls that it has, is called no more, and is paid', async () => {
+it('an agent of a suspended account ends the calls that it has, is called no more, says why, and is paid', async () => {
   const owner = await h.newAccount();
   const client = await newClient(h, '1.00');
   const gate = Promise.withResolvers<void>();
@@ -111,11 +111,17 @@ it('an agent of a suspended account ends the calls that it has, is called no mor
     )
     .toEqual({ done: true });
   expect((await h.request('GET', `/agents/${agent.id}`)).body.data.online).toBe(false);
+  const own = async () => (await h.request('GET', '/account/agents', { key: owner.key })).body.data.agents[0].offline;
+  expect(await own()).toMatchObject({
+    reason: expect.stringMatching(/^The operator of this node suspended your account on [\d-]+: abuse$/),
+    advice: expect.stringContaining('Ask the operator'),
+  });
   gate.resolve();
   await untilEnded(h, client.key, started.body.data.requestId);
   expect(await balanceOf(h, client.key)).toEqual({ available: '0.90', held: '0.00' });
   await change(owner.accountId, 'resume');
   await untilStatus(h, agent.id, 'online');
+  expect(await own()).toBeNull();
   await agent.die();
 });
 

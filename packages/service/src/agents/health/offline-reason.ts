@@ -1,4 +1,5 @@
 import type { OfflineReason } from '@agent-network/contracts/invocations/figures';
+import type { Suspension } from '../../access/accounts/suspended-account.ts';
 import type { Agent, FaultKind } from '../agent.ts';
 
 const adviceOn: Record<FaultKind, string> = {
@@ -18,11 +19,24 @@ const adviceOn: Record<FaultKind, string> = {
 
 type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt'>;
 
-/** Why an agent takes no calls, and what to do about it, as its owner is told; null: it is online. */
-export function offlineReason({ status, isAccepting, fault, faultDetail, lastPingAt }: Checked): OfflineReason | null {
+/**
+ * Why an agent takes no calls, and what to do about it, as its owner is told; null: it is online. While the operator suspends the owner's
+ * account, no answer of the agent brings it back.
+ */
+export function offlineReason(
+  { status, isAccepting, fault, faultDetail, lastPingAt }: Checked,
+  suspension: Suspension | null,
+): OfflineReason | null {
   if (status === 'online') return null;
   const at = lastPingAt?.toISOString() ?? null;
   const answer = { at, status: faultDetail?.status ?? null, body: faultDetail?.body ?? null };
+  if (suspension !== null)
+    return {
+      ...answer,
+      reason: `The operator of this node suspended your account on ${suspension.at.toISOString().slice(0, 10)}: ${suspension.reason}`,
+      advice:
+        'Ask the operator of this node. Until the suspension ends no agent of the account takes calls; you can read everything, cancel calls and withdraw.',
+    };
   if (fault !== null) return { ...answer, reason: fault, advice: adviceOn[faultDetail?.kind ?? 'answer'] };
   if (status === 'pending_verification')
     return { ...answer, reason: 'Its endpoint is not proven yet.', advice: adviceOn.unproven };

@@ -1,3 +1,4 @@
+import type { Suspension } from '../../access/accounts/suspended-account.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { type Agent, isVerified } from '../agent.ts';
@@ -31,7 +32,7 @@ export async function requireOwned({ db }: HasDb, accountId: string, agentId: st
 const iso = (date: Date | null) => date?.toISOString() ?? null;
 
 /** The owner's view of an agent. */
-export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent) {
+export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent, suspension: Suspension | null) {
   const { status, ...shown } = toListItem(agent, nodeLabel);
   return {
     ...shown,
@@ -40,7 +41,7 @@ export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent) {
     protocol: agent.protocol,
     upstream: toOwnUpstream(agent.upstream),
     fault: agent.fault,
-    offline: offlineReason(agent),
+    offline: offlineReason(agent, suspension),
     status: agent.status === 'removed' ? ('offline' as const) : agent.status,
     verified: isVerified(agent),
     frozen: agent.frozenAt !== null,

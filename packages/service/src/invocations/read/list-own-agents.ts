@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
+import { suspensionOf } from '../../access/accounts/suspended-account.ts';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { ownAgents, toOwnAgent } from '../../agents/manage/own-agents.ts';
 import type { HasNodeLabel } from '../../agents/search/listing.ts';
@@ -32,9 +33,10 @@ export async function listOwnAgents(
   });
   const shown = agents.slice(0, limit);
   const ids = shown.map(({ id }) => id);
-  const [treasuries, figures] = await Promise.all([
+  const [treasuries, figures, suspension] = await Promise.all([
     agentTreasuries(ctx, ids),
     listAgentFigures(ctx.db, ids, utcPeriod(MAX_DAYS, now).from),
+    suspensionOf(ctx.db, caller.accountId),
   ]);
   const figuresOf = Map.groupBy(figures, ({ agentId }) => agentId);
   const hasMore = agents.length > limit;
@@ -44,7 +46,7 @@ export async function listOwnAgents(
       const treasury = treasuries.get(agent.id);
       const heldMicro = treasury?.heldMicro ?? 0n;
       return {
-        ...toOwnAgent(ctx, agent),
+        ...toOwnAgent(ctx, agent, suspension),
         treasuryId: treasury?.id ?? null,
         balance: {
           available: formatUsdc((treasury?.postedMicro ?? 0n) - heldMicro),
