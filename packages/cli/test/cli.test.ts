@@ -6,9 +6,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { startLocal } from '../../service/test/support/local-node.ts';
+import { createProgram } from '../src/program.ts';
 
 const bin = join(import.meta.dirname, '../bin/agentnet.js');
 
@@ -156,12 +158,19 @@ describe('calling an agent', () => {
   });
 });
 
-it.each([
+/** Every command, with arguments of this node. What a line prints: one document; what the others print is tested by name elsewhere in these files. */
+const documents = [
+  ['login --local --data-dir DATA'],
   ['whoami'],
   ['profiles list'],
+  ['profiles use default'],
   ['search echo'],
   ['agents list'],
   ['agents show AGENT'],
+  ['agents status AGENT'],
+  ['agents calls AGENT'],
+  ['agents calls AGENT --errors'],
+  ['agents earnings AGENT --days 7'],
   ['quote AGENT hello'],
   ['calls list'],
   ['balance'],
@@ -171,9 +180,77 @@ it.each([
   ['doctor'],
   ['completion bash'],
   ['man'],
-])('%s --json prints one document, and nothing beside it', async (line) => {
-  const data = await json(...line.replace('AGENT', echo).split(' '));
+] as const;
+
+it.each(documents)('%s --json prints one document, and nothing beside it', async (line) => {
+  const data = await json(...line.replace('AGENT', echo).replace('DATA', node.dataDir).split(' '));
   expect(data).toBeTypeOf('object');
+});
+
+/** Lines of JSON, servers, and what changes something: each has a test of its own. */
+const elsewhere = [
+  ...['logout', 'profiles remove', 'agents register', 'agents update', 'agents verify', 'agents remove'],
+  ...['call', 'calls show', 'calls wait', 'calls cancel', 'calls export', 'calls logs'],
+  ...['types', 'deposit', 'withdraw', 'keys create', 'keys revoke', 'listen', 'serve', 'mcp', 'up'],
+];
+
+it('no command is left out of these tests', () => {
+  const leaves = (command: Command, path: readonly string[] = []): string[] =>
+    command.commands.length === 0
+      ? [path.join(' ')]
+      : command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
+  const all = leaves(createProgram());
+  const named = new Set([
+    ...elsewhere,
+    ...documents.map(([line]) => all.filter((path) => `${line} `.startsWith(`${path} `)).at(-1)),
+  ]);
+  expect([...named].sort()).toEqual([...all].sort());
+});
+
+describe("an agent of one's own", () => {
+  it('is registered, told why it takes no calls, changed and withdrawn; each as one document', async () => {
+    const endpoint = `http://127.0.0.1:9/`;
+    const file = join(folder, 'deaf.json');
+    const types = { inputSchema: { type: 'object', properties: { song: { type: 'string' } } } };
+    await writeFile(
+      file,
+      JSON.stringify({ capabilities: ['waiting'], rates: { perRequest: '0.02' }, endpoint, types }),
+    );
+    const { id } = await json('agents', 'register', '--name', 'Deaf', '-f', file);
+    expect((await json('types', id)).typescript).toContain('"song"?: string');
+    const verified = await agentnet(['agents', 'verify', id]);
+    expect([verified.code, verified.stderr, verified.stdout]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^Not verified: \w/),
+    ]);
+    const asked = await agentnet(['agents', 'status', id, '--json']);
+    expect([asked.code, asked.stderr, JSON.parse(asked.stdout)]).toMatchObject([
+      1,
+      '',
+      { id, offline: { reason: expect.any(String), advice: expect.any(String) } },
+    ]);
+    const told = await agentnet(['agents', 'status', id]);
+    const { offline } = JSON.parse(asked.stdout);
+    for (const text of [offline.advice, endpoint, 'not verified yet']) expect(told.stdout).toContain(text);
+    expect(await json('agents', 'update', id, '--price', '0.03')).toMatchObject({ updated: ['rates'] });
+    expect(await json('agents', 'remove', id, '--yes')).toBeTypeOf('object');
+  });
+
+  it('shows its calls, its failures in groups and its earnings', async () => {
+    const args = ['call', echo, 'seen by its owner', '--pay', 'x402', '--max-cost', '0.05', '--json'];
+    const { requestId, cost } = JSON.parse((await agentnet(args)).stdout);
+    const [newest] = (await json('agents', 'calls', echo, '--limit', '1')).calls;
+    expect(newest).toMatchObject({ requestId, cost, isOwn: true, caller: 'account', status: 'completed' });
+    const table = (await agentnet(['agents', 'calls', echo, '--status', 'completed'])).stdout;
+    expect(table).toMatch(new RegExp(`^${requestId} .*account \\(you\\)  completed +\\d+  ${cost}$`, 'm'));
+    expect((await agentnet(['agents', 'calls', echo, '--errors'])).stdout).toMatch(
+      /^No failed calls in 30 days\.$|^COUNT /m,
+    );
+    const { calls, earned } = await json('agents', 'earnings', echo, '--days', '1');
+    const text = (await agentnet(['agents', 'earnings', echo, '--days', '1'])).stdout;
+    expect(text).toContain(`${earned} USDC earned with ${calls} calls`);
+  });
 });
 
 describe('errors', () => {
@@ -183,6 +260,9 @@ describe('errors', () => {
     ['an amount that is none', ['deposit', 'much'], 2],
     ['an agent that is not there', ['agents', 'show', 'agent_none'], 1],
     ['a capability that the agent does not have', ['quote', 'AGENT', 'hello', '--capability', 'no-such'], 1],
+    ['the status of an agent that is not yours', ['agents', 'status', 'agt_none'], 1],
+    ['the calls of an agent that is not there', ['agents', 'calls', 'agt_none'], 1],
+    ['failures of one status', ['agents', 'calls', 'AGENT', '--errors', '--status', 'failed'], 2],
     ['a bad key', ['balance', '--profile', 'bad'], 4],
     ['a question without a terminal', ['keys', 'revoke', 'key_1'], 2],
     ['a node that does not answer', ['search', '--url', 'http://127.0.0.1:9'], 1],

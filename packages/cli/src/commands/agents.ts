@@ -2,11 +2,12 @@ import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { priceText } from '@agent-network/contracts/agents/price-text';
 import type { Command } from 'commander';
 import { action } from '../command.ts';
-import { CommandError } from '../exit-codes.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { listOf, readObject, usdc } from '../output/arguments.ts';
 import { formatFacts, oneLine } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Session } from '../session.ts';
+import { addOwnAgent } from './own-agent.ts';
 import { agentTable } from './search.ts';
 
 interface AgentOptions {
@@ -40,8 +41,9 @@ export function addAgents(program: Command): void {
   agents
     .command('verify')
     .argument('<agent>')
-    .description('ask the node to check the endpoint of an agent of yours now')
+    .description('ask the node to check the endpoint of an agent of yours now; exit code 1 when it finds no proof')
     .action(action<[string]>(verify));
+  addOwnAgent(agents);
 }
 
 const withFields = (command: Command): Command =>
@@ -121,8 +123,13 @@ async function remove(session: Session, id: string): Promise<void> {
   session.terminal.result(removed, () => `Withdrew ${id}.`);
 }
 
-async function verify(session: Session, agentId: string): Promise<void> {
-  const answer = await session.requireClient().verifyIdentity({ body: { agentId } as never });
-  const { verified } = answer as { verified?: boolean };
-  session.terminal.result(answer, () => (verified ? `${agentId} is verified.` : JSON.stringify(answer, null, 2)));
+async function verify(session: Session, agentId: string): Promise<ExitCode> {
+  const answer = await session.requireClient().verifyIdentity({ body: { agentId, proof: 'endpoint' } });
+  const { by = null, reason = null } = 'by' in answer ? answer : {};
+  session.terminal.result(answer, () =>
+    by === null
+      ? `Not verified: ${oneLine(reason ?? 'no proof was found.')}`
+      : `The endpoint of ${agentId} is verified.`,
+  );
+  return by === null ? EXIT.failed : EXIT.done;
 }
