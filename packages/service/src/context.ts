@@ -46,6 +46,7 @@ import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
 import type { HasClock } from './lib/clock.ts';
 import { createKeyTurns } from './lib/concurrency/key-turns.ts';
+import { createOnDemandRun } from './lib/concurrency/on-demand-run.ts';
 import { createTurns } from './lib/concurrency/turns.ts';
 import type { Log } from './lib/log/log.ts';
 import type { Metrics } from './lib/metrics.ts';
@@ -301,20 +302,3 @@ const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints }: Con
   }),
   textRecords: createTextRecords({ servers }),
 });
-
-/** Runs work soon after a request; requests in between share one run. */
-function createOnDemandRun(work: () => Promise<void>, log: Log): { requestRun(): void } {
-  let isDue = false;
-  const run = async () => {
-    await new Promise((resolve) => setImmediate(resolve));
-    isDue = false;
-    await work();
-  };
-  return {
-    requestRun() {
-      if (isDue) return;
-      isDue = true;
-      run().catch((error) => log.error({ err: error }, 'requested run failed'));
-    },
-  };
-}
