@@ -1114,6 +1114,7 @@ create table schema_migration (
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone default now() not null,
+  needs integer,
   constraint schema_migration_pkey PRIMARY KEY (version)
 );
 

@@ -141,16 +141,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     seenTreasuries: createSeenTreasuries({ db, replica }),
     storageMeter: createStorageMeter({ db, clock }, config.storageLimits),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
-    baseUrl: parts.baseUrl,
-    mcpPlace: {
-      baseUrl: parts.baseUrl,
-      isLoopbackListener: isLoopbackHost(config.host),
-      allowedOrigins: config.mcpAllowedOrigins,
-    },
     ...settingsOf(config),
-    dashboard: parts.dashboard ?? null,
-    checksAnswers: parts.checksAnswers ?? false,
-    syncWaitMs: parts.syncWaitMs ?? SYNC_WAIT_MS,
+    ...answeringOf(parts),
     ...phaseOf(parts, own.drain),
     ...createSubjectReader({ db }),
   };
@@ -239,6 +231,18 @@ function createRegistryWork(base: WriterContext & RegistrationContext) {
     entryKeeper: createEntryKeeper(base),
   };
 }
+
+const answeringOf = ({ config, baseUrl, dashboard, checksAnswers = false, syncWaitMs }: ContextParts) => ({
+  baseUrl,
+  mcpPlace: {
+    baseUrl,
+    isLoopbackListener: isLoopbackHost(config.host),
+    allowedOrigins: config.mcpAllowedOrigins,
+  },
+  dashboard: dashboard ?? null,
+  checksAnswers,
+  syncWaitMs: syncWaitMs ?? SYNC_WAIT_MS,
+});
 
 const settingsOf = (config: Config) => ({
   placeLimits: config.placeLimits,

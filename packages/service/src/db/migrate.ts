@@ -14,12 +14,15 @@ interface Migration {
   name: string;
   text: string;
   checksum: string;
+  /** Oldest version of the code that works after it; null: any, as it only adds. */
+  needs: number | null;
 }
 
 interface Applied {
   version: number;
   name: string;
   checksum: string;
+  needs: number | null;
 }
 
 export interface MigrateOptions {
@@ -30,10 +33,13 @@ export interface MigrateOptions {
 const MIGRATIONS_DIR = join(import.meta.dirname, 'migrations');
 /** Advisory lock key: a fixed number that every process of every node uses. */
 const LOCK_KEY = 7_402_002;
+/** How many migrations a database may be ahead of the code: those that `npm run check:upgrade` proves to be borne. */
+export const MOST_AHEAD = 10;
 
 /**
  * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
- * call from several processes at once. Refuses a file that changed after it was applied, and a database that is newer than this code.
+ * call from several processes at once. A database may be newer than this code as long as it was only added to; one that contracts waits
+ * until no older process runs. Refuses a file that changed after it was applied.
  * Resolves with the version of this code: its newest migration.
  */
 export async function migrate(
@@ -68,11 +74,18 @@ export async function migrate(
 
 async function applyAll(client: pg.PoolClient, migrations: readonly Migration[], log: Log): Promise<void> {
   await client.query(`create table if not exists schema_migration (
-    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`);
-  const { rows } = await client.query<Applied>('select version, name, checksum from schema_migration order by version');
+    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now(),
+    needs integer)`);
+  // A table that an older version made has no column for it.
+  const { rows } = await client.query<Applied>(
+    `select version, name, checksum, (to_jsonb(m) ->> 'needs')::integer as needs from schema_migration m order by version`,
+  );
   assertSameHistory(migrations, rows);
+  tellNewer(migrations, rows, log);
   const applied = new Set(rows.map((row) => row.version));
   for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
+    if (migration.needs !== null)
+      await client.query('alter table schema_migration add column if not exists needs integer');
     await applyOne(client, migration);
     log.debug({ migration: migration.name }, 'migration applied');
   }
@@ -82,30 +95,69 @@ function assertSameHistory(migrations: readonly Migration[], applied: readonly A
   const known = new Map(migrations.map((migration) => [migration.version, migration]));
   for (const row of applied) {
     const migration = known.get(row.version);
-    if (migration === undefined) {
-      throw new Error(`the database is newer than this code: it has migration ${row.name}; start a newer version`);
-    }
-    if (migration.checksum !== row.checksum) {
+    if (migration !== undefined && migration.checksum !== row.checksum) {
       throw new Error(`migration ${migration.name} was changed after it was applied; restore it and add a new file`);
     }
   }
 }
 
-async function applyOne(client: pg.PoolClient, { version, name, text, checksum }: Migration): Promise<void> {
+/** Refuses a database that no longer has what this code uses; tells of one that only has more. */
+function tellNewer(migrations: readonly Migration[], applied: readonly Applied[], log: Log): void {
+  const known = new Set(migrations.map(({ version }) => version));
+  const own = migrations.at(-1)?.version ?? 0;
+  const unknown = applied.filter(({ version }) => !known.has(version));
+  const newest = unknown.at(-1);
+  if (!newest) return;
+  const here = `this version has migrations up to ${own}`;
+  const contracted = unknown.findLast(({ needs }) => needs !== null && needs > own);
+  if (contracted)
+    throw new Error(
+      `the database is too new: ${contracted.name} removed what this version uses (${here}); start one that has migration ${contracted.needs} or later`,
+    );
+  if (unknown.length > MOST_AHEAD)
+    throw new Error(
+      `the database is too new: it is ${unknown.length} migrations ahead, up to ${newest.name} (${here}, and bears ${MOST_AHEAD} more); start a newer version`,
+    );
+  log.warn(
+    { newest: newest.name, ahead: unknown.length, own },
+    'the database is newer than this version; it has only been added to',
+  );
+}
+
+async function applyOne(client: pg.PoolClient, migration: Migration): Promise<void> {
+  const { version, name, text, checksum, needs } = migration;
   await client.query('begin');
   try {
+    if (needs !== null) await requireNoOlderProcess(client, needs);
     await client.query(text);
-    await client.query('insert into schema_migration (version, name, checksum) values ($1, $2, $3)', [
-      version,
-      name,
-      checksum,
-    ]);
+    await client.query(
+      needs === null
+        ? 'insert into schema_migration (version, name, checksum) values ($1, $2, $3)'
+        : 'insert into schema_migration (version, name, checksum, needs) values ($1, $2, $3, $4)',
+      [version, name, checksum, ...(needs === null ? [] : [needs])],
+    );
     await client.query('commit');
   } catch (cause) {
     await client.query('rollback');
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`migration ${name} failed: ${reason}`, { cause });
   }
+}
+
+/** No older process may run, nor start until this has committed: each looks at the migrations after it has registered. */
+async function requireNoOlderProcess(client: pg.PoolClient, needs: number): Promise<void> {
+  const { rows: tables } = await client.query(`select 1 from pg_class where oid = to_regclass('process')`);
+  if (tables.length === 0) return;
+  await client.query('lock table process in share row exclusive mode');
+  const { rows } = await client.query<{ process: string }>(
+    `select coalesce(place, label) || ' (' || id || ', ' || coalesce('migrations up to ' || schema_version, 'before migration 106') || ')' as process
+       from process where seen_at > clock_timestamp() - interval '10 seconds' and coalesce(schema_version, 0) < $1 order by 1`,
+    [needs],
+  );
+  if (rows.length > 0)
+    throw new Error(
+      `it removes what versions before migration ${needs} use, and processes of such run: ${rows.map(({ process }) => process).join(', ')}. Start a version between the two on them first, or drain and stop them; then start this one again`,
+    );
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {
@@ -121,6 +173,8 @@ async function readMigration(directory: string, file: string): Promise<Migration
   const match = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file);
   if (match === null) throw new Error(`${file} is not a migration name like 0001-add-agents.sql`);
   const text = await readFile(join(directory, file), 'utf8');
+  const contracts = /^-- contract(?: after (\d{4}))?$/m.exec(text.split('\n', 1)[0] ?? '');
+  const needs = contracts && Number(contracts[1] ?? match[1]);
   const checksum = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
-  return { version: Number(match[1]), name: file.slice(0, -'.sql'.length), text, checksum };
+  return { version: Number(match[1]), name: file.slice(0, -'.sql'.length), text, checksum, needs };
 }

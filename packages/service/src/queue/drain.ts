@@ -19,6 +19,8 @@ export interface Drain {
   openWork(): OpenWork;
   /** Told with each heartbeat what the operator's word is. */
   hear(isAsked: boolean): void;
+  /** A migration removed what this version uses, while this process was taken for dead: it takes nothing more, for good. */
+  outdate(migration: string): void;
 }
 
 export interface HasDrain {
@@ -36,9 +38,10 @@ export interface DrainOptions {
 export function createDrain({ log, noticeMs, invocations }: DrainOptions): Drain {
   const open = { calls: 0, streams: 0 };
   let askedMs: number | null = null;
+  let isOutdated = false;
   return {
-    isAsked: () => askedMs !== null,
-    isRefusing: () => askedMs !== null && performance.now() - askedMs >= noticeMs,
+    isAsked: () => isOutdated || askedMs !== null,
+    isRefusing: () => isOutdated || (askedMs !== null && performance.now() - askedMs >= noticeMs),
     begin(kind) {
       open[kind] += 1;
       let isOver = false;
@@ -52,6 +55,14 @@ export function createDrain({ log, noticeMs, invocations }: DrainOptions): Drain
       if (isAsked === (askedMs !== null)) return;
       askedMs = isAsked ? performance.now() : null;
       log.warn(isAsked ? 'asked to drain: no new calls are taken' : 'no longer draining: calls are taken again');
+    },
+    outdate(migration) {
+      if (!isOutdated)
+        log.error(
+          { migration },
+          'the database was contracted beyond what this version uses; it takes no more calls, start a newer version',
+        );
+      isOutdated = true;
     },
   };
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { HasDb } from '../db/database.ts';
+import type { Database, HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import type { Log } from '../lib/log/log.ts';
 import { createDelayMeter } from '../lib/process/event-loop-delay.ts';
 import type { Drain } from './drain.ts';
 import {
+  findOutdating,
   insertProcess,
+  type NewProcess,
   type ProcessSelf,
   removeProcess,
   takeDeadProcess,
@@ -33,7 +35,7 @@ export interface HeartbeatHooks {
 export interface HeartbeatOptions extends HeartbeatHooks {
   readonly self: ProcessSelf;
   /** Told what the operator's word is, and asked what is still open. */
-  readonly drain?: Pick<Drain, 'isAsked' | 'isRefusing' | 'openWork' | 'hear'>;
+  readonly drain?: Pick<Drain, 'isAsked' | 'isRefusing' | 'openWork' | 'hear' | 'outdate'>;
 }
 
 /** The current id of this process, which owns its leases. */
@@ -65,7 +67,7 @@ export async function startHeartbeat(
   const delayMeter = createDelayMeter();
   let id: string = randomUUID();
   let drainAskedAt: string | null = null;
-  await insertProcess(db, { ...self, id, workerIds: [], drainAskedAt });
+  await register(db, { ...self, id, workerIds: [], drainAskedAt });
   await unlockOrphanedJobs(db);
 
   const beatOnce = async (): Promise<void> => {
@@ -76,6 +78,7 @@ export async function startHeartbeat(
     const told = await db.transaction((tx) => touchProcess(tx, id, beat));
     if (told) {
       drainAskedAt = told.drainAskedAt;
+      if (told.outdatedBy !== null) drain?.outdate(told.outdatedBy);
       drain?.hear(drainAskedAt !== null);
       // The operator waits for it: told now, not with the next beat.
       return drain && drain.isRefusing() !== isRefusing ? beatOnce() : undefined;
@@ -113,6 +116,17 @@ export async function startHeartbeat(
       });
     },
   };
+}
+
+/** A process that is registered is seen by migrations that contract; what one has contracted before, it sees now. */
+async function register(db: Database, row: NewProcess): Promise<void> {
+  await insertProcess(db, row);
+  const outdatedBy = row.schemaVersion === undefined ? null : await findOutdating(db, row.schemaVersion);
+  if (outdatedBy === null) return;
+  await db.transaction((tx) => removeProcess(tx, row.id));
+  throw new Error(
+    `the database is too new: ${outdatedBy} removed what this version uses while it started; start a newer version`,
+  );
 }
 
 function startBeating(

@@ -41,6 +41,19 @@ export interface Beat {
 export interface Told {
   /** An operator asked this process to drain; as the database wrote it. */
   readonly drainAskedAt: string | null;
+  /** Name of the migration that removed what this version uses. */
+  readonly outdatedBy: string | null;
+}
+
+/** The migration that removed what a version of the code uses; schema_migration has no `needs` before the first that did. */
+const outdatedBy = (version: string) =>
+  `(select m.name from schema_migration m where (to_jsonb(m) ->> 'needs')::integer > ${version}::integer order by m.version desc limit 1)`;
+
+export async function findOutdating(sql: Sql, schemaVersion: number): Promise<string | null> {
+  const [row] = await sql.query<{ name: string | null }>('process-outdated', `select ${outdatedBy('$1')} as name`, [
+    schemaVersion,
+  ]);
+  return row?.name ?? null;
 }
 
 /** Returns null when the row is gone: another process declared this one dead. */
@@ -50,7 +63,7 @@ export async function touchProcess(sql: Sql, id: string, beat: Beat): Promise<To
     'process-touch',
     `update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3, open_work = $4,
             draining_since = case when $5 then coalesce(draining_since, clock_timestamp()) end
-      where id = $1 returning drain_asked_at::text as "drainAskedAt"`,
+      where id = $1 returning drain_asked_at::text as "drainAskedAt", ${outdatedBy('schema_version')} as "outdatedBy"`,
     [id, workerIds, [delay.p50Ms, delay.p99Ms, delay.maxMs], openWork && JSON.stringify(openWork), isRefusing],
   );
   return told ?? null;

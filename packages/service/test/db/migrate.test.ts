@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { MOST_AHEAD, migrate } from '../../src/db/migrate.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createDrain } from '../../src/queue/drain.ts';
+import { startHeartbeat } from '../../src/queue/heartbeat.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -52,12 +55,84 @@ test('a file that was changed after it was applied is refused', async () => {
   await expect(run()).rejects.toThrow('0001-one was changed after it was applied');
 });
 
-test('a database that is newer than the code is refused', async () => {
-  await write('0001-one.sql', 'create table one (n integer)');
-  await write('0002-two.sql', 'create table two (n integer)');
+/** Writes and runs migrations, and takes the files away: the code is then older than the database. */
+async function migrateBeyond(...files: readonly [name: string, text: string][]): Promise<void> {
+  for (const [name, text] of files) await write(name, text);
   await run();
-  await rm(join(directory, '0002-two.sql'));
-  await expect(run()).rejects.toThrow('newer than this code: it has migration 0002-two');
+  for (const [name] of files) await rm(join(directory, name));
+}
+
+test('code starts on a newer database that has only been added to, by no more than it bears', async () => {
+  await write('0001-one.sql', 'create table one (n integer)');
+  const added = (version: number) =>
+    [`${String(version).padStart(4, '0')}-more.sql`, `create table more_${version} (n integer)`] as const;
+  await migrateBeyond(...Array.from({ length: MOST_AHEAD }, (_, index) => [...added(index + 2)] as [string, string]));
+  expect(await run()).toBe(1);
+  await migrateBeyond(
+    ...Array.from({ length: MOST_AHEAD + 1 }, (_, index) => [...added(index + 2)] as [string, string]),
+  );
+  await expect(run()).rejects.toThrow(
+    `the database is too new: it is ${MOST_AHEAD + 1} migrations ahead, up to 0012-more (this version has migrations up to 1, and bears ${MOST_AHEAD} more)`,
+  );
+});
+
+test('code is refused by a database that was contracted since, and told which version it takes', async () => {
+  await write('0001-one.sql', 'create table one (n integer, old integer)');
+  await migrateBeyond(
+    ['0002-unused.sql', 'alter table one alter column old drop not null'],
+    ['0003-drop.sql', '-- contract after 0002\nalter table one drop column old'],
+  );
+  await expect(run()).rejects.toThrow(
+    'the database is too new: 0003-drop removed what this version uses (this version has migrations up to 1); start one that has migration 2 or later',
+  );
+  await write('0002-unused.sql', 'alter table one alter column old drop not null');
+  expect(await run()).toBe(2);
+});
+
+test('a migration that contracts waits until no older process runs', async () => {
+  await write('0001-one.sql', 'create table one (n integer, old integer)');
+  await run();
+  await write('0002-drop.sql', '-- contract\nalter table one drop column old');
+  const beat = (id: number, schema: number | null, age: string) =>
+    client.query(
+      `insert into process (id, label, place, schema_version, seen_at)
+       values ($1::text::uuid, 'node', 'host:' || $2, $3, clock_timestamp() - $4::interval)`,
+      [`00000000-0000-4000-8000-00000000000${id}`, 4020 + id, schema, age],
+    );
+  await beat(1, 1, '1 second');
+  await beat(2, null, '1 second');
+  await beat(3, 2, '1 second');
+  await beat(4, 1, '11 seconds');
+  await expect(run()).rejects.toThrow(
+    /0002-drop failed: it removes what versions before migration 2 use, and processes of such run: host:4021 \(00000000-\S+1, migrations up to 1\), host:4022 \(00000000-\S+2, before migration 106\)\. Start a version/,
+  );
+  expect((await client.query('select old from one')).rows).toEqual([]);
+  await client.query(`delete from process where place in ('host:4021', 'host:4022')`);
+  expect(await run()).toBe(2);
+  await expect(client.query('select old from one')).rejects.toThrow('column "old" does not exist');
+});
+
+test('a process that starts while a migration contracts is refused, and one that slept through it takes nothing more', async () => {
+  await write('0001-one.sql', 'create table one (n integer, old integer)');
+  await run();
+  const db = openDatabase(database.url, { log });
+  const drain = createDrain({ log, noticeMs: 0, invocations: () => 0 });
+  const sleeper = await startHeartbeat({ db, log }, { self: { label: 'old', schemaVersion: 1 }, drain });
+  try {
+    // As a machine that was suspended: without a heartbeat when the migration ran.
+    await client.query(`update process set seen_at = now() - interval '1 minute'`);
+    await write('0002-drop.sql', '-- contract\nalter table one drop column old');
+    await run();
+    await expect(startHeartbeat({ db, log }, { self: { label: 'late', schemaVersion: 1 } })).rejects.toThrow(
+      'the database is too new: 0002-drop removed what this version uses while it started',
+    );
+    expect((await client.query('select label from process')).rows).toEqual([{ label: 'old' }]);
+    await sleeper.coverWorker('any');
+    expect([drain.isAsked(), drain.isRefusing()]).toEqual([true, true]);
+  } finally {
+    await sleeper.stop();
+    await db.close();
+  }
 });
 
 test('two files with one number are refused before anything is applied', async () => {
