@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
+import { deposit } from '../../service/test/support/treasury.ts';
+import { askNode } from './support/ask-node.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
@@ -54,4 +56,51 @@ it('creates a key that works, rolls it, and revokes it', async () => {
   await revoke.click();
   await page.getByText('Revoked billing worker').waitFor();
   expect((await h.request('GET', '/account', { key: second })).status).toBe(401);
+});
+
+it('creates a key that withdraws after the wallet signed for it, and revokes it', async () => {
+  const { page, wallet } = await world.signedIn({ at: '/dashboard/keys' });
+  const { h } = world;
+  await page.getByRole('button', { name: 'Create withdrawal key' }).click();
+  const dialog = page.getByRole('dialog');
+  const sign = dialog.getByRole('button', { name: 'Sign and create key' });
+  await sign.click();
+  await dialog.getByRole('textbox', { name: 'Name' }).and(page.locator('[aria-invalid=true]')).waitFor();
+  await dialog.getByLabel('Name').fill('payroll');
+  await dialog.getByLabel('Expires').selectOption({ label: 'In 8 hours' });
+  await expectAccessible(page);
+  await lookAt(page, 'keys-withdrawal');
+  wallet.refuseNext('personal_sign');
+  await sign.click();
+  await dialog.getByRole('alert').waitFor();
+  await sign.click();
+  const key = await dialog.getByRole('textbox', { name: 'API key' }).inputValue();
+  await dialog.getByText('Anyone who has this key can withdraw').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+
+  const keys = await page
+    .getByRole('table', { name: 'API keys' })
+    .getByRole('row')
+    .filter({ hasText: 'payroll' })
+    .count();
+  expect(keys).toBe(1);
+  const { body } = await h.request('POST', '/payments/treasury', { key, body: {} });
+  expect(body.error.code).toBe('FORBIDDEN');
+  const { treasuryId } = await askNode<{ treasuryId: string }>(page, 'POST', '/payments/treasury', {});
+  const { apiKey } = await askNode<{ apiKey: string }>(page, 'POST', '/account/keys', {
+    name: 'funding',
+    scopes: ['payments:write'],
+  });
+  await deposit(h, apiKey, treasuryId, '1');
+  const to = (await h.newWallet()).address;
+  const sent = await h.request('POST', '/payments/withdraw', { key, body: { amount: '0.4', to } });
+  expect(sent.body.data ?? sent.body.error).toMatchObject({ amount: '0.40' });
+
+  await page.getByRole('button', { name: 'Actions for payroll' }).click();
+  expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke']);
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  await dialog.getByRole('textbox').fill('payroll');
+  await dialog.getByRole('button', { name: 'Revoke key' }).click();
+  await page.getByText('Revoked payroll').waitFor();
+  expect((await h.request('GET', '/payments/balance', { key })).status).toBe(401);
 });

@@ -6,6 +6,8 @@ import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { type ApiKey, isLiving, keyState, limitsText } from './key.ts';
 
 interface KeyActions {
+  /** Rolling a key takes a session with all of its scopes; withdrawal keys are signed for anew instead. */
+  readonly mayRoll: (key: ApiKey) => boolean;
   readonly onRoll: (key: ApiKey) => void;
   readonly onRevoke: (key: ApiKey) => void;
 }
@@ -25,11 +27,11 @@ const Scopes = ({ scopes }: { scopes: ApiKey['scopes'] }) => (
   </div>
 );
 
-const KeyMenu = ({ apiKey, onRoll, onRevoke }: KeyActions & { apiKey: ApiKey }) => (
+const KeyMenu = ({ apiKey, mayRoll, onRoll, onRevoke }: KeyActions & { apiKey: ApiKey }) => (
   <Menu
     trigger={<IconButton size="sm" icon="more" label={`Actions for ${apiKey.name}`} />}
     items={[
-      { label: 'Roll', icon: 'refresh', onSelect: () => onRoll(apiKey) },
+      ...(mayRoll(apiKey) ? [{ label: 'Roll', icon: 'refresh' as const, onSelect: () => onRoll(apiKey) }] : []),
       { label: 'Revoke', icon: 'trash', isDanger: true, onSelect: () => onRevoke(apiKey) },
     ]}
   />

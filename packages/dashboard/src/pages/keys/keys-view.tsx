@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
+import { useSession } from '../../app/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Checkbox } from '../../ui/controls/checkbox.tsx';
 import { Card } from '../../ui/layout/card.tsx';
@@ -12,23 +13,26 @@ import { type ApiKey, isLiving } from './key.ts';
 import { keyColumns } from './key-columns.tsx';
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
 import { RollKeyDialog } from './roll-key-dialog.tsx';
+import { WithdrawalKeyDialog } from './withdrawal-key-dialog.tsx';
 
 type Doing = { readonly what: 'roll' | 'revoke'; readonly apiKey: ApiKey } | null;
 
 /** The keys of the account: made, rolled and revoked here. */
 export function KeysView() {
+  const session = useSession();
   const { data, error, refetch } = useApi('listApiKeys');
   const [doing, setDoing] = useState<Doing>(null);
   const [showsEnded, setShowsEnded] = useState(false);
   const [columns] = useState(() =>
     keyColumns({
+      mayRoll: ({ scopes }) => scopes.every((scope) => session.scopes.includes(scope)),
       onRoll: (apiKey) => setDoing({ what: 'roll', apiKey }),
       onRevoke: (apiKey) => setDoing({ what: 'revoke', apiKey }),
     }),
   );
   const { new: isNew } = useSearch({ from: '/shell/keys' });
   const navigate = useNavigate({ from: '/keys' });
-  const create = (isOpen: boolean) => void navigate({ search: isOpen ? { new: 'true' } : {} });
+  const create = (what: 'true' | 'withdrawal' | null) => void navigate({ search: what === null ? {} : { new: what } });
   const keys = data?.keys;
   const shown = keys?.filter((key) => showsEnded || isLiving(key, Date.now()));
   const close = () => setDoing(null);
@@ -37,9 +41,16 @@ export function KeysView() {
       title="API keys"
       description="Programs call the API with a key. Each key has its own scopes, limits and expiry."
       actions={
-        <Button variant="primary" icon="plus" onClick={() => create(true)}>
-          Create key
-        </Button>
+        <>
+          {!session.isLocal && (
+            <Button icon="wallet" onClick={() => create('withdrawal')}>
+              Create withdrawal key
+            </Button>
+          )}
+          <Button variant="primary" icon="plus" onClick={() => create('true')}>
+            Create key
+          </Button>
+        </>
       }
     >
       <Card
@@ -64,7 +75,8 @@ export function KeysView() {
           }
         />
       </Card>
-      {isNew && <CreateKeyDialog onClose={() => create(false)} />}
+      {isNew === 'true' && <CreateKeyDialog onClose={() => create(null)} />}
+      {isNew === 'withdrawal' && <WithdrawalKeyDialog onClose={() => create(null)} />}
       {doing?.what === 'roll' && <RollKeyDialog apiKey={doing.apiKey} onClose={close} />}
       {doing?.what === 'revoke' && <RevokeKeyDialog apiKey={doing.apiKey} onClose={close} />}
     </Page>

@@ -25,8 +25,9 @@ export const ScopeChoice = ({ offered, chosen, onChange, error }: ScopeChoicePro
     </div>
     {error && <p className="text-[13px] text-bad">{error}</p>}
     <p className="mt-1 text-[13px] text-muted">
-      Only a key with <code>payments:withdraw</code> can create another. Withdrawals in the dashboard are signed by your
-      wallet each time.
+      {offered.includes('payments:withdraw')
+        ? 'A key that can withdraw sends USDC to any wallet without asking you again.'
+        : 'For withdrawals by a program, create a withdrawal key: your wallet signs for it.'}
     </p>
   </Fieldset>
 );
