@@ -97,6 +97,7 @@ export const floors: readonly string[] = [
   'http/documents/docs',
   'http/documents',
   'http/previews',
+  'http/admission',
   'http/pages/try',
   'http/pages',
   'http/dashboard',

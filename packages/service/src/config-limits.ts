@@ -24,6 +24,8 @@ export interface Limits {
   /** Maximum concurrent connections of one network address, and in total. */
   readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
   readonly placeLimits: PlaceSettings;
+  /** How long requests that write may wait to be started while the node is overloaded, and how many. */
+  readonly admissionLimits: { readonly maxQueueMs: number; readonly maxQueued: number };
   readonly planLimits: PlanLimits;
   readonly planCaps: PlanCaps;
   /** Calls of `POST /auth/*` per hour that one network address may make: this bounds how fast it can open accounts. */
@@ -53,6 +55,10 @@ export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean
   const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
     placeLimits: placeLimitsOf(env),
+    admissionLimits: {
+      maxQueueMs: integer(env, 'MAX_QUEUE_MS', 3000, 10, 30_000),
+      maxQueued: integer(env, 'MAX_QUEUED_REQUESTS', 2048, 1, 100_000),
+    },
     retention: {
       resultDays: integer(env, 'KEEP_RESULTS_DAYS', 90, 2, 36_500),
       chunkDays: integer(env, 'KEEP_STREAMS_DAYS', 7, 2, 36_500),

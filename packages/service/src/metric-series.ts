@@ -1,4 +1,5 @@
 import { failureReasons } from '@agent-network/contracts/invocations/invocations';
+import { ranks } from './http/admission/request-kind.ts';
 import { contradictionKinds } from './invocations/audit/money-audit-store.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { reasons as ignoredReasons } from './network/nodes/entry.ts';
@@ -33,5 +34,8 @@ export function createNodeMetrics(): Metrics {
   for (const reason of ignoredReasons) metrics.networkIgnored.inc({ reason }, 0);
   for (const reason of [...ignoredReasons, 'endless']) metrics.networkFeedFailures.inc({ reason }, 0);
   for (const kind of ['unauthorized', 'forbidden'] as const) metrics.requestsRefused.inc({ kind }, 0);
+  for (const reason of ['queue_time', 'full', 'deadline'] as const)
+    for (const priority of ranks) metrics.requestsShed.inc({ reason, priority }, 0);
+  metrics.requestsShed.inc({ reason: 'database', priority: '' }, 0);
   return metrics;
 }

@@ -7,6 +7,7 @@ import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
 import { createPrimaryGate, type PrimaryGate } from './db/primary/primary-gate.ts';
 import { readPromise } from './db/primary/promise-file.ts';
+import { createAdmission } from './http/admission/admission.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import { listen } from './http/listen.ts';
 import { hearCancellations } from './invocations/run/hear-cancellations.ts';
@@ -115,7 +116,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     },
   });
   // Alive, but not ready, while the registry is loaded.
-  front.serve(createApp(ctx).fetch);
+  front.serve(createAdmission({ ...ctx, admissionLimits: config.admissionLimits })(createApp(ctx).fetch));
   await ctx.replica.start();
   await prepareChain(ctx, local?.chainRepair);
   await startBackground(ctx, stops);

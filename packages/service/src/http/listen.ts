@@ -30,6 +30,8 @@ export interface Front {
 
 /** Time in which connections that are kept alive bring another request, which is served as ever. */
 const LAST_REQUESTS_MS = 600;
+/** Connections that wait to be accepted, as far as the system allows: those beyond would try again after a second. */
+const BACKLOG = 4096;
 /** Time for answers under way after all work has ended or was handed over. */
 const LAST_ANSWERS_MS = 500;
 
@@ -59,7 +61,7 @@ export async function listen(
   answerUnread(server);
   const open = async () => {
     if (server.listening) return;
-    server.listen(config.port, config.host);
+    server.listen(config.port, config.host, BACKLOG);
     await once(server, 'listening');
   };
   if (isAddressNeeded(config)) await open();

@@ -26,7 +26,8 @@ export interface Metrics {
   readonly channelClaimed: Counter;
   readonly channelClaimGas: Histogram;
   readonly channelLoss: Counter;
-  readonly requestsShed: Counter;
+  readonly requestsShed: Counter<'reason' | 'priority'>;
+  readonly queueTime: Histogram;
   /** Of this machine, ahead of `database`; of the node's time, ahead of the latest block of the `chain`. */
   readonly clockOffset: Gauge<'reference'>;
   readonly databaseHole: Gauge;
@@ -229,7 +230,14 @@ const databaseMetrics = (registers: OpenRegistry[]) => ({
 const queueMetrics = (registers: OpenRegistry[]) => ({
   requestsShed: new Counter({
     name: 'requests_shed_total',
-    help: 'Requests refused with 503, because others waited too long for a database connection.',
+    help: 'Requests refused with 503 before anything was done, by reason: `queue_time`, `full`, `deadline`: those that write waited too long to be started, were too many, or would have come too late; `database`: others waited too long for a connection.',
+    labelNames: ['reason', 'priority'] as const,
+    registers,
+  }),
+  queueTime: new Histogram({
+    name: 'http_queue_seconds',
+    help: 'Time that requests which write waited to be started.',
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   }),
   requestsRefused: new Counter({

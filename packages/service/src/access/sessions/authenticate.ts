@@ -1,7 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { identityTokenPattern } from '@agent-network/contracts/access/access';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasReplica } from '../../replica/replica.ts';
 import { hashSecret, parseApiKey } from '../caller/api-key.ts';
@@ -15,6 +16,8 @@ import type { SessionCaller } from './session-caller.ts';
 export interface Authenticator {
   /** The caller of an `Authorization` header. Throws UNAUTHORIZED unless it is a valid key or token. */
   authenticate(authorization: string): Promise<KnownCaller>;
+  /** The account of an `Authorization` header that was good a while ago; null: none was seen. Names a lane, and gives no right. */
+  recentAccountOf(authorization: string): string | null;
   /** The caller of a session cookie; records the use of the session. Throws UNAUTHORIZED unless it is valid. */
   authenticateSession(token: string): Promise<SessionCaller>;
 }
@@ -23,8 +26,13 @@ export interface HasAuthenticator {
   readonly authenticator: Authenticator;
 }
 
+/** Good credentials that are remembered by their digest, and for how long. */
+const MAX_RECENT = 20_000;
+const RECENT_MS = 15 * 60_000;
 /** Least time between two records of a key's use. */
 const TOUCH_MS = 60_000;
+
+const digestOf = (authorization: string) => hash('sha256', authorization, 'base64');
 
 const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
 
@@ -36,6 +44,7 @@ export function createAuthenticator(
   ctx: HasDb & HasClock & HasReplica & { readonly hasLocalAccount: boolean },
 ): Authenticator {
   const credentials = createCredentials(ctx);
+  const recent = createBoundedCache<string>(MAX_RECENT, RECENT_MS);
 
   async function byApiKey(key: string): Promise<KnownCaller> {
     const id = parseApiKey(key);
@@ -77,7 +86,10 @@ export function createAuthenticator(
     async authenticate(authorization) {
       const credential = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(authorization)?.[1];
       if (!credential) throw refuse('Send "Authorization: Bearer <API key>".');
-      return identityTokenPattern.test(credential) ? byIdentityToken(credential) : byApiKey(credential);
+      const caller = await (identityTokenPattern.test(credential) ? byIdentityToken(credential) : byApiKey(credential));
+      recent.set(digestOf(authorization), caller.accountId);
+      return caller;
     },
+    recentAccountOf: (authorization) => recent.get(digestOf(authorization)) ?? null,
   };
 }

@@ -83,7 +83,7 @@ export function requireRoom({ isReady, drain, db, metrics }: HttpContext, method
     throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
   }
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
-  metrics.requestsShed.inc();
+  metrics.requestsShed.inc({ reason: 'database', priority: '' });
   const message = 'The node is overloaded. Nothing was done; repeat the request later.';
   throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
 }

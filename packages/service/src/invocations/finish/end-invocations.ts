@@ -45,6 +45,8 @@ export interface Ended {
 export interface Finisher {
   /** The ended invocation: by this end, or by an earlier one. */
   finish(end: End): Promise<Invocation>;
+  /** Time for which the oldest end has waited for its transaction; large ones are not counted. */
+  waitingMs(): number;
 }
 
 export interface HasFinisher {

@@ -74,6 +74,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
     return done.invocations.get(end.invocation.id) ?? null;
   };
   return {
+    waitingMs: () => batcher.waitingMs(),
     async finish(end) {
       const finished = await finishOne(end);
       return finished ?? (await findInvocation(ctx.db, end.invocation.id)) ?? end.invocation;

@@ -49,6 +49,8 @@ export type AcceptAnswer =
 /** Accepts invocations: the only way to create a request. */
 export interface Acceptor {
   accept(acceptance: Acceptance): Promise<AcceptAnswer>;
+  /** Time for which the oldest one has waited for its transaction. */
+  waitingMs(): number;
 }
 
 export interface HasAcceptor {
@@ -76,6 +78,7 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
     turns: ctx.ledgerTurns,
   });
   return {
+    waitingMs: () => batcher.waitingMs(),
     async accept(acceptance) {
       rememberTrace(acceptance.invocation.id);
       const answer = await batcher.add(acceptance);

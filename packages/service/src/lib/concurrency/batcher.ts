@@ -6,6 +6,8 @@ export type Batcher<I, O> = {
   add(item: I): Promise<O>;
   /** Resolves when nothing waits and nothing runs, including items added meanwhile. */
   idle(): Promise<void>;
+  /** Time for which the oldest waiting item has waited; 0: none waits. */
+  waitingMs(): number;
 };
 
 export type BatcherOptions<I, O> = {
@@ -36,6 +38,7 @@ type Entry<I, O> = {
   item: I;
   key: string | undefined;
   weight: number;
+  sinceMs: number;
   resolve: (result: O) => void;
   reject: (error: unknown) => void;
 };
@@ -113,6 +116,10 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
         idleWaiters.push(resolve);
       });
     },
+    waitingMs() {
+      const firstMs = line.firstMs();
+      return firstMs === null ? 0 : performance.now() - firstMs;
+    },
   };
 }
 
@@ -140,10 +147,11 @@ function createLine<I, O>({ maxSize, keyOf, weightOf = () => 1 }: BatcherOptions
   return {
     length: () => waiting.length,
     weight: () => waitingWeight,
+    firstMs: () => waiting[0]?.sinceMs ?? null,
     join: (item: I) =>
       new Promise<O>((resolve, reject) => {
         const weight = weightOf(item);
-        waiting.push({ item, key: keyOf?.(item), weight, resolve, reject });
+        waiting.push({ item, key: keyOf?.(item), weight, sinceMs: performance.now(), resolve, reject });
         waitingWeight += weight;
       }),
     /** Empty while everything waits for a key. */

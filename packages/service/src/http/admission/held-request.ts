@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
+import type { LinePlace } from '../../lib/concurrency/fair-line.ts';
+import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
+import { askedBy, MOST_BYTES, type RequestKind, ranks } from './request-kind.ts';
+import type { StartedBefore } from './started-before.ts';
+
+export type Fetch = Hono['fetch'];
+export type Env = Parameters<Fetch>[1];
+
+/** A request that was not started when it came. */
+export interface Held {
+  readonly request: Request;
+  readonly env: Env;
+  readonly resolve: (answer: Response | Promise<Response>) => void;
+  readonly sinceMs: number;
+  readonly kind: RequestKind;
+}
+
+export interface Waiting extends Held {
+  readonly place: LinePlace;
+  readonly deadlineMs: number | null;
+  readonly isRepeated: boolean;
+}
+
+export interface CallerNames extends HasAuthenticator, HasTrustedProxies {}
+
+export const incomingOf = (env: Env): IncomingMessage => (env as HttpBindings).incoming;
+
+/** Finds the place of a request in the line: the lane of its caller, and its rank there. */
+export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Waiting {
+  const incoming = incomingOf(held.env);
+  const { authorization, 'x-forwarded-for': forwarded } = incoming.headers;
+  const asked = held.kind === 'invocation' ? askedBy(wholeBodyOf(incoming)) : null;
+  const isRepeated = before.has(incoming);
+  const account = authorization === undefined ? null : ctx.authenticator.recentAccountOf(authorization);
+  const address = () => clientAddress(incoming.socket.remoteAddress ?? '', forwarded?.toString(), ctx.trustedProxies);
+  return {
+    ...held,
+    // A credential that was never good makes no lane of its own.
+    place: { lane: account ?? address(), rank: isRepeated || !asked ? 0 : ranks.indexOf(asked.priority) },
+    deadlineMs: asked?.deadlineMs ?? null,
+    isRepeated,
+  };
+}
+
+/** The body, if all of it has arrived and it is small. It is then taken from the stream: the adapter reads `rawBody` instead. */
+function wholeBodyOf(incoming: IncomingMessage & { rawBody?: Buffer }): Buffer | null {
+  const length = Number(incoming.headers['content-length'] ?? 0);
+  if (length === 0 || length > MOST_BYTES || incoming.readableLength !== length) return null;
+  const body: Buffer | null = incoming.read();
+  if (body) incoming.rawBody = body;
+  return body;
+}

@@ -1,0 +1,43 @@
+import { priorities } from '@agent-network/contracts/invocations/invocations';
+
+/** The order in which the requests of one account are started; `low` is started when nobody has any other. */
+export const ranks = ['write', 'high', 'normal', 'low'] as const;
+
+export type RequestKind = 'free' | 'write' | 'invocation';
+
+const INVOCATIONS = /^\/(invoke|x402|mcp|a2a|v1|agents\/[^/?]+\/mcp)(?=[/?]|$)/;
+const CANCEL = /^\/invoke\/[^/?]+\/cancel(\?|$)/;
+
+/** `free`: never waits to be started. Reading is cheap, and a cancellation ends work. */
+export function kindOf(method: string | undefined, url: string | undefined): RequestKind {
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return 'free';
+  const path = url ?? '';
+  if (!INVOCATIONS.test(path)) return 'write';
+  return CANCEL.test(path) ? 'free' : 'invocation';
+}
+
+export interface Asked {
+  readonly priority: 'high' | 'normal' | 'low';
+  readonly deadlineMs: number | null;
+}
+
+const asDefault: Asked = { priority: 'normal', deadlineMs: null };
+/** A longer body is not looked into: that would cost as much as refusing saves. */
+export const MOST_BYTES = 16 * 1024;
+
+/** Priority and deadline of an invocation, by its body or by the arguments of a tool of MCP; what is not well formed its handler refuses. */
+export function askedBy(body: Buffer | null): Asked {
+  if (!body || body.length > MOST_BYTES || !(body.includes('"priority"') || body.includes('"deadline"')))
+    return asDefault;
+  try {
+    const value = JSON.parse(body.toString());
+    const { priority, deadline } = value?.params?.arguments ?? value ?? {};
+    const atMs = typeof deadline === 'string' ? Date.parse(deadline) : Number.NaN;
+    return {
+      priority: priorities.includes(priority) ? priority : 'normal',
+      deadlineMs: Number.isNaN(atMs) ? null : atMs,
+    };
+  } catch {
+    return asDefault;
+  }
+}

@@ -1,0 +1,35 @@
+/** How often the wait in overload a burst may wait, and how long a line must stand to be no burst. */
+const BURST = 5;
+const STANDS_AFTER = 2.5;
+
+/**
+ * The time that a request may wait to be started, by the time since its lane was last without waiting ones: a burst is waited out; in a line
+ * that stands, waiting only makes everybody late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
+ */
+export const waitLimitMs = (maxQueueMs: number, standingMs: number): number =>
+  isStanding(maxQueueMs, standingMs) ? maxQueueMs : BURST * maxQueueMs;
+
+export const isStanding = (maxQueueMs: number, standingMs: number): boolean => standingMs > STANDS_AFTER * maxQueueMs;
+
+/** A request that waits, or is about to. */
+export interface Waiter {
+  /** How long it has waited, and how long it will by what was started of late; null: not known yet. */
+  readonly waitedMs: number;
+  readonly expectedMs: number | null;
+  readonly standingMs: number;
+  /** Time until its own deadline; null: it names none. */
+  readonly untilDeadlineMs: number | null;
+  /** A repetition of what was started before: its first run may have been paid. */
+  readonly isRepeated: boolean;
+}
+
+export type ShedReason = 'queue_time' | 'full' | 'deadline';
+
+/** Why a request is not to wait any longer; null: it waits. Expected times count in standing lines only: before, they are guesses. */
+export function whyShed(maxQueueMs: number, waiter: Waiter): 'queue_time' | 'deadline' | null {
+  const { waitedMs, standingMs, untilDeadlineMs, isRepeated } = waiter;
+  const expectedMs = isStanding(maxQueueMs, standingMs) && !isRepeated ? (waiter.expectedMs ?? 0) : 0;
+  if (untilDeadlineMs !== null && untilDeadlineMs <= expectedMs) return 'deadline';
+  const limitMs = waitLimitMs(maxQueueMs, isRepeated ? 0 : standingMs);
+  return waitedMs > limitMs || waitedMs + expectedMs > limitMs ? 'queue_time' : null;
+}
