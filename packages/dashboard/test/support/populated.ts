@@ -19,6 +19,8 @@ export interface Populated {
   readonly page: Page;
   readonly key: string;
   readonly agent: TestAgent;
+  /** How the name of another owner's agent begins; no other agent's does. */
+  readonly othersName: string;
   /** Every view of the dashboard with something in it, by name. */
   readonly views: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -38,9 +40,15 @@ export async function populate(world: World): Promise<Populated> {
     return answer.body.data;
   };
   const owner = { key, accountId, address };
+  // The node has agents of other files too, some of which answer no more.
+  const othersName = `Echo${address.slice(2, 10)}`;
   const [agent, other] = await Promise.all([
     startTestAgent(h, { owner, name: RIGHT_TO_LEFT, capabilities: ['translation'], perRequest: '0.05' }),
-    startTestAgent(h, { name: `Echo ${hostileText}`.slice(0, 100), capabilities: ['translation'], perRequest: '0.05' }),
+    startTestAgent(h, {
+      name: `${othersName} ${hostileText}`.slice(0, 100),
+      capabilities: ['translation'],
+      perRequest: '0.05',
+    }),
   ]);
   const channelId = await openChannel(h, privateKey, other.id);
   const { treasuryId } = await ask('POST', '/payments/treasury', {});
@@ -63,6 +71,7 @@ export async function populate(world: World): Promise<Populated> {
     page,
     key,
     agent,
+    othersName,
     views: {
       overview: '/',
       explore: '/explore',
