@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
+import { isLong } from '../../service/test/support/long.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
@@ -22,8 +23,11 @@ it.each(pages)('%s is accessible in both themes, and stays within its width', as
   await page.goto(path);
   await page.getByRole('heading', { level: 1, name: title }).waitFor();
   await page.locator('.copy').first().waitFor({ state: 'attached' });
-  await expectAccessible(page);
   await lookAt(page, name);
+  for (const width of isLong ? [320, 375, 1280, 1920] : [1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectAccessible(page, { what: `${name} at ${width} px` });
+  }
 });
 
 it('the documentation is searched from the keyboard, by words of guides and names of calls', async () => {

@@ -78,7 +78,7 @@ it.runIf(isLong && missingBrowser === null)(
     const h = await startNodeWithDashboard();
     const { port, stop } = await startBrowser();
     try {
-      for (const path of ['/', '/explore', await fill(h)]) {
+      for (const path of ['/', '/explore', await fill(h), '/docs', '/docs/calling']) {
         const result = await lighthouse(h.baseUrl + path, {
           port,
           logLevel: 'silent',
@@ -100,5 +100,5 @@ it.runIf(isLong && missingBrowser === null)(
       await h.stop();
     }
   },
-  300_000,
+  480_000,
 );

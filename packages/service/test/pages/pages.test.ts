@@ -132,6 +132,9 @@ describe('an address of an agent', () => {
     const { status, text } = await get(`/agents/${arabic()}`);
     expect(status).toBe(200);
     expect(text).toContain('<h1 dir="auto">مترجم النصوص</h1>');
+    // In the plain text of previews the direction of the name ends with it.
+    expect(text).toContain('<meta property="og:title" content="\u2068مترجم النصوص\u2069 · ');
+    expect(text).toContain('<meta property="og:image:alt" content="\u2068مترجم النصوص\u2069. 0.05 USDC per request.">');
   });
 
   it.each(['/agents/agt_00000000000000000000000000', '/agents/nobody', '/agents/x-00000000000000000000000000'])(
@@ -156,7 +159,7 @@ describe('texts of strangers', () => {
       const foreign = text.replace(DATA, '').replace(SCRIPT, '');
       expect(foreign).not.toMatch(/<img src=x|<script|" onmouseover|javascript:/i);
       expect(String(headers['content-security-policy'])).toBe(
-        `default-src 'none'; ${isAgent ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        `default-src 'none'; ${isAgent ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
       );
     }
     const { location } = (await get(`/agents/${evil()}`)).headers;
@@ -175,6 +178,17 @@ describe('texts of strangers', () => {
     await expect.poll(page).not.toContain('site.example');
     expect(await page()).not.toContain('href="javascript');
   });
+});
+
+it('icons are pictures under the names that browsers ask for, and the manifest names those that are there', async () => {
+  const { headers, text } = await get('/site.webmanifest');
+  expect(headers['content-type']).toBe('application/manifest+json');
+  const { icons } = JSON.parse(text) as { icons: { src: string }[] };
+  for (const path of ['/apple-touch-icon.png', ...icons.map(({ src }) => src)]) {
+    const { status, bytes } = await get(path);
+    expect([status, bytes.subarray(1, 4).toString()]).toEqual([200, 'PNG']);
+  }
+  expect([...(await get('/favicon.ico')).bytes.subarray(0, 4)]).toEqual([0, 0, 1, 0]);
 });
 
 describe('search engines and previews', () => {
@@ -217,8 +231,15 @@ describe('search engines and previews', () => {
           .matchAll(/<loc>(.*?)<\/loc>/g),
       ].map(([, url]) => url?.slice(h.baseUrl.length)),
     );
-    expect(paths.slice(0, 2)).toEqual(['/', '/explore']);
-    expect(paths.slice(2).map((path) => `agt_${path?.slice(-26)}`)).toEqual([...proven].sort());
+    const [home, list, ...others] = paths;
+    expect([home, list]).toEqual(['/', '/explore']);
+    const isGuide = (path?: string) => path?.startsWith('/docs') ?? false;
+    const guides = await Promise.all(others.filter(isGuide).map(async (path) => (await get(path ?? '')).status));
+    expect(guides.length).toBeGreaterThan(5);
+    expect(new Set(guides)).toEqual(new Set([200]));
+    expect(others.filter((path) => !isGuide(path)).map((path) => `agt_${path?.slice(-26)}`)).toEqual(
+      [...proven].sort(),
+    );
     await expect(sitemap.file(4)).rejects.toThrow('no such sitemap');
   });
 

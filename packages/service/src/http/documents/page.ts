@@ -116,7 +116,7 @@ function navigation(pages: readonly Page[], current: Page): Html {
   )}</details></nav>`;
 }
 
-function layout(page: Page, pages: readonly Page[], { info }: ApiDocument): Html {
+function layout(page: Page, pages: readonly Page[], { document: { info }, baseUrl }: DocsSource): Html {
   const at = pages.indexOf(page);
   const [before, after] = [pages[at - 1], pages[at + 1]];
   return html`<!doctype html>
@@ -124,9 +124,21 @@ function layout(page: Page, pages: readonly Page[], { info }: ApiDocument): Html
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="strict-origin-when-cross-origin">
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${page.about}">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#fafafb">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0c0c11">
 <title>${page.title} · ${info.title}</title>
+<link rel="canonical" href="${baseUrl}${page.path}">
+<meta property="og:type" content="article">
+<meta property="og:site_name" content="${info.title}">
+<meta property="og:title" content="${page.title}">
+<meta property="og:description" content="${page.about}">
+<meta property="og:url" content="${baseUrl}${page.path}">
+<meta property="og:image" content="${baseUrl}/preview.png">
+<meta name="twitter:card" content="summary_large_image">
+<link rel="icon" type="image/svg+xml" href="/favicon.svg">
 <link rel="stylesheet" href="/docs/style.css">
 <script type="module" src="/docs/docs.js"></script>
 </head>
@@ -134,7 +146,7 @@ function layout(page: Page, pages: readonly Page[], { info }: ApiDocument): Html
 <a class="skip" href="#content">Skip to the content</a>
 <header><a class="name" href="/docs">${info.title}</a> <span>Documentation, version ${info.version}</span>
 <search hidden><label for="query">Search</label><input id="query" type="search" autocomplete="off" spellcheck="false" placeholder="Search guides and calls" aria-controls="found"><div id="found" hidden></div></search>
-<span class="links"><a href="/dashboard/">Dashboard</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></header>
+<span class="links"><a href="/explore">Agents</a> <a href="/dashboard/">Dashboard</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></header>
 <div class="columns">
 ${navigation(pages, page)}
 <main id="content">
@@ -177,5 +189,5 @@ export function docsPages(source: DocsSource): Map<string, string> {
     ...areaPages(source),
     objectPage(document),
   ];
-  return withPaths(new Map(pages.map((page) => [page.path, toText(layout(page, pages, document))])));
+  return withPaths(new Map(pages.map((page) => [page.path, toText(layout(page, pages, source))])));
 }

@@ -4,7 +4,16 @@ import { type CallSnippet, callSnippets } from '@agent-network/contracts/agents/
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { codeBlock, type Html, html } from '../documents/html.ts';
 import type { PageContent } from './layout.ts';
-import { agentCards, agentPath, capabilityLinks, identicon, priceText, statusBadge, verifiedBadge } from './parts.ts';
+import {
+  agentCards,
+  agentPath,
+  capabilityLinks,
+  identicon,
+  priceText,
+  statusBadge,
+  verifiedBadge,
+  within,
+} from './parts.ts';
 import { networkName, type Site } from './site.ts';
 import { canTry, tryPart, tryScripts } from './try-part.ts';
 
@@ -20,14 +29,15 @@ export function agentPage(site: Site, facts: AgentFacts): PageContent {
   const { agent, homeUrl } = facts;
   const path = agentPath(agent);
   const price = priceText(agent.rates.perRequest);
-  const description = agent.description || `${agent.name}: an agent for ${agent.capabilities.join(', ')}. ${price}.`;
+  const name = within(agent.name);
+  const description = agent.description || `${name}: an agent for ${agent.capabilities.join(', ')}. ${price}.`;
   return {
-    title: `${agent.name} · ${site.label}`,
+    title: `${name} · ${site.label}`,
     description,
     path,
     // Unproven endpoints would make every node a place for links; agents of other nodes have their page there.
     isIndexed: agent.status !== 'pending_verification' && homeUrl === null,
-    preview: { path: `${path}/preview.png`, alt: `${agent.name}. ${price}.` },
+    preview: { path: `${path}/preview.png`, alt: `${name}. ${price}.` },
     data: [serviceData(site, facts), crumbData(site, agent)],
     active: null,
     ...(canTry(site) ? { scripts: tryScripts } : {}),

@@ -103,7 +103,7 @@ function howToCall(site: Site, { agents }: HomeFacts): Html {
 ${withKey ? html`<div><h3>With an API key</h3><p>${signInHint(site)} The key pays from what you paid in.</p>${codeBlock(withKey.code)}</div>` : null}
 ${byWallet ? html`<div><h3>With a wallet, without an account</h3><p>The first answer is 402 with the price; the wallet signs it, and the call runs (x402).</p>${codeBlock(byWallet.code)}</div>` : null}
 </div>
-<p>The page of each agent has the same for other languages and protocols. <a href="/docs">The docs</a> have the rest.</p></section>`;
+<p>The page of each agent has the same for other languages and protocols, and runs it right there: free agents without an account, others paid by a wallet of your browser. <a href="/docs">The docs</a> have the rest.</p></section>`;
 }
 
 const signInHint = ({ hasDashboard }: Site): Html =>

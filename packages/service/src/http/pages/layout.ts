@@ -68,6 +68,8 @@ ${isIndexed ? html`<link rel="canonical" href="${url}">` : html`<meta name="robo
 <meta property="og:image:alt" content="${preview.alt}">
 <meta name="twitter:card" content="summary_large_image">
 <link rel="icon" type="image/svg+xml" href="/favicon.svg">
+<link rel="apple-touch-icon" href="/apple-touch-icon.png">
+<link rel="manifest" href="/site.webmanifest">
 <link rel="stylesheet" href="/pages.css?v=${styleVersion}">
 ${scriptsOf(content)}
 ${data.map(jsonLd)}

@@ -21,6 +21,24 @@ const DAY = 'public, max-age=86400';
 const HOUR = 'public, max-age=3600';
 const QUARTER = 'public, max-age=900';
 
+/** The icon for what takes no SVG: browsers ask for the first two by these names, declared or not. */
+const pictures = [
+  ['/favicon.ico', 'image/x-icon'],
+  ['/apple-touch-icon.png', 'image/png'],
+  ['/icon-192.png', 'image/png'],
+  ['/icon-512.png', 'image/png'],
+] as const;
+
+const manifestText = (label: string): string =>
+  JSON.stringify({
+    name: label,
+    start_url: '/',
+    display: 'browser',
+    background_color: '#fafafb',
+    theme_color: '#4f46e5',
+    icons: [192, 512].map((px) => ({ src: `/icon-${px}.png`, sizes: `${px}x${px}`, type: 'image/png' })),
+  });
+
 const iconFile = new URL('favicon.svg', import.meta.url);
 
 /** Serves what the public pages and search engines load: style, icon, pictures of link previews, sitemap and robots.txt. */
@@ -39,6 +57,14 @@ export function mountPageFiles(app: Hono, ctx: HttpContext): void {
     still(path, script, () => 'public, no-cache');
   }
   still('/favicon.svg', icon, () => DAY);
+  for (const [path, type] of pictures)
+    still(
+      path,
+      madeOnce(() => toDocument(new Uint8Array(readFileSync(new URL(`icons${path}`, import.meta.url))), type)),
+      () => DAY,
+    );
+  const manifest = madeOnce(() => toDocument(manifestText(ctx.nodeLabel), 'application/manifest+json'));
+  still('/site.webmanifest', manifest, () => DAY);
   still('/robots.txt', robots, () => HOUR);
   mountPreviews(app, ctx);
   const sitemap = createSitemap(ctx);

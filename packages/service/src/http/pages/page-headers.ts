@@ -5,6 +5,7 @@ const contentPolicy = (hasScript: boolean): string =>
     ...(hasScript ? ["script-src 'self'"] : []),
     "style-src 'self'",
     "img-src 'self'",
+    "manifest-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

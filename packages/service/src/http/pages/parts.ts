@@ -6,6 +6,13 @@ import { type Html, html } from '../documents/html.ts';
 export const agentPath = (agent: { readonly id: string; readonly name: string }): string =>
   `/agents/${encodeURIComponent(agentSlug(agent))}`;
 
+/** Scripts that are written from right to left. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}]/u;
+
+/** A name within a sentence of plain text, as link previews have it: its direction ends with it. */
+export const within = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
+
 export const capabilityPath = (capability: string): string =>
   `/explore?${new URLSearchParams({ capability }).toString()}`;
 

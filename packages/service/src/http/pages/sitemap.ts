@@ -3,6 +3,7 @@ import { listIndexed, listIndexedStarts } from '../../agents/search/list-indexed
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
+import { contents, pathOf } from '../documents/docs/contents.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { html, toText } from '../documents/html.ts';
 import { agentPath } from './parts.ts';
@@ -12,6 +13,12 @@ const STEP = 10_000;
 const MAX_IN_FILE = 50_000;
 const MAX_AGE_MS = 15 * 60_000;
 const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** Pages that are there whatever agents are: of these and of guides. */
+const stillPaths = [
+  ...['/', '/explore'],
+  ...Object.values(contents).flatMap((pages) => pages.map(({ slug }) => pathOf(slug))),
+];
 
 const XML = 'text/xml; charset=utf-8';
 const HEAD = html`<?xml version="1.0" encoding="UTF-8"?>
@@ -56,9 +63,9 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
       const read = last.then(async () => {
         const known = kept.get(name);
         if (known) return known;
-        const range = { from: from ?? '', to: ids[number] ?? null, limit: MAX_IN_FILE - 2 };
+        const range = { from: from ?? '', to: ids[number] ?? null, limit: MAX_IN_FILE - stillPaths.length };
         const agents = await listIndexed(ctx, range);
-        const document = toDocument(fileText(ctx.baseUrl, number === 1 ? ['/', '/explore'] : [], agents), XML);
+        const document = toDocument(fileText(ctx.baseUrl, number === 1 ? stillPaths : [], agents), XML);
         kept.set(name, document);
         return document;
       });

@@ -189,6 +189,7 @@ async function followOldAddress() {
 /** The contents are closed on narrow screens. */
 const contents = document.querySelector('nav details');
 if (matchMedia('(max-width: 56rem)').matches) contents.open = false;
+contents.dataset.isReady = '';
 
 addCopyButtons();
 addLanguages();
