@@ -392,10 +392,12 @@ CREATE INDEX chain_payment_block_hash ON public.chain_payment USING btree (chain
 CREATE INDEX chain_payment_channel ON public.chain_payment USING btree (channel_id, created_at) WHERE (channel_id IS NOT NULL);
 CREATE INDEX chain_payment_failed ON public.chain_payment USING btree (created_at, id) WHERE ((state = 'failed'::text) AND (direction <> 'out'::text));
 CREATE INDEX chain_payment_funding ON public.chain_payment USING btree (account_id, purpose, from_address, to_address) WHERE ((purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text])) AND (state = 'settled'::text));
+CREATE INDEX chain_payment_home ON public.chain_payment USING btree (ledger_account_id, created_at) WHERE (purpose = ANY (ARRAY['home_refund'::text, 'home_return'::text]));
 CREATE INDEX chain_payment_lost ON public.chain_payment USING btree (created_at, id) WHERE ((lost_at IS NOT NULL) AND (state = 'settled'::text));
 CREATE INDEX chain_payment_open ON public.chain_payment USING btree (created_at, id) WHERE (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text]));
 CREATE INDEX chain_payment_refund_of ON public.chain_payment USING btree (account_id, created_at) WHERE ((direction = 'out'::text) AND (purpose = ANY (ARRAY['refund'::text, 'return'::text, 'second_return'::text])) AND (signature <> '0x'::text));
 CREATE INDEX chain_payment_refund_to ON public.chain_payment USING btree (to_address, created_at) WHERE ((direction = 'out'::text) AND (purpose = ANY (ARRAY['refund'::text, 'return'::text, 'second_return'::text])) AND (signature <> '0x'::text));
+CREATE INDEX chain_payment_refunded ON public.chain_payment USING btree (account_id, created_at) WHERE (purpose = ANY (ARRAY['refund'::text, 'return'::text, 'second_return'::text]));
 CREATE UNIQUE INDEX chain_payment_subject ON public.chain_payment USING btree (subject_id, purpose);
 CREATE INDEX chain_payment_treasury ON public.chain_payment USING btree (ledger_account_id, created_at) WHERE (purpose = ANY (ARRAY['deposit'::text, 'withdrawal'::text]));
 
@@ -736,13 +738,25 @@ END) stored not null,
 );
 CREATE INDEX invocation_account ON public.invocation USING btree (account_id, created_at DESC, id);
 CREATE INDEX invocation_bulk ON public.invocation USING btree (bulk_id) WHERE (bulk_id IS NOT NULL);
+CREATE INDEX invocation_by_agent ON public.invocation USING btree (account_id, caller_agent_id, created_at DESC, id) WHERE (caller_agent_id IS NOT NULL);
+CREATE INDEX invocation_called ON public.invocation USING btree (account_id, agent_id, created_at DESC, id);
 CREATE INDEX invocation_content_due ON public.invocation USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (content_removed_at IS NULL));
+CREATE INDEX invocation_context ON public.invocation USING btree (account_id, (
+CASE
+    WHEN ((metadata)::text !~ '\\u(0000|[dD][89a-fA-F])'::text) THEN "left"((metadata #>> '{a2a,contextId}'::text[]), 257)
+    ELSE NULL::text
+END)) WHERE (
+CASE
+    WHEN ((metadata)::text !~ '\\u(0000|[dD][89a-fA-F])'::text) THEN "left"((metadata #>> '{a2a,contextId}'::text[]), 257)
+    ELSE NULL::text
+END IS NOT NULL);
 CREATE INDEX invocation_failed ON public.invocation USING btree (account_id, completed_at DESC) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_open ON public.invocation USING btree (agent_id, worker) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX invocation_queue ON public.invocation USING btree (lane, queue_rank, created_at, id) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
 CREATE INDEX invocation_queue_deadline ON public.invocation USING btree (deadline) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
 CREATE INDEX invocation_received ON public.invocation USING btree (agent_id, status, created_at DESC, id);
 CREATE INDEX invocation_received_failed ON public.invocation USING btree (agent_id, error_code, created_at DESC, id) WHERE (status = 'failed'::text);
+CREATE INDEX invocation_unsuccessful ON public.invocation USING btree (account_id, status, created_at DESC, id) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 
 create table invocation_chunk (
   invocation_id text not null,
@@ -1270,6 +1284,7 @@ create table webhook_delivery (
   constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
 CREATE INDEX webhook_delivery_age ON public.webhook_delivery USING btree (created_at) WHERE (state <> 'pending'::text);
+CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (webhook_id, created_at, id) WHERE (state = 'failed'::text);
 CREATE INDEX webhook_delivery_first ON public.webhook_delivery USING btree (webhook_id, sequence) WHERE ((state = 'pending'::text) AND (tries = 0));
 CREATE INDEX webhook_delivery_list ON public.webhook_delivery USING btree (webhook_id, created_at, id);
 CREATE INDEX webhook_delivery_retry ON public.webhook_delivery USING btree (webhook_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (tries > 0));

@@ -213,7 +213,11 @@ export const webhookEndpoints = {
       type: EventTypeName.or(z.literal('webhook.test')).optional(),
       ...pageQuery,
     }),
-    data: z.object({ deliveries: z.array(Delivery), total: z.int().min(0), hasMore: z.boolean() }),
+    data: z.object({
+      deliveries: z.array(Delivery),
+      total: z.int().min(0).describe('How many match: exact up to 20,000, where counting ends.'),
+      hasMore: z.boolean(),
+    }),
     errors: [],
   }),
   replayWebhook: endpoint({

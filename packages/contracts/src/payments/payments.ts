@@ -165,7 +165,7 @@ export const paymentEndpoints = {
     query: z.object({ type: z.enum(paymentTypes).optional(), ...dayQuery, ...cursorQuery, ...pageQuery }),
     data: z.object({
       payments: z.array(PaymentItem),
-      total: z.int().min(0),
+      total: z.int().min(0).describe('How many match: exact up to 10,000, where counting ends; `nextCursor` goes on.'),
       hasMore: z.boolean(),
       nextCursor: z.string().nullable(),
     }),

@@ -43,14 +43,53 @@ export interface HistoryRow
 /** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
 const MOST_SEARCHED = 10_000;
 
-/** Fields of metadata that have \u0000 or halves of characters anywhere cannot be read: such a call has the context of its id. */
-const contextId = `case when metadata::text !~ '\\\\u(0000|[dD][89a-fA-F])' then metadata #>> '{a2a,contextId}' end`;
+/** No request runs longer than a day: what changed since a time was made at most two days before it. */
+const LONGEST_RUN = `interval '2 days'`;
+/**
+ * The context that a request names, as the index has it; one that names none has one of its own. Fields of metadata that have \u0000 or halves
+ * of characters anywhere cannot be read: such a call has the context of its id. At most 256 characters are asked for.
+ */
+const NAMED_CONTEXT = `case when metadata::text !~ '\\\\u(0000|[dD][89a-fA-F])' then left(metadata #>> '{a2a,contextId}', 257) end`;
 
-const filter = `account_id = $1 and ($2::text is null or caller_agent_id = $2) and ($3::text is null or agent_id = $3)
-  and ($4::text is null or status = $4) and ($5::timestamptz is null or created_at >= $5)
-  and ($6::timestamptz is null or created_at < $6) and ($7::text is null or bulk_id = $7)
-  and ($8::text is null or coalesce(${contextId}, 'ctx_' || substr(id, 5)) = $8)
-  and ($9::timestamptz is null or coalesce(completed_at, started_at, created_at) >= $9)`;
+/**
+ * The conditions of the filters that are given, so that the planner sees which index serves them. `$n` are found by `parameters`, which casts
+ * all of them.
+ */
+function filterOf(query: HistoryQuery): string {
+  const conditions: Readonly<Record<string, readonly [unknown, string]>> = {
+    caller: [query.callerAgentId, 'caller_agent_id = $2'],
+    agent: [query.agentId, 'agent_id = $3'],
+    status: [query.status, query.status === null ? '' : statusIs[query.status]],
+    from: [query.from, 'created_at >= $5'],
+    before: [query.before, 'created_at < $6'],
+    bulk: [query.bulkId, 'bulk_id = $7'],
+    context: [
+      query.contextId,
+      `((${NAMED_CONTEXT}) = $8 or (id = 'req_' || substr($8, 5) and (${NAMED_CONTEXT}) is null))`,
+    ],
+    changed: [
+      query.changedAfter,
+      `created_at >= $9::timestamptz - ${LONGEST_RUN} and coalesce(completed_at, started_at, created_at) >= $9`,
+    ],
+  };
+  const given = Object.values(conditions).filter(([value]) => value !== null);
+  return ['account_id = $1', ...given.map(([, condition]) => condition)].join(' and ');
+}
+
+/** As literals, which the partial indexes need. */
+const statusIs: Readonly<Record<RequestStatus, string>> = {
+  pending: `status = 'pending'`,
+  processing: `status = 'processing'`,
+  completed: `status = 'completed'`,
+  failed: `status = 'failed'`,
+  cancelled: `status = 'cancelled'`,
+};
+
+/** Gives every parameter a type, used or not. */
+const TYPED = `typed as (select $1::text, $2::text, $3::text, $4::text, $5::timestamptz, $6::timestamptz, $7::text, $8::text, $9::timestamptz)`;
+
+/** Unnamed: the plan depends on the filters, and on how many rows of the account each of them matches. */
+const PLANNED_EACH_TIME = '';
 
 const isFound = (search: string) =>
   `(strpos(lower(v.task), lower(${search})) > 0 or strpos(lower(g.name), lower(${search})) > 0)`;
@@ -73,13 +112,14 @@ export const readHistory = (
   page: { after: { createdAt: Date; id: string } | null; limit: number; offset: number },
 ): Promise<HistoryRow[]> =>
   sql.query<HistoryRow>(
-    'read-history',
-    `select v.id as "requestId", v.agent_id as "agentId", v.requested_agent_id as "requestedAgentId", g.name as "agentName", v.task,
+    PLANNED_EACH_TIME,
+    `with ${TYPED}
+     select v.id as "requestId", v.agent_id as "agentId", v.requested_agent_id as "requestedAgentId", g.name as "agentName", v.task,
             v.status, v.payment_method as "paymentMethod", v.error_code as "errorCode", v.bulk_id as "bulkId",
             v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.created_at as "createdAt",
             v.started_at as "startedAt", v.completed_at as "completedAt"
        from (
-         select * from invocation where ${filter} and ($10::timestamptz is null or created_at < $10 or (created_at = $10 and id > $11))
+         select * from invocation where ${filterOf(query)} and created_at <= $10 and (created_at < $10 or id > $11)
           order by created_at desc, id
           limit case when $14::text is null then $12::int else ${MOST_SEARCHED} end
          offset case when $14::text is null then $13::int else 0 end
@@ -87,14 +127,20 @@ export const readHistory = (
       where $14::text is null or ${isFound('$14')}
       order by v.created_at desc, v.id
       limit $12::int offset case when $14::text is null then 0 else $13::int end`,
-    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset, query.search],
+    [
+      ...parameters(query),
+      ...[page.after?.createdAt ?? 'infinity', page.after?.id ?? '', page.limit, page.offset, query.search],
+    ],
   );
 
-/** Number and total cost of the matches. Whole days, in total or by agent, come from stored sums; other ranges are counted. */
+/**
+ * Number and total cost of the matches. Whole days, in total, by agent and by status, come from stored sums; matches of other filters, which
+ * have an index, are counted.
+ */
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
   if (query.search !== null) return sumOf(await sumFound(sql, query));
-  const { callerAgentId, status, bulkId, contextId, changedAfter } = query;
-  const isKept = [callerAgentId, status, bulkId, contextId, changedAfter].every((filter) => filter === null);
+  const { callerAgentId, bulkId, contextId, changedAfter } = query;
+  const isKept = [callerAgentId, bulkId, contextId, changedAfter].every((filter) => filter === null);
   return sumOf(await (isKept ? sumUse(sql, query) : sumRows(sql, query)));
 }
 
@@ -102,9 +148,10 @@ const sumOf = ([row]: readonly UseSum[]) => ({ total: Number(row?.requests ?? 0)
 
 const sumFound = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
   sql.query<UseSum>(
-    'sum-found-history',
-    `select count(*) as requests, coalesce(sum(v.cost_micro), 0)::bigint as "spentMicro"
-       from (select * from invocation where ${filter} order by created_at desc, id limit ${MOST_SEARCHED}) v
+    PLANNED_EACH_TIME,
+    `with ${TYPED}
+     select count(*) as requests, coalesce(sum(v.cost_micro), 0)::bigint as "spentMicro"
+       from (select * from invocation where ${filterOf(query)} order by created_at desc, id limit ${MOST_SEARCHED}) v
        join agent g on g.id = v.agent_id
       where ${isFound('$10')}`,
     [...parameters(query), query.search],
@@ -112,7 +159,8 @@ const sumFound = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
 
 const sumRows = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
   sql.query<UseSum>(
-    'sum-history',
-    `select count(*) as requests, coalesce(sum(cost_micro), 0)::bigint as "spentMicro" from invocation where ${filter}`,
+    PLANNED_EACH_TIME,
+    `with ${TYPED}
+     select count(*) as requests, coalesce(sum(cost_micro), 0)::bigint as "spentMicro" from invocation where ${filterOf(query)}`,
     parameters(query),
   );

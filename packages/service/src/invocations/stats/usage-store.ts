@@ -1,3 +1,4 @@
+import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import type { Sql } from '../../db/sql.ts';
 
 /** The sums do not contain open requests; limits bound their number. */
@@ -5,11 +6,11 @@ const open = `from invocation where account_id = $1 and status in ('pending', 'p
 
 /** The requests of an account within a time: stored sums, changes that are not folded yet, and open requests. */
 const usedWithin = (within: (time: string) => string) => `
-  select agent_id, calls, completed, failed, spent_micro from agent_use where account_id = $1 and ${within('day')}
+  select agent_id, calls, completed, failed, 0 as pending, 0 as processing, spent_micro from agent_use where account_id = $1 and ${within('day')}
   union all
-  select agent_id, calls, completed, failed, spent_micro from call_change where account_id = $1 and ${within('made_at')}
+  select agent_id, calls, completed, failed, 0, 0, spent_micro from call_change where account_id = $1 and ${within('made_at')}
   union all
-  select agent_id, 1, 0, 0, 0 ${open} and ${within('created_at')}`;
+  select agent_id, 1, 0, 0, (status = 'pending')::int, (status = 'processing')::int, 0 ${open} and ${within('created_at')}`;
 
 /** Number and cost of requests. */
 export interface UseSum {
@@ -17,16 +18,32 @@ export interface UseSum {
   readonly spentMicro: bigint;
 }
 
-/** Sums of an account's requests on whole days (UTC), in total or to one agent. */
+/** How many of the requests in a sum have a status, and what they cost: only completed work costs anything. */
+const countOf: Readonly<Record<RequestStatus, { readonly calls: string; readonly spent: string }>> = {
+  pending: { calls: 'pending', spent: '0' },
+  processing: { calls: 'processing', spent: '0' },
+  completed: { calls: 'completed', spent: 'spent_micro' },
+  failed: { calls: 'failed', spent: '0' },
+  cancelled: { calls: 'calls - completed - failed - pending - processing', spent: '0' },
+};
+
+/** Sums of an account's requests on whole days (UTC), in total or to one agent, of any status or of one. */
 export const sumUse = (
   sql: Sql,
-  of: { accountId: string; agentId: string | null; from: Date | null; before: Date | null },
+  of: {
+    accountId: string;
+    agentId: string | null;
+    status: RequestStatus | null;
+    from: Date | null;
+    before: Date | null;
+  },
 ): Promise<UseSum[]> => {
   const within = (time: string) =>
     `($3::timestamptz is null or ${time} >= $3) and ($4::timestamptz is null or ${time} < $4)`;
+  const { calls, spent } = of.status === null ? { calls: 'calls', spent: 'spent_micro' } : countOf[of.status];
   return sql.query<UseSum>(
-    'sum-use',
-    `select coalesce(sum(calls), 0)::bigint as requests, coalesce(sum(spent_micro), 0)::bigint as "spentMicro"
+    `sum-use-${of.status ?? 'all'}`,
+    `select coalesce(sum(${calls}), 0)::bigint as requests, coalesce(sum(${spent}), 0)::bigint as "spentMicro"
        from (${usedWithin(within)}) used where $2::text is null or agent_id = $2`,
     [of.accountId, of.agentId, of.from, of.before],
   );

@@ -21,32 +21,45 @@ export interface PaymentQuery {
   readonly before: Date | null;
 }
 
+/** What each part lists, with its condition on one treasury, `t.id`, or on the account, $2. */
 const parts = {
-  charges: `from transfer where kind in ('charge', 'bill') and debit_sequence is not null and debit = any($1)`,
-  earnings: `from transfer where kind = 'charge' and credit_sequence is not null and credit = any($1)`,
-  deposits: `from chain_payment where purpose = 'deposit' and ledger_account_id = any($1)`,
-  withdrawals: `from chain_payment where purpose = 'withdrawal' and ledger_account_id = any($1)`,
-  wallets: `from chain_payment where purpose in ('invocation', 'refund', 'return', 'second_return') and account_id = $2`,
-  returns: `from chain_payment where purpose in ('home_refund', 'home_return') and ledger_account_id = any($1)`,
+  charges: `transfer where kind in ('charge', 'bill') and debit_sequence is not null and debit = t.id`,
+  earnings: `transfer where kind = 'charge' and credit_sequence is not null and credit = t.id`,
+  deposits: `chain_payment where purpose = 'deposit' and ledger_account_id = t.id`,
+  withdrawals: `chain_payment where purpose = 'withdrawal' and ledger_account_id = t.id`,
+  paid: `chain_payment where purpose = 'invocation' and account_id = $2`,
+  refunded: `chain_payment where purpose in ('refund', 'return', 'second_return') and account_id = $2`,
+  returns: `chain_payment where purpose in ('home_refund', 'home_return') and ledger_account_id = t.id`,
 } as const;
 
 const partNames = Object.keys(parts) as (keyof typeof parts)[];
 
-/** Payment types that each part of the query can return. One part returns two types, which are told apart when read. */
-const typesOf: Record<keyof typeof parts, readonly PaymentType[]> = {
-  charges: ['charge'],
-  earnings: ['earning'],
-  deposits: ['deposit'],
-  withdrawals: ['withdrawal'],
-  wallets: ['x402', 'refund'],
-  returns: ['refund'],
+/** The payment type that each part returns. */
+const typeOf: Record<keyof typeof parts, PaymentType> = {
+  charges: 'charge',
+  earnings: 'earning',
+  deposits: 'deposit',
+  withdrawals: 'withdrawal',
+  paid: 'x402',
+  refunded: 'refund',
+  returns: 'refund',
 };
 
-/** Filters the part with two types by the requested type, $3. */
-const walletsOf = `${parts.wallets} and ($3::text is null or (purpose = 'invocation') = ($3 = 'x402'))`;
-const inPeriod = 'and ($4::timestamptz is null or created_at >= $4) and ($5::timestamptz is null or created_at < $5)';
-const sourceOf = (part: keyof typeof parts) => `${part === 'wallets' ? walletsOf : parts[part]} ${inPeriod}`;
-const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type === null || typesOf[part].includes(type);
+/** A number of payments beyond this is not counted: offsets end there too, and cursors go on. */
+const MOST_COUNTED = 10_000;
+
+const ofAccount = (part: keyof typeof parts) => part === 'paid' || part === 'refunded';
+const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type === null || typeOf[part] === type;
+/** Bounds are always given, as an optional one would not limit the range of an index. */
+const inPeriod = 'created_at >= $4 and created_at < $5';
+
+/** Rows of a part, at most `limit` of each treasury: so many that no row of the page can be missing. */
+function rowsOf(part: keyof typeof parts, columns: string, { place = '', order = '', limit = '' }): string {
+  const rows = `select ${columns} from ${parts[part]} and ${inPeriod} ${place} ${order} limit ${limit}`;
+  return ofAccount(part)
+    ? `(${rows})`
+    : `(select each.* from unnest($1::text[]) as t (id) cross join lateral (${rows}) each)`;
+}
 
 /** A bill is confirmed once the agent has collected it or earned it uncollected, and failed when it was returned. */
 const chargeStatus = `case when kind = 'charge' then 'confirmed' else
@@ -57,60 +70,83 @@ const chargeStatus = `case when kind = 'charge' then 'confirmed' else
 const chainStatus = `case when state = 'settled' then 'confirmed' when state in ('failed', 'reversed') then 'failed' else 'pending' end`;
 
 const selects: Record<keyof typeof parts, string> = {
-  charges: `select id as "paymentId", 'charge' as type, amount_micro as "amountMicro", ${chargeStatus} as status,
+  charges: `id as "paymentId", 'charge' as type, amount_micro as "amountMicro", ${chargeStatus} as status,
               subject_id as "requestId", null as "transactionHash", created_at as "createdAt", debit as "treasuryId",
               null as counterparty, null as "withdrawalId"`,
-  earnings: `select id || ':earning', 'earning', amount_micro, 'confirmed', subject_id, null, created_at, credit, null, null`,
-  deposits: `select id, 'deposit', value_micro, ${chainStatus}, null, transaction_hash, created_at, ledger_account_id, from_address, null`,
-  withdrawals: `select id, 'withdrawal', value_micro, ${chainStatus}, null, transaction_hash, created_at, ledger_account_id, to_address, subject_id`,
-  wallets: `select id, case purpose when 'invocation' then 'x402' else 'refund' end, value_micro, ${chainStatus}, subject_id,
-              transaction_hash, created_at, null, case purpose when 'invocation' then from_address else to_address end, null`,
-  returns: `select id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at, ledger_account_id, from_address, null`,
+  earnings: `id || ':earning', 'earning', amount_micro, 'confirmed', subject_id, null, created_at, credit, null, null`,
+  deposits: `id, 'deposit', value_micro, ${chainStatus}, null, transaction_hash, created_at, ledger_account_id, from_address, null`,
+  withdrawals: `id, 'withdrawal', value_micro, ${chainStatus}, null, transaction_hash, created_at, ledger_account_id, to_address, subject_id`,
+  paid: `id, 'x402', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at, null, from_address, null`,
+  refunded: `id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at, null, to_address, null`,
+  returns: `id, 'refund', value_micro, ${chainStatus}, subject_id, transaction_hash, created_at, ledger_account_id, from_address, null`,
 };
 
 const parameters = ({ treasuryIds, accountId, type, from, before }: PaymentQuery) => [
   treasuryIds,
   accountId,
   type,
-  from,
-  before,
+  from ?? '-infinity',
+  before ?? 'infinity',
 ];
 
+/** Gives each parameter a type, used or not. */
+const TYPED = 'named as (select $1::text[], $2::text, $3::text, $4::timestamptz, $5::timestamptz)';
+
+const wholeIds: Record<keyof typeof parts, string> = {
+  charges: 'id',
+  earnings: `id || ':earning'`,
+  deposits: 'id',
+  withdrawals: 'id',
+  paid: 'id',
+  refunded: 'id',
+  returns: 'id',
+};
+
+/** Payments after a place, newest first: each part reads as many rows as the page could show, however many there are. */
 export const listPaymentRows = (
   sql: Sql,
   query: PaymentQuery,
   page: { after: PagePlace | null; limit: number; offset: number },
 ): Promise<PaymentRow[]> => {
   const { type } = query;
-  // The first select names the columns of the union.
-  const asked = partNames.filter((part) => part === 'charges' || isAsked(part, type));
-  const each = asked.map((part) => `${selects[part]} ${sourceOf(part)}${isAsked(part, type) ? '' : ' and false'}`);
+  const each = partNames
+    .filter((part) => part === 'charges' || isAsked(part, type))
+    .map((part) => {
+      const id = wholeIds[part];
+      // The first select names the columns of the union.
+      const asked = isAsked(part, type) ? '' : 'and false';
+      const place = `and created_at <= $6 and (created_at < $6 or ${id} > $7) ${asked}`;
+      return rowsOf(part, selects[part], {
+        place,
+        order: `order by created_at desc, ${id}`,
+        limit: '$8::int + $9::int',
+      });
+    });
   return sql.query<PaymentRow>(
     `list-payments-${type ?? 'all'}`,
-    // References every parameter, so that each has a type.
-    `with named as (select $1::text[], $2::text)
+    `with ${TYPED}
      select movement."paymentId", type, "amountMicro" - coalesce(fee.amount_micro, 0) as "amountMicro",
             fee.amount_micro as "feeMicro", movement.status, "requestId", "transactionHash", "createdAt", "treasuryId",
             coalesce(called.id, counterparty) as counterparty, called.name as "counterpartyName", "withdrawalId"
        from (select * from (${each.join(' union all ')}) each
-              where ($3::text is null or type = $3)
-                and ($6::timestamptz is null or "createdAt" < $6 or ("createdAt" = $6 and "paymentId" > $7))
-              order by "createdAt" desc, "paymentId" limit $8 offset $9) movement
+              order by "createdAt" desc, "paymentId" limit $8::int offset $9::int) movement
        left join transfer fee on movement.type = 'earning' and fee.id = 'fee:' || movement."requestId"
        left join invocation v on movement.type = 'charge' and v.id = movement."requestId"
        left join agent called on called.id = v.agent_id
       order by "createdAt" desc, "paymentId"`,
-    [...parameters(query), page.after?.createdAt ?? null, page.after?.id ?? '', page.limit, page.offset],
+    [...parameters(query), page.after?.createdAt ?? 'infinity', page.after?.id ?? '', page.limit, page.offset],
   );
 };
 
+/** How many payments match: exact up to `MOST_COUNTED`. */
 export async function countPayments(sql: Sql, query: PaymentQuery): Promise<number> {
   const { type } = query;
-  const counts = partNames.filter((part) => isAsked(part, type)).map((part) => `(select count(*) ${sourceOf(part)})`);
-  // References every parameter, so that each has a type.
+  const each = partNames
+    .filter((part) => isAsked(part, type))
+    .map((part) => rowsOf(part, '1', { limit: `${MOST_COUNTED}` }));
   const [row] = await sql.query<{ total: bigint }>(
     `count-payments-${type ?? 'all'}`,
-    `with named as (select $1::text[], $2::text, $3::text, $4::timestamptz, $5::timestamptz) select ${counts.join(' + ')} as total`,
+    `with ${TYPED} select count(*) as total from (select from (${each.join(' union all ')}) each limit ${MOST_COUNTED}) counted`,
     parameters(query),
   );
   return Number(row?.total ?? 0);

@@ -1,0 +1,116 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Sql } from '../../../src/db/sql.ts';
+import { findEnded } from '../../../src/invocations/read/export-store.ts';
+import { type HistoryQuery, readHistory, sumHistory } from '../../../src/invocations/read/history-store.ts';
+import { countPayments, listPaymentRows } from '../../../src/payments/ledger/payment-history-store.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+
+const CALLS = 10_000;
+/** One in a hundred failed, one in a thousand went to the second agent, named a context and came from an agent. */
+const seed = `
+  insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, metadata, priority, price_micro, estimated_time, deadline,
+    payment_method, status, attempt, cost_micro, created_at, started_at, completed_at)
+  select 'req_' || lpad(n::text, 26, '0'), 'acc_a', case when n % 1000 = 0 then 'agt_c' end, case when n % 1000 = 0 then 'agt_rare' else 'agt_b' end,
+         'task', '{}', case when n % 1000 = 0 then '{"a2a":{"contextId":"ctx_a"}}' else '{}' end::json, 'normal', 10000, '1s', at, 'treasury',
+         case when n % 100 = 0 then 'failed' else 'completed' end, 1, case when n % 100 = 0 then 0 else 10000 end, at, at, at
+    from generate_series(1, ${CALLS}) as n, lateral (select timestamptz '2026-01-01' + n * interval '10 minutes' as at) t;
+  insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata,
+    status, reputation, token_hash, token_sealed, last_seen_at, created_at, updated_at)
+  select id, 'acc_a', '', 'Agent', '', '{}', 0, 0, '{}', '', '{}', 'online', 0, sha256(id::bytea), '', now(), now(), now()
+    from unnest('{agt_b,agt_rare,agt_c}'::text[]) as id;
+  insert into transfer (id, debit, credit, amount_micro, kind, subject_id, created_at, debit_sequence, debit_balance_micro, credit_sequence, credit_balance_micro)
+  select 'charge:' || id, 'trs_a', 'trs_b', 10000, 'charge', id, created_at, row_number() over (order by id), 1, row_number() over (order by id), 1
+    from invocation where status = 'completed';
+  insert into chain_payment (id, chain_id, token, from_address, nonce, direction, purpose, subject_id, account_id, ledger_account_id, to_address,
+    value_micro, valid_after, valid_before, signature, state, created_at)
+  select 'pay_' || n, 1, '', '', n::text, case when n % 1000 = 0 then 'out' else 'in' end, case when n % 1000 = 0 then 'refund' else 'invocation' end,
+         'req_' || n, 'acc_a', 'payer:a', '', 1, 0, 0, '', 'settled', timestamptz '2026-01-01' + n * interval '10 minutes'
+    from generate_series(1, ${CALLS}) as n`;
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  // Rows of the tables that are read, without those that they belong to.
+  await client.query(`set session_replication_role = replica; ${seed}; analyze`);
+});
+
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+const none = { callerAgentId: null, agentId: null, status: null, bulkId: null, contextId: null, changedAfter: null };
+const history: HistoryQuery = { accountId: 'acc_a', ...none, search: null, from: null, before: null };
+/** In the middle. */
+const after = { createdAt: new Date(Date.parse('2026-01-01T00:00:00Z') + (CALLS / 2) * 600_000), id: '' };
+const first = { after: null, limit: 21, offset: 0 };
+const payments = { treasuryIds: ['trs_a'], accountId: 'acc_a', type: null, from: null, before: null };
+const ofAccount = { accountId: 'acc_a', callerAgentId: null, since: new Date(0), limit: 21 };
+
+const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
+  'the first page': (sql) => readHistory(sql, history, first),
+  'a page in the middle': (sql) => readHistory(sql, history, { ...first, after }),
+  'failed requests': (sql) => readHistory(sql, { ...history, status: 'failed' }, first),
+  'how many failed': (sql) => sumHistory(sql, { ...history, status: 'failed' }),
+  'how many completed, and what they cost': (sql) => sumHistory(sql, { ...history, status: 'completed' }),
+  'requests to an agent that is rarely called': (sql) => readHistory(sql, { ...history, agentId: 'agt_rare' }, first),
+  'requests of an agent': (sql) => readHistory(sql, { ...history, callerAgentId: 'agt_c' }, first),
+  'how many an agent made': (sql) => sumHistory(sql, { ...history, callerAgentId: 'agt_c' }),
+  'requests of a context': (sql) => readHistory(sql, { ...history, contextId: 'ctx_a' }, first),
+  'how many a context has': (sql) => sumHistory(sql, { ...history, contextId: 'ctx_a' }),
+  'what changed since a time': (sql) =>
+    readHistory(sql, { ...history, changedAfter: new Date('2026-03-11T10:00:00Z') }, first),
+  'the first page of an export': (sql) => findEnded(sql, { ...ofAccount, after: null }),
+  'a page in the middle of an export': (sql) => findEnded(sql, { ...ofAccount, after }),
+  'the last payments': (sql) => listPaymentRows(sql, payments, first),
+  'payments in the middle': (sql) => listPaymentRows(sql, payments, { ...first, after }),
+  'the last charges': (sql) => listPaymentRows(sql, { ...payments, type: 'charge' }, first),
+  'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
+};
+
+it.each(Object.entries(reads))('of ten thousand requests, %s cost the rows that are shown', async (_, read) => {
+  expect(await rowsRead(read)).toBeLessThan(700);
+});
+
+it('the number of payments is counted up to ten thousand, where offsets end', async () => {
+  const query = async (_: string, text: string, parameters: unknown[] = []) =>
+    (await client.query(text, parameters)).rows;
+  const sql = { query } as unknown as Sql;
+  expect(await countPayments(sql, { ...payments, type: 'charge' })).toBe(CALLS * 0.99);
+  expect(await countPayments(sql, payments)).toBe(10_000);
+});
+
+/** Rows that the server reads, shown or not, for the statements of a read; prepared ones in the plan that is made for any parameters. */
+async function rowsRead(read: (sql: Sql) => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const query = async (name: string, text: string, parameters: unknown[] = []) => {
+    await client.query(
+      `deallocate all; set plan_cache_mode = ${name === '' ? 'force_custom_plan' : 'force_generic_plan'}`,
+    );
+    await client.query(`prepare probe as ${text}`);
+    const run = `execute probe(${parameters.map(literalOf).join(', ')})`;
+    const { rows } = await client.query(`explain (analyze, costs off, timing off, summary off, format json) ${run}`);
+    count += readBy(rows[0]['QUERY PLAN'][0].Plan);
+    return (await client.query(run)).rows;
+  };
+  await read({ query } as unknown as Sql);
+  return count;
+}
+
+function literalOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return pg.escapeLiteral(`{${value.join(',')}}`);
+  return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
+}
+
+function readBy(plan: Record<string, unknown>): number {
+  const numberOf = (key: string) => Number(plan[key] ?? 0);
+  const own = numberOf('Actual Rows') + numberOf('Rows Removed by Filter') + numberOf('Rows Removed by Index Recheck');
+  const inner = ((plan.Plans ?? []) as Record<string, unknown>[]).reduce((sum, each) => sum + readBy(each), 0);
+  return inner + ('Relation Name' in plan || 'Index Name' in plan ? own * numberOf('Actual Loops') : 0);
+}
