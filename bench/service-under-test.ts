@@ -25,17 +25,25 @@ export interface ServiceUnderTest {
   stop(): Promise<void>;
 }
 
+export interface ServiceOptions {
+  readonly isProfiled: boolean;
+  readonly chainRpcUrl?: string;
+  readonly env?: Record<string, string>;
+  /** A folder that outlives the run: the same node starts again on it. */
+  readonly dataDir?: string;
+}
+
 const main = fileURLToPath(new URL('../packages/service/src/main.ts', import.meta.url));
 
 /** Starts a node as a newcomer has it after `npm start`, in a folder of its own: durable database, chain, example agents. */
 export async function startService(
   stops: StopList,
-  { isProfiled, chainRpcUrl, env = {} }: { isProfiled: boolean; chainRpcUrl?: string; env?: Record<string, string> },
+  { isProfiled, chainRpcUrl, env = {}, ...kept }: ServiceOptions,
 ): Promise<ServiceUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-network-bench-'));
   stops.add(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755);
-  const dataDir = join(folder, 'data');
+  const dataDir = kept.dataDir ?? join(folder, 'data');
   const profileFolder = isProfiled ? join(folder, 'profiles') : null;
   if (profileFolder) await mkdir(profileFolder);
   const profiling = profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`] : [];

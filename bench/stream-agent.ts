@@ -1,20 +1,25 @@
 /** An agent that streams as slowly as its caller asks; a process of its own. Prints its id once it is online. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@agent-network/sdk';
-import { serveAgent } from '@agent-network/sdk/agent';
+import { AgentError, serveAgent } from '@agent-network/sdk/agent';
 import { monotonicUs } from './monotonic.ts';
 import { gateOpened, type StreamPlan } from './stream-plan.ts';
 
-const { baseUrl, apiKey, tokenFile } = JSON.parse(process.env.AGENT_SETTINGS ?? '{}') as Record<
-  'baseUrl' | 'apiKey' | 'tokenFile',
-  string
->;
-const rates = { perRequest: '0' };
+interface Settings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly tokenFile: string;
+  readonly perRequest?: string;
+}
+
+const { baseUrl, apiKey, tokenFile, perRequest = '0' } = JSON.parse(process.env.AGENT_SETTINGS ?? '{}') as Settings;
+const rates = { perRequest };
 const { agentId = '' } = await serveAgent({
   registerWith: { baseUrl, apiKey, tokenFile, name: 'Stream', capabilities: ['stream'], rates },
   async *handle({ input }) {
     const plan = input as unknown as StreamPlan;
     const { chunks, everyMs, text } = plan;
+    if (plan.fails) throw new AgentError('FAILS_AS_ASKED', 'It fails, as it was asked to.');
     await gateOpened(plan);
     // Not all at the same moment.
     await sleep(Math.random() * everyMs);

@@ -9,6 +9,8 @@ export interface StreamPlan {
   readonly text: string;
   /** A file that whoever asks makes when all streams are open: nothing is said before. */
   readonly gate?: string;
+  /** Say nothing and fail. */
+  readonly fails?: true;
 }
 
 const gates = new Map<string, Promise<void>>();

@@ -29,6 +29,8 @@ export interface EmbeddedPostgresOptions {
   port?: number;
   /** false turns fsync off: only for databases that may be lost. */
   durable?: boolean;
+  /** Settings of the server beside those of `postgresSettings`. */
+  settings?: Readonly<Record<string, string>>;
   log: Log;
 }
 
@@ -65,12 +67,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 async function prepareCluster(
   dataDir: string,
   password: string,
-  { durable = true, log }: EmbeddedPostgresOptions,
+  { durable = true, settings = {}, log }: EmbeddedPostgresOptions,
 ): Promise<Cluster> {
   const user = await choosePostgresUser(join(dataDir, 'postgres'));
   const home = await placePostgresHome(dataDir, user, log);
   const binaries = await findPostgresBinaries(home, user);
-  const cluster = { dataPath: join(home, 'postgres'), binaries, user, password, durable };
+  const cluster = { dataPath: join(home, 'postgres'), binaries, user, password, durable, settings };
   await initCluster(cluster);
   return cluster;
 }

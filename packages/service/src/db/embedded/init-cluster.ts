@@ -12,6 +12,8 @@ export interface Cluster {
   user: PostgresUser;
   password: string;
   durable: boolean;
+  /** Settings of the server beside those of `postgresSettings`. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** Creates the database files unless they exist; never takes a half-made folder of a killed start for a database. */

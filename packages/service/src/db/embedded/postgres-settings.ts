@@ -3,9 +3,13 @@ const MAX_TEST_CONNECTIONS = 1300;
 
 /**
  * Server settings for one node on a small machine: acknowledged means on disk, and short statements are fast. They are passed on the
- * command line, so a newer version of this file applies to old data folders too.
+ * command line, so a newer version of this file applies to old data folders too. `others` come last: a machine that has more room.
  */
-export function postgresSettings(port: number, durable: boolean): string[] {
+export function postgresSettings(
+  port: number,
+  durable: boolean,
+  others: Readonly<Record<string, string>> = {},
+): string[] {
   const settings: Record<string, string | number> = {
     listen_addresses: '127.0.0.1',
     port,
@@ -31,6 +35,7 @@ export function postgresSettings(port: number, durable: boolean): string[] {
     log_timezone: 'UTC',
     timezone: 'UTC',
     ...(durable ? durableSettings() : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...others,
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

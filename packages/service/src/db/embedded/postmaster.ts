@@ -27,7 +27,7 @@ export class PostmasterStartError extends Error {
 
 /** Starts a server on 127.0.0.1:port and resolves when it accepts connections. */
 export async function startPostmaster(cluster: Cluster, port: number, log: Log): Promise<Postmaster> {
-  const args = ['-D', cluster.dataPath, ...postgresSettings(port, cluster.durable)];
+  const args = ['-D', cluster.dataPath, ...postgresSettings(port, cluster.durable, cluster.settings)];
   const child = spawnGuarded(join(cluster.binaries, 'bin', 'postgres'), args, cluster.user);
   child.ref();
   await untilReady(child, log);
