@@ -346,6 +346,16 @@ create table card_key (
   constraint card_key_is_only_check CHECK (is_only)
 );
 
+create table chain_catch_up (
+  chain_id integer not null,
+  database text not null,
+  from_block bigint not null,
+  to_block bigint not null,
+  is_restored boolean not null,
+  caught_up_at timestamp with time zone not null,
+  constraint chain_catch_up_pkey PRIMARY KEY (chain_id, database)
+);
+
 create table chain_payment (
   id text not null,
   chain_id integer not null,
@@ -627,6 +637,40 @@ create table feedback (
 create table feedback_due (
   request_id text not null
 );
+
+create table found_payout (
+  id text not null,
+  chain_id integer not null,
+  token text not null,
+  from_address text not null,
+  nonce text not null,
+  is_plain boolean not null,
+  to_address text not null,
+  value_micro bigint not null,
+  transaction_hash text not null,
+  block_number bigint not null,
+  block_hash text not null,
+  is_restored boolean not null,
+  state text default 'found'::text not null,
+  request_id text,
+  purpose text,
+  source text,
+  due_micro bigint default 0 not null,
+  payment_id text,
+  decided_by text,
+  decision text,
+  found_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  constraint found_payout_pkey PRIMARY KEY (id),
+  constraint found_payout_chain_id_nonce_key UNIQUE (chain_id, nonce),
+  constraint found_payout_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES chain_payment(id),
+  constraint found_payout_check CHECK (((state <> 'decided'::text) OR (decided_by IS NOT NULL))),
+  constraint found_payout_check1 CHECK (((due_micro = 0) OR (state = 'due'::text))),
+  constraint found_payout_due_micro_check CHECK ((due_micro >= 0)),
+  constraint found_payout_state_check CHECK ((state = ANY (ARRAY['found'::text, 'expected'::text, 'explained'::text, 'booked'::text, 'due'::text, 'undecided'::text, 'decided'::text]))),
+  constraint found_payout_value_micro_check CHECK ((value_micro > 0))
+);
+CREATE INDEX found_payout_open ON public.found_payout USING btree (state) WHERE (state = ANY (ARRAY['found'::text, 'expected'::text, 'due'::text, 'undecided'::text]));
 
 create table hold (
   id text not null,
@@ -944,6 +988,13 @@ create table payer_wallet (
   account_id text not null,
   wallet text not null,
   constraint payer_wallet_pkey PRIMARY KEY (account_id, wallet)
+);
+
+create table payout_point (
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash text not null,
+  constraint payout_point_pkey PRIMARY KEY (chain_id, block_number)
 );
 
 create table process (
@@ -1306,6 +1357,18 @@ UNION ALL
     chain_payment.from_address AS wallet
    FROM chain_payment
   WHERE chain_payment.purpose = 'deposit'::text AND chain_payment.state = 'settled'::text;
+
+CREATE OR REPLACE FUNCTION public.database_identity()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return (select (pg_control_system()).system_identifier::text || '.' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)
+            || '.' || (select oid::text from pg_database where datname = current_database())
+            || '.' || coalesce((select max(id) from database_hole where not is_open), 0)::text);
+exception when others then
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.duration_bin(ms double precision)
  RETURNS smallint

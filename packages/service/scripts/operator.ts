@@ -6,16 +6,24 @@ import { keptOn } from '../src/db/primary/durability.ts';
 import { acceptHole, readHoles } from '../src/db/primary/hole-store.ts';
 import { readPosition, readReplication } from '../src/db/primary/server-position-store.ts';
 import { findMoneyContradictions } from '../src/invocations/audit/audit-money.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import { silentLog } from '../src/lib/log/log.ts';
 import { readArchive } from '../src/operator/archive-store.ts';
 import { archiveFaults } from '../src/operator/check-archive.ts';
 import { drainProcesses, isDrained, undoDrain, type Which } from '../src/operator/drain-processes.ts';
 import { listProcesses, readDatabase, readQueues, readSettlements } from '../src/operator/operator-store.ts';
+import { isCaughtUp } from '../src/payments/payouts/catch-up-store.ts';
+import { type Decision, decidePayout } from '../src/payments/payouts/decide-payout.ts';
+import { needsOperator, reportRestore, reportText } from '../src/payments/reconcile/report-restore.ts';
 
 const usage = `For the operator of a node, on its database (DATABASE_URL). Prints JSON; ends with 1 when something is wrong.
 
   npm run operator -- status                        processes with version and draining, queues, settlements, replication, holes
   npm run operator -- reconcile                     holds every request against the ledger; lists contradictions
+  npm run operator -- reconcile --report [--json]   what the chain told after a restore: repaired, and to be decided
+                                                    (ends with 1 when something is to be decided, 3 before the chain was read)
+  npm run operator -- decide <payout> --by <name>   with --charge <treasury, suspense account or fees>, --loss (the node bears it)
+                                                    or --own (the operator's money, which the books never had)
   npm run operator -- backup-check                  whether the archive of WAL works
   npm run operator -- drain --process <id, place or label> | --all [--wait <seconds, 60>]
                                                     takes no more calls there; ends with 0 once nothing runs, else with 1 after the wait
@@ -60,6 +68,13 @@ interface Options {
   readonly all?: boolean;
   readonly wait?: string;
   readonly undo?: boolean;
+  readonly report?: boolean;
+  readonly json?: boolean;
+  readonly charge?: string;
+  readonly loss?: boolean;
+  readonly own?: boolean;
+  /** What the command is about. */
+  readonly subject?: string | undefined;
 }
 
 function whichOf({ process: name, all }: Options): Which {
@@ -72,7 +87,30 @@ function waitOf({ wait = '60' }: Options): number {
   return Number(wait) * 1000;
 }
 
-const commands: Record<string, (url: string, options: Options) => Promise<boolean>> = {
+const NOT_READ_YET = 3;
+
+/** Tells what the chain told after a restore. */
+async function report(db: ReturnType<typeof openDatabase>, isJson: boolean): Promise<number> {
+  const found = await reportRestore({ db });
+  const contradictions = await findMoneyContradictions({ db });
+  const isRead = await isCaughtUp(db);
+  if (isJson) print({ isRead, ...found, contradictions });
+  else {
+    if (!isRead) console.log('The node has not read the chain since the restore: start it, and ask again.\n');
+    console.log(reportText(found));
+    for (const { kind, subject, detail } of contradictions) console.log(`Contradiction: ${kind}: ${subject} ${detail}`);
+  }
+  if (!isRead) return NOT_READ_YET;
+  return needsOperator(found) || contradictions.length > 0 ? 1 : 0;
+}
+
+function decisionOf({ charge, loss, own }: Options): Decision | null {
+  if ([charge !== undefined, loss, own].filter(Boolean).length !== 1) return null;
+  return charge === undefined ? { kind: loss ? 'loss' : 'own' } : { kind: 'charge', account: charge };
+}
+
+/** Each answers whether all is well, or the number that it ends with. */
+const commands: Record<string, (url: string, options: Options) => Promise<boolean | number>> = {
   async status(url) {
     const server = await onServer(url, async (client) => {
       const replication = await readReplication(client);
@@ -94,7 +132,8 @@ const commands: Record<string, (url: string, options: Options) => Promise<boolea
     print({ server, ...node });
     return true;
   },
-  async reconcile(url) {
+  async reconcile(url, { report: isReport, json }) {
+    if (isReport) return onNode(url, (db) => report(db, json ?? false));
     const contradictions = await onNode(url, (db) => findMoneyContradictions({ db }));
     print({ contradictions });
     return contradictions.length === 0;
@@ -119,6 +158,14 @@ const commands: Record<string, (url: string, options: Options) => Promise<boolea
       return processes.every(isDrained);
     });
   },
+  async decide(url, options) {
+    const { subject: id, by } = options;
+    const decision = decisionOf(options);
+    if (!id || !by || !decision)
+      throw new Error('decide needs a payout, --by, and one of --charge <account>, --loss and --own');
+    print({ decided: await onNode(url, (db) => decidePayout({ db, clock: systemClock }, { id, decision, by })) });
+    return true;
+  },
   async 'accept-database'(url, { by }) {
     if (!by) throw new Error('accept-database needs --by: your name is kept with your word');
     const hole = await onServer(url, (client) => acceptHole(client, by));
@@ -135,6 +182,11 @@ const { values, positionals } = parseArgs({
     all: { type: 'boolean', default: false },
     wait: { type: 'string' },
     undo: { type: 'boolean' },
+    report: { type: 'boolean' },
+    json: { type: 'boolean' },
+    charge: { type: 'string' },
+    loss: { type: 'boolean' },
+    own: { type: 'boolean' },
   },
 });
 const command = commands[positionals[0] ?? ''];
@@ -144,7 +196,8 @@ if (!command || !url) {
   process.exitCode = 2;
 } else {
   try {
-    if (!(await command(url, values))) process.exitCode = 1;
+    const end = await command(url, { ...values, subject: positionals[1] });
+    process.exitCode = typeof end === 'number' ? end : end ? 0 : 1;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;

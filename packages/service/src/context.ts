@@ -15,10 +15,9 @@ import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
-import { createIncomingTransfers } from './chain/incoming-transfer-client.ts';
 import { createNodeWallet } from './chain/node-wallet.ts';
+import { createWalletReads } from './chain/outgoing-transfer-client.ts';
 import { readSignatureEngine } from './chain/signatures/signature-engine.ts';
-import { createWalletBalances } from './chain/wallet-balance-client.ts';
 import { type Config, isLocalChain } from './config.ts';
 import type { ContextParts } from './context-parts.ts';
 import type { Database, HasDb } from './db/database.ts';
@@ -31,6 +30,7 @@ import { createRefusalLog } from './http/request/refusal-log.ts';
 import { createChallengeTries } from './identity/challenges/challenge-tries.ts';
 import { localAccountOf } from './identity/local-account.ts';
 import { createWalletSignatures } from './identity/wallet-signature-client.ts';
+import { createRequestPayouts } from './invocations/audit/request-payouts.ts';
 import { createFinisher } from './invocations/finish/finish-invocations.ts';
 import { createRunner } from './invocations/places/runner.ts';
 import { createSubjectReader } from './invocations/read/read-subject.ts';
@@ -156,7 +156,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
       void backlog.pump().catch((error) => log.error({ err: error }, 'cannot start queued requests'));
   });
   const agentChecks = createOnDemandRun(() => checkDueAgents(base), log);
-  const others = { ...channelWork, ...createRegistryWork(base), ...createMoneyWork(base) };
+  const others = { ...channelWork, ...createRegistryWork(base), ...createMoneyWork({ ...base, finisher }) };
   return { ...base, ...others, ...live, finisher, backlog, agentChecks, webhookDispatcher };
 }
 
@@ -190,11 +190,14 @@ const paymentParts = (needs: Parameters<typeof createPaymentChecks>[0]) => ({
   channels: createChannels(needs),
 });
 
-const createMoneyWork = (base: Parameters<typeof createReservesReader>[0] & Parameters<typeof createSettler>[0]) => ({
+type MoneyNeeds = Parameters<typeof createReservesReader>[0] & Parameters<typeof createRequestPayouts>[0];
+
+const createMoneyWork = (base: MoneyNeeds & Parameters<typeof createSettler>[0]) => ({
   settler: createSettler(base),
   reorgWatch: createReorgWatch(base),
   reserves: createReservesReader(base),
   totals: createTotalsReader(base),
+  requestPayouts: createRequestPayouts(base),
 });
 
 function createChannelWork(base: ClaimContext) {
@@ -268,8 +271,7 @@ const settingsOf = (config: Config) => ({
 const chainReaders = (rpcUrl: string, { token, wallet }: ChainInfo) => ({
   walletSignatures: createWalletSignatures({ rpcUrl }),
   challengeTries: createChallengeTries(),
-  incomingTransfers: createIncomingTransfers({ rpcUrl, token, wallet }),
-  walletBalances: createWalletBalances({ rpcUrl, token, wallet }),
+  ...createWalletReads({ rpcUrl, token, wallet }),
   claimSimulator: createClaimSimulator({ rpcUrl, from: wallet }),
 });
 

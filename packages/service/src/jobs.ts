@@ -34,8 +34,7 @@ import { foldTotals } from './payments/ledger/fold-totals.ts';
 import type { HasPlatformFee } from './payments/ledger/platform-fee.ts';
 import { forgetOldStrikes } from './payments/onchain/payer-standing.ts';
 import { releaseForgottenWithdrawals } from './payments/payouts/hold-withdrawal.ts';
-import type { HasTransferDepth } from './payments/reconcile/read-transfers.ts';
-import { readTransfers } from './payments/reconcile/read-transfers.ts';
+import { type PayoutContext, readWallet } from './payments/reconcile/read-payouts.ts';
 import type { ReconcileContext } from './payments/reconcile/reconcile.ts';
 import { reconcilePayments } from './payments/reconcile/reconcile.ts';
 import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
@@ -64,7 +63,7 @@ interface InvocationJobs extends PayContext, EndContext, HasBacklog, HasRetentio
 
 interface AgentJobs extends CheckContext, FollowContext, HasFeedbackGiver {}
 
-interface MoneyJobs extends ReconcileContext, WalletReads, HasTransferDepth, HasPlatformFee {}
+interface MoneyJobs extends ReconcileContext, WalletReads, PayoutContext, HasPlatformFee {}
 
 interface ChannelJobs extends ClaimContext, HasChannelClaimer {}
 
@@ -129,7 +128,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     // In every process: each reports its own figures.
     repeatHere(ctx, 'measure-channels', 10_000, () => measureChannels(ctx)),
     repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
-    repeatEvery(ctx, 'read-transfers', 2000, () => readTransfers(ctx)),
+    repeatEvery(ctx, 'read-transfers', 2000, () => readWallet(ctx)),
     repeatEvery(ctx, 'follow-channels', 2000, () => actOnChannels(ctx)),
     repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
     repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),

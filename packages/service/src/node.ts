@@ -21,6 +21,7 @@ import { NODE_VERSION } from './lib/process/node-version.ts';
 import { startTracing } from './lib/tracing/tracing.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
+import { catchUp } from './payments/reconcile/read-payouts.ts';
 import { startWorker } from './queue/worker.ts';
 import { noteSignatureEngine, warnOfReach } from './start-warnings.ts';
 
@@ -118,7 +119,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   // Alive, but not ready, while the registry is loaded.
   front.serve(createAdmission({ ...ctx, admissionLimits: config.admissionLimits })(createApp(ctx).fetch));
   await ctx.replica.start();
-  await prepareChain(ctx, local?.chainRepair);
+  await prepareChain(ctx, local?.chainRepair, () => catchUp(ctx));
   await startBackground(ctx, stops);
   stops.push({
     name: 'requests',

@@ -15,7 +15,7 @@ export interface PointStore {
 }
 
 /** The points that a table holds: (chain_id, block_number, block_hash). */
-export const pointStore = (table: 'transfer_point' | 'channel_point'): PointStore => ({
+export const pointStore = (table: 'transfer_point' | 'channel_point' | 'payout_point'): PointStore => ({
   list: (sql, chainId) =>
     sql.query<ChainPoint>(
       `list-${table}`,

@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'pay'
   | 'trs'
   | 'wdr'
+  | 'fpo'
   | 'whk'
   | 'ses'
   | 'aud'

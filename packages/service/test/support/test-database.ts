@@ -15,16 +15,20 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A new database with the current schema and no rows, for one test file. Safe in files that run at the same time. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A new database with the current schema and no rows, for one test file; or a copy of another, which nobody may be connected to. Safe in
+ * files that run at the same time.
+ */
+export async function createTestDatabase(copied?: TestDatabase): Promise<TestDatabase> {
   const migrationError = inject('migrationError');
   if (migrationError !== null) throw new Error(`the template database has no schema: ${migrationError}`);
   const adminUrl = inject('postgresAdminUrl');
   const prefix = `test_${process.env.VITEST_POOL_ID ?? 0}_`;
   const name = `${prefix}${randomBytes(8).toString('hex')}`;
+  const template = copied ? new URL(copied.url).pathname.slice(1) : TEMPLATE_DATABASE;
   await asAdmin(adminUrl, async (admin) => {
     await assertBudget(admin, prefix);
-    await admin.query(`create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
+    await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });
   return {
     url: withDatabase(adminUrl, name),

@@ -1,12 +1,13 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import { type HasWallet, payoutNonce } from '../../chain/node-wallet.ts';
+import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { addJob } from '../../queue/add-job.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { insertChainPayments } from '../onchain/chain-payment-store.ts';
+import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
+import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { creditRefund, isCredited } from './credit-refund.ts';
 import type { Refund, RefundWay } from './refund.ts';
@@ -75,3 +76,7 @@ export async function owePayer(
   await addJob(tx, 'settle-payment', { paymentId: payment.id }, { jobKey: settleJobKey(payment.id) });
   return 'on_chain';
 }
+
+/** The refund of a request to the wallet that paid for it; null: none is owed. */
+export const refundOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
+  findBySubject(ctx.db, requestId, 'refund');

@@ -1,7 +1,6 @@
 import type { Withdrawal } from '@agent-network/contracts/payments/payments';
 import type { AccountCaller, KnownCaller } from '../../access/caller/caller.ts';
 import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
-import { payoutNonce } from '../../chain/node-wallet.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
@@ -9,21 +8,31 @@ import { until } from '../../lib/concurrency/until.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
 import { addJob } from '../../queue/add-job.ts';
 import { requireUnfrozen } from '../ledger/freeze-treasury.ts';
-import { type LedgerAccount, lockFees, lockLedgerAccount, OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import {
+  FEES,
+  type LedgerAccount,
+  lockFees,
+  lockLedgerAccount,
+  OUTGOING,
+  postTransfers,
+} from '../ledger/ledger-store.ts';
 import { takeFees } from '../ledger/take-fees.ts';
 import { requireTreasury } from '../ledger/treasury.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
+import { findByNames, findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { HasWalletFunds } from '../onchain/channel-claims.ts';
 import { toWithdrawal } from '../onchain/withdrawal-view.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
+import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { countWithdrawals } from './refund-store.ts';
 import { settleJobKey } from './settle-job-key.ts';
+import { withdrawalNonce } from './withdrawal-nonce.ts';
 import {
   type WithdrawalApproval,
   type WithdrawalTerms,
@@ -31,7 +40,10 @@ import {
   withdrawalTerms,
 } from './withdrawal-terms.ts';
 
-type WithdrawContext = ChainContext & HasSimulator & HasWalletFunds;
+/** Whether the wallet can pay, and the token takes it. */
+interface PayoutChecks extends HasSimulator, HasWalletFunds {}
+
+type WithdrawContext = ChainContext & PayoutChecks & HasSecrets;
 
 /** Maximum time that a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
@@ -57,7 +69,9 @@ export async function withdraw(
   await requireFewWithdrawals(ctx, caller.accountId);
   const { amountMicro, to, from } = terms;
   const id = withdrawalId ?? newId('wdr');
-  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro });
+  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
+  const foundOnChain = withdrawalId === null ? null : await findOwn(ctx, payment);
+  if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
   await hold(ctx, payment, from);
   try {
     await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
@@ -69,6 +83,13 @@ export async function withdraw(
     throw error;
   }
   return waitBriefly(ctx, payment.subjectId);
+}
+
+/** A withdrawal under the same key that a restored database had lost, and that was booked anew from the chain; null: none. */
+async function findOwn(ctx: WithdrawContext, { accountId, chainId, token, authorization }: NewChainPayment) {
+  const { from, nonce } = authorization;
+  const [found] = await findByNames(ctx.db, [{ chainId, token, from, nonce, subjectId: null, purpose: 'withdrawal' }]);
+  return found?.accountId === accountId ? found : null;
 }
 
 const DAY_MS = 86_400_000;
@@ -91,19 +112,33 @@ async function hold(ctx: WithdrawContext, payment: NewChainPayment, from: Withdr
   await ctx.db.transaction(async (tx) => {
     // The fees are locked first, as in `takeFees`, so that withdrawals cannot deadlock.
     if (from === 'fees') await lockFees(tx);
-    const treasury = await lockTreasury(tx, payment);
+    const treasury = await lockTreasury(tx, payment, from);
     await holdForWithdrawal(tx, { id, from, treasury, amountMicro: authorization.valueMicro, now });
     failpoint('before-withdrawal-hold-commit');
   });
   failpoint('after-withdrawal-hold-commit');
 }
 
-async function lockTreasury(tx: Tx, { ledgerAccountId, accountId }: NewChainPayment): Promise<LedgerAccount> {
+async function lockTreasury(
+  tx: Tx,
+  { ledgerAccountId, accountId, chainId }: NewChainPayment,
+  from: WithdrawalTerms['from'],
+): Promise<LedgerAccount> {
   const treasury = await lockLedgerAccount(tx, ledgerAccountId);
   if (treasury?.accountId !== accountId) throw notFound('treasury');
   requireUnfrozen(treasury);
+  const why = await whyWithdrawalsWait(tx, { chainId, source: sourceName(treasury, from) });
+  if (why !== null) throw new AppError('UNAVAILABLE', `${waiting[why]} Nothing was withdrawn.`, {});
   return treasury;
 }
+
+const waiting = {
+  reading: 'The node was restored, and reads from the chain what has happened since.',
+  undecided: 'The node was restored, and its operator has to decide about payments that it made before.',
+};
+
+/** The ledger account that a withdrawal is paid from. */
+const sourceName = ({ id }: LedgerAccount, from: WithdrawalTerms['from']): string => (from === 'fees' ? FEES : id);
 
 function signPayout(
   ctx: WithdrawContext,
@@ -113,7 +148,8 @@ function signPayout(
     treasury,
     to,
     amountMicro,
-  }: { id: string; accountId: string; treasury: LedgerAccount; to: string; amountMicro: bigint },
+    from,
+  }: Pick<WithdrawalTerms, 'to' | 'amountMicro' | 'from'> & { id: string; accountId: string; treasury: LedgerAccount },
 ): NewChainPayment {
   const { chain, wallet } = ctx;
   const authorization = {
@@ -122,7 +158,7 @@ function signPayout(
     valueMicro: amountMicro,
     validAfterS: 0n,
     validBeforeS: BigInt(Math.floor(ctx.clock.now().getTime() / 1000)) + PAYOUT_WINDOW_S,
-    nonce: payoutNonce(chain.chainId, 'withdrawal', id),
+    nonce: withdrawalNonce(ctx.secrets, chain.chainId, { id, source: sourceName(treasury, from) }),
   };
   return {
     id: newId('pay'),
@@ -167,7 +203,7 @@ async function commit(
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
     await approval?.use(tx);
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
-    const treasury = await lockTreasury(tx, payment);
+    const treasury = await lockTreasury(tx, payment, from);
     requireAvailable(treasury.postedMicro - treasury.heldMicro, amountMicro);
     const id = `withdrawal:${subjectId}`;
     await postTransfers(

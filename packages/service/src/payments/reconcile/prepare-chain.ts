@@ -8,6 +8,7 @@ import { sumWallet } from '../ledger/ledger-total-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
 import { sumOpenPayouts } from '../onchain/open-payout-store.ts';
+import { sumUnbookedPayouts } from '../payouts/found-payout-store.ts';
 import type { ChainRepair } from './chain-repair.ts';
 import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
 
@@ -23,14 +24,20 @@ const COMPARED_FOR_MS = 1000;
 /**
  * Compares the chain with the node's records at start, and registers the sending keys with their nonces and balances. Throws
  * ChainMismatchError, which prevents the start, when the chain lacks transactions that were mined and does not accept them again, or the
- * wallet holds less than the ledger says. With a `repair` it logs the loss, makes it good and continues.
+ * wallet holds less than the ledger says. With a `repair` it logs the loss, makes it good and continues. `readWallet` brings the books of a
+ * database that is new to the node up to the chain, once this is known to be their chain.
  */
-export async function prepareChain(ctx: ChainContext, repair: ChainRepair | null = null): Promise<void> {
+export async function prepareChain(
+  ctx: ChainContext,
+  repair: ChainRepair | null = null,
+  readWallet: () => Promise<void> = async () => undefined,
+): Promise<void> {
   const { chainId } = ctx.chain;
   const keys = keysOf(ctx);
   const counts = await Promise.all(
     keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address }, repair)),
   );
+  await readWallet();
   await requireMoney(ctx, repair);
   for (const [index, { address }] of keys.entries())
     await registerSigner(ctx.db, { chainId, signer: address }, counts[index] ?? 0);
@@ -75,14 +82,15 @@ async function sendMissing(
 
 /**
  * Compares the wallet's balance with the minimum required by the ledger. Payouts in progress are excluded, because after a crash they may
- * have left the wallet without being booked. Amounts that a reorg removed are excluded, because the node collects them again once it runs.
+ * have left the wallet without being booked, and so are payouts that were found on the chain and wait for an operator. Amounts that a reorg removed are excluded, because the node collects them again once it runs.
  * Other processes continue meanwhile, and a payout may begin between two reads: only an amount that is missing in every read counts.
  */
 async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Promise<void> {
   const { address } = ctx.wallet;
   let last = { holds: 0n, owes: 0n };
   const isEnough = async () => {
-    const leaving = await sumOpenPayouts(ctx.db, ctx.chain.chainId);
+    const { chainId } = ctx.chain;
+    const leaving = (await sumOpenPayouts(ctx.db, chainId)) + (await sumUnbookedPayouts(ctx.db, chainId));
     const owes = (await sumWallet(ctx.db)) - leaving;
     last = { owes, holds: await ctx.usdc.balanceOf(address) };
     return last.holds >= owes || last.holds + (await sumTakenBack(ctx)) >= owes ? true : null;

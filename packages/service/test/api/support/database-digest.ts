@@ -11,6 +11,8 @@ const bookkeeping = new Set(
     'unaudited_request',
     'reserves_watch',
     'transfer_point',
+    'payout_point',
+    'chain_catch_up',
     'registry_point',
     'registry_reading',
     'network_follow',

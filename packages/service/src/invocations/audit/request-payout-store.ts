@@ -1,0 +1,13 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** Requests that may still come to a payout: open ones, and those with a bill, of which something may be returned. */
+export async function listPayingRequests(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-paying-requests',
+    `select id from invocation where completed_at is null
+     union
+     select b.subject_id from chain_payment b where b.purpose = 'bill'
+        and b.created_at > (select max(created_at) from chain_payment) - interval '3 days'`,
+  );
+  return rows.map(({ id }) => id);
+}

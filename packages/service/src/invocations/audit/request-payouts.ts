@@ -1,0 +1,43 @@
+import { payoutNonce } from '../../chain/node-wallet.ts';
+import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
+import { refundOf } from '../../payments/payouts/refund-payer.ts';
+import type { HasRequestPayouts, RequestPayout } from '../../payments/reconcile/explain-payouts.ts';
+import { endSpent } from '../../payments/settlement/end-spent.ts';
+import { paymentOf } from '../../payments/x402/claim-payments.ts';
+import type { HasFinisher } from '../finish/end-invocations.ts';
+import { hasEnded } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import { listPayingRequests } from './request-payout-store.ts';
+
+type Needs = HasFinisher & Parameters<typeof endSpent>[0];
+
+const purposes = ['refund', 'return', 'second_return', 'bill'] as const;
+
+const message = 'It was refunded on chain before the database of this node was restored.';
+
+/**
+ * What requests of the books have to do with payouts that are on the chain and not in the books. A request that was refunded ends as
+ * failed, before its agent is called again; its refund has the nonce of the one that was made, so nothing is paid.
+ */
+export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayouts'] => ({
+  async find(nonces) {
+    const found = new Map<string, RequestPayout>();
+    if (nonces.length === 0) return found;
+    const wanted = new Set(nonces);
+    for (const requestId of await listPayingRequests(ctx.db))
+      for (const purpose of purposes) {
+        const nonce = payoutNonce(ctx.chain.chainId, purpose, requestId);
+        if (wanted.has(nonce)) found.set(nonce, { requestId, purpose });
+      }
+    return found;
+  },
+  async end(requestId) {
+    const payment = await paymentOf(ctx, requestId);
+    if (payment && isOpen(payment.state)) await endSpent(ctx, payment);
+    const invocation = await findInvocation(ctx.db, requestId);
+    if (invocation && !hasEnded(invocation.status))
+      await ctx.finisher.finish({ invocation, outcome: { kind: 'failed', reason: 'agent_error', message } });
+    const refund = await refundOf(ctx, requestId);
+    if (refund && isOpen(refund.state)) await endSpent(ctx, refund);
+  },
+});

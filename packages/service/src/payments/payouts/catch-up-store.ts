@@ -1,0 +1,76 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** Blocks that were read because the database was another one than before. */
+export interface CatchUp {
+  readonly database: string;
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly isRestored: boolean;
+  readonly caughtUpAt: Date;
+}
+
+export interface Standing {
+  /** Null: the server does not tell; then only a start of the node is taken for a new database. */
+  readonly database: string | null;
+  /** False: this database was never held against the chain. */
+  readonly isCaughtUp: boolean;
+}
+
+export async function readStanding(sql: Sql, chainId: number): Promise<Standing> {
+  const [row] = await sql.query<Standing>(
+    'read-catch-up',
+    `select i.database, i.database is null or exists (select from chain_catch_up c where c.chain_id = $1 and c.database = i.database) as "isCaughtUp"
+       from (select database_identity() as database) i`,
+    [chainId],
+  );
+  return row ?? { database: null, isCaughtUp: true };
+}
+
+export const insertCatchUp = (
+  sql: Sql,
+  chainId: number,
+  { database, fromBlock, toBlock, isRestored, caughtUpAt }: CatchUp,
+): Promise<unknown> =>
+  sql.query(
+    'insert-catch-up',
+    `insert into chain_catch_up (chain_id, database, from_block, to_block, is_restored, caught_up_at)
+     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+    [chainId, database, fromBlock, toBlock, isRestored, caughtUpAt],
+  );
+
+export const listCatchUps = (sql: Sql): Promise<CatchUp[]> =>
+  sql.query<CatchUp>(
+    'list-catch-ups',
+    `select database, from_block as "fromBlock", to_block as "toBlock", is_restored as "isRestored", caught_up_at as "caughtUpAt"
+       from chain_catch_up order by caught_up_at`,
+  );
+
+/**
+ * Why withdrawals from a ledger account wait: the chain is not read since the restore, or a payout since then is not charged to anybody, or
+ * not fully to this account; null: they don't.
+ */
+export async function whyWithdrawalsWait(
+  sql: Sql,
+  { chainId, source }: { chainId: number; source: string },
+): Promise<'reading' | 'undecided' | null> {
+  const [row] = await sql.query<{ why: 'reading' | 'undecided' | null }>(
+    'why-withdrawals-wait',
+    `select case when exists (select from found_payout where chain_id = $1 and
+                   (is_restored and state in ('found', 'undecided') or state = 'due' and source = $2)) then 'undecided'
+                 when exists (select from chain_catch_up where chain_id = $1) and i.database is not null
+                  and not exists (select from chain_catch_up c where c.chain_id = $1 and c.database = i.database) then 'reading' end as why
+       from (select database_identity() as database) i`,
+    [chainId, source],
+  );
+  return row?.why ?? null;
+}
+
+/** True when this database was held against its chain since it is the node's. */
+export async function isCaughtUp(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ is: boolean }>(
+    'is-caught-up',
+    `select i.database is null or exists (select from chain_catch_up c where c.database = i.database) as is
+       from (select database_identity() as database) i`,
+  );
+  return row?.is ?? false;
+}

@@ -1,0 +1,94 @@
+import type { Tx } from '../../db/sql.ts';
+import { newId } from '../../lib/id.ts';
+import { FEES, LOSS, lockFees, lockLedgerAccount, OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import { unheldFees } from '../ledger/take-fees.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import { insertChainPayments } from '../onchain/chain-payment-store.ts';
+import { settlePayment } from '../onchain/end-payments.ts';
+import { type FoundPayout, lockFoundPayout, writeFoundPayout } from './found-payout-store.ts';
+
+/**
+ * Books a payout as paid from an account: as much as it has; the rest is the node's loss until the account has it. In the caller's
+ * transaction, which has locked the payout.
+ */
+export async function charge(tx: Tx, payout: FoundPayout, source: string, now: Date): Promise<void> {
+  const account = await lockAccount(tx, source);
+  const payment = toPayment(payout, { source, accountId: account.accountId });
+  const { valueMicro } = payout;
+  if (!(await insertChainPayments(tx, [payment], now)).has(payment.id)) {
+    await writeFoundPayout(tx, { ...payout, state: 'explained' }, now);
+    return;
+  }
+  const taken = account.availableMicro < valueMicro ? account.availableMicro : valueMicro;
+  const subjectId = payment.subjectId;
+  const common = { credit: OUTGOING, kind: 'withdrawal' as const, subjectId };
+  const transfers = [
+    { ...common, id: `withdrawal:${subjectId}`, debit: source, amountMicro: source === LOSS ? 0n : taken },
+    { ...common, id: `loss:${subjectId}`, debit: LOSS, amountMicro: source === LOSS ? valueMicro : valueMicro - taken },
+  ];
+  await postTransfers(
+    tx,
+    transfers.filter(({ amountMicro }) => amountMicro > 0n),
+    now,
+  );
+  const { transactionHash, blockNumber, blockHash } = payout;
+  await settlePayment(tx, payment, { transactionHash, blockNumber, blockHash }, now);
+  const dueMicro = source === LOSS ? 0n : valueMicro - taken;
+  const state = dueMicro > 0n ? 'due' : payout.decidedBy === null ? 'booked' : 'decided';
+  await writeFoundPayout(tx, { ...payout, state, source, dueMicro, paymentId: payment.id }, now);
+}
+
+async function lockAccount(tx: Tx, source: string): Promise<{ availableMicro: bigint; accountId: string | null }> {
+  if (source === LOSS) return { availableMicro: 0n, accountId: null };
+  if (source === FEES) {
+    await lockFees(tx);
+    return { availableMicro: await unheldFees(tx), accountId: null };
+  }
+  const account = await lockLedgerAccount(tx, source);
+  const availableMicro = account ? account.postedMicro - account.heldMicro : 0n;
+  return { availableMicro, accountId: account?.accountId ?? null };
+}
+
+/** Takes what an account lacked when a payout was charged to it, as soon as it has some. */
+export async function collect(tx: Tx, id: string, now: Date): Promise<void> {
+  const payout = await lockFoundPayout(tx, id, ['due']);
+  if (!payout?.source) return;
+  const { availableMicro } = await lockAccount(tx, payout.source);
+  const amountMicro = availableMicro < payout.dueMicro ? availableMicro : payout.dueMicro;
+  if (amountMicro <= 0n) return;
+  const subjectId = payout.id;
+  const transferId = `collected:${payout.id}:${payout.dueMicro}`;
+  const transfer = {
+    id: transferId,
+    debit: payout.source,
+    credit: LOSS,
+    amountMicro,
+    kind: 'withdrawal' as const,
+    subjectId,
+  };
+  await postTransfers(tx, [transfer], now);
+  const dueMicro = payout.dueMicro - amountMicro;
+  await writeFoundPayout(tx, { ...payout, dueMicro, state: dueMicro === 0n ? 'booked' : 'due' }, now);
+}
+
+/** The payment that a payout is in the books from now on. Its signature is lost; the transfer has happened. */
+function toPayment(
+  payout: FoundPayout,
+  { source, accountId }: { source: string; accountId: string | null },
+): NewChainPayment {
+  const { chainId, token, from, to, valueMicro, nonce } = payout;
+  return {
+    id: newId('pay'),
+    chainId,
+    token,
+    direction: 'out',
+    purpose: 'withdrawal',
+    subjectId: newId('wdr'),
+    accountId,
+    ledgerAccountId: source,
+    authorization: { from, to, valueMicro, validAfterS: 0n, validBeforeS: 0n, nonce },
+    signature: '0x',
+    fingerprint: null,
+    x402Version: null,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Records } from '../../db/records.ts';
+import type { Tx } from '../../db/sql.ts';
+import { invalid, notFound } from '../../lib/app-error.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { FEES, findLedgerAccount, LOSS } from '../ledger/ledger-store.ts';
+import { charge } from './charge-payout.ts';
+import { type FoundPayout, lockFoundPayout, writeFoundPayout } from './found-payout-store.ts';
+
+/**
+ * An operator's word about a payout: `charge`: it was paid from this ledger account. `loss`: the node bears it. `own`: it was the operator's
+ * own money, which the books never had.
+ */
+export type Decision = { readonly kind: 'charge'; readonly account: string } | { readonly kind: 'loss' | 'own' };
+
+const chargeable = ['treasury', 'agent', 'suspense'];
+
+/** Closes a payout that waits for an operator, once, and keeps the name with the decision. */
+export async function decidePayout(
+  { db, clock }: Records,
+  { id, decision, by }: { id: string; decision: Decision; by: string },
+): Promise<FoundPayout> {
+  return db.transaction(async (tx) => {
+    const now = clock.now();
+    const payout = await lockFoundPayout(tx, id, ['expected', 'undecided', 'due']);
+    if (!payout) throw notFound('payout that waits for a decision');
+    const word = { decidedBy: by, decision: decision.kind === 'charge' ? `charge ${decision.account}` : decision.kind };
+    if (payout.state === 'due') {
+      // It is booked, and the node bears what the account lacks: it may only be left at that.
+      if (decision.kind !== 'loss') throw invalid('decision', 'may only be a loss: the payout is charged already');
+      await writeFoundPayout(tx, { ...payout, ...word, state: 'decided', dueMicro: 0n }, now);
+    } else if (decision.kind === 'own') {
+      await writeFoundPayout(tx, { ...payout, ...word, state: 'decided' }, now);
+    } else {
+      const source = decision.kind === 'charge' ? await requireChargeable(tx, decision.account) : LOSS;
+      await charge(tx, { ...payout, ...word }, source, now);
+    }
+    const decided = await lockFoundPayout(tx, id, ['decided', 'booked', 'due', 'explained']);
+    invariant(decided !== null, 'a decided payout is closed');
+    return decided;
+  });
+}
+
+async function requireChargeable(tx: Tx, id: string): Promise<string> {
+  if (id === FEES) return id;
+  const account = await findLedgerAccount(tx, id);
+  if (!account || !chargeable.includes(account.kind))
+    throw invalid('account', 'is no treasury, suspense account or fees');
+  return id;
+}

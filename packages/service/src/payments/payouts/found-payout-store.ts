@@ -1,0 +1,164 @@
+import type { OutgoingTransfer } from '../../chain/outgoing-transfer-client.ts';
+import type { AuthorizedTransfer } from '../../chain/transfer-point-store.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
+import { newId } from '../../lib/id.ts';
+
+/**
+ * `expected`: of a request that the books know and that has not come to its payout yet. `explained`: a payment of the books has it by now.
+ * `booked`: charged to the account that it came from. `due`: charged, but that account lacks some of it. `undecided`: an operator decides.
+ */
+export type FoundPayoutState = 'found' | 'expected' | 'explained' | 'booked' | 'due' | 'undecided' | 'decided';
+
+/** A transfer out of the wallet that no payment of the books explained when it was read. */
+export interface FoundPayout {
+  readonly id: string;
+  readonly chainId: number;
+  readonly token: string;
+  /** The node's wallet. */
+  readonly from: string;
+  readonly nonce: string;
+  readonly isPlain: boolean;
+  readonly to: string;
+  readonly valueMicro: bigint;
+  readonly transactionHash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  readonly isRestored: boolean;
+  readonly state: FoundPayoutState;
+  readonly requestId: string | null;
+  readonly purpose: string | null;
+  readonly source: string | null;
+  readonly dueMicro: bigint;
+  readonly paymentId: string | null;
+  readonly decidedBy: string | null;
+  readonly decision: string | null;
+  readonly foundAt: Date;
+}
+
+const columns = `id, chain_id as "chainId", token, from_address as "from", nonce, is_plain as "isPlain", to_address as "to", value_micro as "valueMicro",
+  transaction_hash as "transactionHash", block_number as "blockNumber", block_hash as "blockHash", is_restored as "isRestored", state,
+  request_id as "requestId", purpose, source, due_micro as "dueMicro", payment_id as "paymentId", decided_by as "decidedBy", decision,
+  found_at as "foundAt"`;
+
+export type NamedTransfer = Omit<OutgoingTransfer, 'nonce' | 'ordinal'> & {
+  readonly nonce: string;
+  readonly isPlain: boolean;
+};
+
+/** Records the transfers that no payment of the books has as its own, each once. Returns how many were new. */
+export async function insertFoundPayouts(
+  tx: Tx,
+  { chainId, token, wallet }: { chainId: number; token: string; wallet: string },
+  transfers: readonly NamedTransfer[],
+  { isRestored, now }: { isRestored: boolean; now: Date },
+): Promise<number> {
+  const of = <T>(pick: (t: NamedTransfer) => T) => transfers.map(pick);
+  const rows = await tx.query(
+    'insert-found-payouts',
+    `insert into found_payout (id, chain_id, token, from_address, nonce, is_plain, to_address, value_micro, transaction_hash, block_number, block_hash,
+        is_restored, found_at, changed_at)
+     select t.id, $1, $2, $3, t.nonce, t.is_plain, t.to_address, t.value, t.hash, t.block, t.block_hash, $12, $13, $13
+       from unnest($4::text[], $5::text[], $6::bool[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[])
+         as t(id, nonce, is_plain, to_address, value, hash, block, block_hash)
+      where not exists (select from chain_payment p
+        where p.chain_id = $1 and p.token = $2 and p.from_address = $3 and p.nonce = t.nonce and p.direction = 'out')
+     on conflict do nothing returning id`,
+    [
+      chainId,
+      token,
+      wallet,
+      of(() => newId('fpo')),
+      of((t) => t.nonce),
+      of((t) => t.isPlain),
+      of((t) => t.to),
+      of((t) => t.valueMicro),
+      of((t) => t.transactionHash),
+      of((t) => t.blockNumber),
+      of((t) => t.blockHash),
+      isRestored,
+      now,
+    ],
+  );
+  return rows.length;
+}
+
+export const listFoundPayouts = (sql: Sql, states: readonly FoundPayoutState[] | null): Promise<FoundPayout[]> =>
+  sql.query<FoundPayout>(
+    'list-found-payouts',
+    `select ${columns} from found_payout where $1::text[] is null or state = any($1) order by block_number, id`,
+    [states],
+  );
+
+/** Locks one until the transaction ends; null when it is not in one of these states any more. */
+export async function lockFoundPayout(
+  tx: Tx,
+  id: string,
+  states: readonly FoundPayoutState[],
+): Promise<FoundPayout | null> {
+  const [row] = await tx.query<FoundPayout>(
+    'lock-found-payout',
+    `select ${columns} from found_payout where id = $1 and state = any($2) for update`,
+    [id, states],
+  );
+  return row ?? null;
+}
+
+export const writeFoundPayout = (
+  tx: Tx,
+  { id, state, source, dueMicro, paymentId, requestId, purpose, decidedBy, decision }: FoundPayout,
+  now: Date,
+): Promise<unknown> =>
+  tx.query(
+    'write-found-payout',
+    `update found_payout set state = $2, source = $3, due_micro = $4, payment_id = $5, request_id = $6, purpose = $7, decided_by = $8,
+            decision = $9, changed_at = $10 where id = $1`,
+    [id, state, source, dueMicro, paymentId, requestId, purpose, decidedBy, decision, now],
+  );
+
+/** Those that wait for a payment of the books, which has come. Returns how many. */
+export async function closeExplained(sql: Sql, token: string, wallet: string, now: Date): Promise<number> {
+  const rows = await sql.query(
+    'close-explained-payouts',
+    `update found_payout f set state = 'explained', payment_id = p.id, changed_at = $3 from chain_payment p
+      where f.state in ('found', 'expected') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = $2
+        and p.nonce = f.nonce and p.direction = 'out' returning f.id`,
+    [token, wallet, now],
+  );
+  return rows.length;
+}
+
+/** Sum of what has left the wallet and is not in the books yet. */
+export async function sumUnbookedPayouts(sql: Sql, chainId: number): Promise<bigint> {
+  const [row] = await sql.query<{ sum: bigint }>(
+    'sum-unbooked-payouts',
+    `select coalesce(sum(value_micro), 0)::bigint as sum from found_payout
+      where chain_id = $1 and state in ('found', 'expected', 'undecided')`,
+    [chainId],
+  );
+  return row?.sum ?? 0n;
+}
+
+/** Ledger accounts that withdrawals are paid from, in the order of ids. */
+export async function listSources(sql: Sql, after: string, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-withdrawal-sources',
+    `select id from ledger_account where kind in ('treasury', 'agent') and id > $1 order by id limit $2`,
+    [after, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Transfers of a wallet to this node by authorizations that nobody has shown, locked until the transaction ends. */
+export const listUnshownOf = (tx: Tx, chainId: number, from: string): Promise<AuthorizedTransfer[]> =>
+  tx.query<AuthorizedTransfer>(
+    'list-unshown-transfers-of',
+    `select from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
+            block_number as "blockNumber", block_hash as "blockHash"
+       from unshown_transfer u where u.chain_id = $1 and u.from_address = $2
+        and not exists (select from awaited_refund a
+          where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
+        and not exists (select from chain_payment p where p.chain_id = u.chain_id and p.from_address = u.from_address
+          and p.nonce = u.nonce and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed'))
+      order by u.block_number, u.nonce for update of u`,
+    [chainId, from],
+  );

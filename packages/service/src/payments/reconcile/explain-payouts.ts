@@ -1,0 +1,120 @@
+import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import { takeTransfer } from '../../chain/transfer-point-store.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { creditTransfers } from '../deposits/credit-transfers.ts';
+import { suspenseAccountId } from '../deposits/suspense.ts';
+import { FEES, findTreasuryIds } from '../ledger/ledger-store.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { charge, collect } from '../payouts/charge-payout.ts';
+import {
+  closeExplained,
+  type FoundPayout,
+  listFoundPayouts,
+  listSources,
+  listUnshownOf,
+  lockFoundPayout,
+  writeFoundPayout,
+} from '../payouts/found-payout-store.ts';
+import { isOfWithdrawal, sourceOf } from '../payouts/withdrawal-nonce.ts';
+
+/** A payout that a request of the books will come to: its nonce follows from the request. */
+export interface RequestPayout {
+  readonly requestId: string;
+  readonly purpose: 'refund' | 'return' | 'second_return' | 'bill';
+}
+
+export interface HasRequestPayouts {
+  /** Of these nonces, those of requests that the books know; and ends requests that the chain has refunded. */
+  readonly requestPayouts: {
+    find(nonces: readonly string[]): Promise<ReadonlyMap<string, RequestPayout>>;
+    end(requestId: string): Promise<void>;
+  };
+}
+
+type ExplainContext = ChainContext & HasSecrets & HasRequestPayouts;
+
+const SOURCES_AT_ONCE = 5000;
+
+/**
+ * Finds out where payouts without a payment came from. In this order: a request of the books comes to it (its refund, its bill): it is left
+ * to the request, and a request that was refunded ends. The nonce names the account of a withdrawal: it is charged. The wallet that was paid
+ * had paid this node as much, in payments that nobody showed: they are credited, and the payout is charged to them. The rest is an operator's.
+ */
+export async function explainPayouts(ctx: ExplainContext): Promise<void> {
+  const { db, chain, clock } = ctx;
+  const open = await listFoundPayouts(db, ['found', 'expected', 'due']);
+  if (open.length === 0) return;
+  await closeExplained(db, chain.token, chain.wallet, clock.now());
+  const found = open.filter(({ state }) => state === 'found');
+  const requests = await ctx.requestPayouts.find(found.map(({ nonce }) => nonce));
+  const sources = await findSources(ctx, found);
+  for (const payout of found)
+    await explain(ctx, payout, { request: requests.get(payout.nonce), source: sources.get(payout.nonce) });
+  for (const { id } of open.filter(({ state }) => state === 'due'))
+    await db.transaction((tx) => collect(tx, id, clock.now()));
+  const refunded = await listFoundPayouts(db, ['expected']);
+  for (const { requestId } of refunded.filter(({ purpose }) => purpose === 'refund'))
+    if (requestId) await ctx.requestPayouts.end(requestId);
+}
+
+/** The ledger accounts that withdrawals with these nonces were paid from, by nonce. */
+async function findSources(ctx: ExplainContext, payouts: readonly FoundPayout[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const nonces = payouts.map(({ nonce }) => nonce).filter((nonce) => isOfWithdrawal(ctx.secrets, nonce));
+  if (nonces.length === 0) return found;
+  const match = (accounts: readonly string[]) => {
+    for (const nonce of nonces.filter((each) => !found.has(each))) {
+      const source = sourceOf(ctx.secrets, nonce, accounts);
+      if (source) found.set(nonce, source);
+    }
+  };
+  match([FEES]);
+  for (let after = ''; found.size < nonces.length; ) {
+    const accounts = await listSources(ctx.db, after, SOURCES_AT_ONCE);
+    match(accounts);
+    const last = accounts.at(-1);
+    if (last === undefined) break;
+    after = last;
+  }
+  return found;
+}
+
+async function explain(
+  ctx: ExplainContext,
+  { id }: FoundPayout,
+  { request, source }: { request: RequestPayout | undefined; source: string | undefined },
+): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    const now = ctx.clock.now();
+    const payout = await lockFoundPayout(tx, id, ['found']);
+    if (!payout) return;
+    if (request) await writeFoundPayout(tx, { ...payout, ...request, state: 'expected' }, now);
+    else if (source) await charge(tx, payout, source, now);
+    else {
+      const paidIn = payout.isPlain ? null : await creditPaidIn(ctx, tx, payout);
+      if (paidIn) await charge(tx, payout, paidIn, now);
+      else await writeFoundPayout(tx, { ...payout, state: 'undecided' }, now);
+    }
+  });
+}
+
+/**
+ * Credits what the paid wallet had sent by authorizations that nobody showed since, if it is as much as it was paid: a payment that the
+ * database has lost, whose refund is charged to it. Returns the account that has it; null: the wallet sent less.
+ */
+async function creditPaidIn(
+  ctx: ExplainContext,
+  tx: Tx,
+  { to, chainId, valueMicro }: FoundPayout,
+): Promise<string | null> {
+  const unshown = await listUnshownOf(tx, chainId, to);
+  const same = unshown.find((each) => each.valueMicro === valueMicro);
+  const transfers = same ? [same] : unshown;
+  if (transfers.reduce((sum, each) => sum + each.valueMicro, 0n) < valueMicro) return null;
+  for (const transfer of transfers) await takeTransfer(tx, chainId, transfer);
+  await creditTransfers(ctx, tx, transfers);
+  const owner = (await accountsOfWallets(tx, [to])).get(to);
+  const treasury = owner && (await findTreasuryIds(tx, [owner])).get(owner);
+  return treasury ?? suspenseAccountId(to);
+}

@@ -1,0 +1,141 @@
+import type { ChainPoint } from '../../chain/chain-point.ts';
+import { newestStanding } from '../../chain/chain-point.ts';
+import { transferNonce } from '../../chain/node-wallet.ts';
+import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
+import { pointStore } from '../../chain/point-store.ts';
+import { transferPoints } from '../../chain/transfer-point-store.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
+import { insertCatchUp, readStanding, type Standing } from '../payouts/catch-up-store.ts';
+import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
+import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
+import { type HasTransferDepth, readTransfers } from './read-transfers.ts';
+
+/** Up to where transfers out of the wallet were held against the books. */
+export const payoutPoints = pointStore('payout_point');
+
+const MAX_BLOCKS = 2000n;
+
+export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & HasSecrets & HasRequestPayouts;
+
+/**
+ * Reads the transfers to and from the node's wallet since the last run. What left the wallet is in the books before it is sent, so a
+ * transfer that no payment explains was made by somebody else with the wallet's key, or by this node, in commits that the database has
+ * lost. It is recorded, and charged to the account that it came from where that is certain. When the database is another one than before (a
+ * restore, a failover), withdrawals wait until this has read up to the head. If the process dies, a block is read again.
+ */
+export async function readWallet(ctx: PayoutContext): Promise<void> {
+  const standing = await readStanding(ctx.db, ctx.chain.chainId);
+  const from = await beginPoint(ctx);
+  await readTransfers(ctx);
+  const to = await readPayouts(ctx, standing);
+  await explainPayouts(ctx);
+  if (standing.isCaughtUp || standing.database === null || to === null) return;
+  const { database } = standing;
+  const catchUp = {
+    database,
+    fromBlock: from?.block ?? to,
+    toBlock: to,
+    isRestored: from !== null,
+    caughtUpAt: ctx.clock.now(),
+  };
+  await insertCatchUp(ctx.db, ctx.chain.chainId, catchUp);
+  if (from !== null)
+    ctx.log.warn(
+      { database, fromBlock: String(from.block), toBlock: String(to) },
+      'another database: its books caught up with the chain',
+    );
+}
+
+/** The point that was read up to; a node that has only read incoming transfers goes on from theirs. Null: a new node. */
+async function beginPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
+  const { chainId } = ctx.chain;
+  const [newest] = await payoutPoints.list(ctx.db, chainId);
+  if (newest) return newest;
+  const [incoming] = await transferPoints.list(ctx.db, chainId);
+  if (!incoming) return null;
+  await payoutPoints.add(ctx.db, chainId, { before: null, point: incoming });
+  return incoming;
+}
+
+/** Reads up to where the incoming transfers were read, and returns that block; null when there is more to read. */
+async function readPayouts(ctx: PayoutContext, standing: Standing): Promise<bigint | null> {
+  const { chainId } = ctx.chain;
+  const [last] = await transferPoints.list(ctx.db, chainId);
+  if (!last) return null;
+  let point: ChainPoint | null = (await standingPoint(ctx)) ?? (await startAt(ctx, last));
+  let most = MAX_BLOCKS;
+  while (point !== null && point.block < last.block) {
+    const from: ChainPoint = point;
+    const to = from.block + most < last.block ? from.block + most : last.block;
+    point = await readUpTo(ctx, { from, to, isRestored: !standing.isCaughtUp }).catch((error) => {
+      // Some RPC nodes limit the size of a log query.
+      if (most === 1n) throw error;
+      most = most / 4n || 1n;
+      return from;
+    });
+  }
+  return point === null ? null : last.block;
+}
+
+async function startAt(ctx: PayoutContext, point: ChainPoint): Promise<ChainPoint | null> {
+  return (await payoutPoints.add(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
+}
+
+/** The newest point that is still on the chain; a reorg deeper than all of them rewinds to the oldest. */
+async function standingPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
+  const { chainId } = ctx.chain;
+  const points = await payoutPoints.list(ctx.db, chainId);
+  const [newest] = points;
+  if (!newest) return null;
+  const point = (await newestStanding(points.slice(0, -1), ctx.incomingTransfers.hashAt)) ?? points.at(-1) ?? newest;
+  if (point.block < newest.block) await payoutPoints.goBack(ctx.db, chainId, point.block);
+  return point;
+}
+
+/** Null when another process was faster, or the chain was reorganised during the read; the next run retries. */
+async function readUpTo(
+  ctx: PayoutContext,
+  { from, to, isRestored }: { from: ChainPoint; to: bigint; isRestored: boolean },
+): Promise<ChainPoint | null> {
+  const { chain, db } = ctx;
+  const hash = await ctx.incomingTransfers.hashAt(to);
+  const read = await ctx.outgoingTransfers.read(from.block + 1n, to);
+  if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
+  const point = { block: to, hash };
+  const transfers = read.filter((each) => each.to !== chain.wallet && each.valueMicro > 0n).map(named(chain.chainId));
+  const isAhead = await db.transaction(async (tx) => {
+    if (!(await payoutPoints.add(tx, chain.chainId, { before: from, point }))) return null;
+    const found = await insertFoundPayouts(tx, chain, transfers, { isRestored, now: ctx.clock.now() });
+    return found;
+  });
+  if (isAhead === null) return null;
+  if (isAhead > 0)
+    ctx.log.error(
+      { stream: 'security', payouts: isAhead, isRestored },
+      'transfers out of the wallet that no payment explains',
+    );
+  return point;
+}
+
+const named =
+  (chainId: number) =>
+  ({ nonce, ordinal, ...transfer }: OutgoingTransfer): NamedTransfer => ({
+    ...transfer,
+    isPlain: nonce === null,
+    nonce: nonce ?? transferNonce(chainId, transfer.transactionHash, ordinal),
+  });
+
+const CAUGHT_UP_IN_RUNS = 20;
+
+/**
+ * At the start of a node: a database that was not held against the chain before is, before anything is called, paid or refunded from it.
+ * Throws while the chain can't be read. A database that had caught up before is read on in the background.
+ */
+export async function catchUp(ctx: PayoutContext): Promise<void> {
+  for (let run = 1; run <= CAUGHT_UP_IN_RUNS; run++) {
+    if ((await readStanding(ctx.db, ctx.chain.chainId)).isCaughtUp) return;
+    await readWallet(ctx);
+  }
+  throw new Error('the books of this database could not be held against the chain: it changed with each read');
+}

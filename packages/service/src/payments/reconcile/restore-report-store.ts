@@ -1,0 +1,46 @@
+import type { Sql } from '../../db/sql.ts';
+
+/** A transfer that arrived in the blocks that were read after a restore, credited to its sender because no request of the books has it. */
+export interface CreditedTransfer {
+  readonly from: string;
+  readonly valueMicro: bigint;
+  readonly transactionHash: string | null;
+  readonly account: string;
+}
+
+export interface WaitingMoney {
+  /** Arrived by authorizations; who shows one gets what it was for, until it is credited to its sender. */
+  readonly unshownCount: number;
+  readonly unshownMicro: bigint;
+  readonly suspenseCount: number;
+  readonly suspenseMicro: bigint;
+  /** Claimed of channels on chain, beyond what the books have charged: calls that the database has lost. */
+  readonly channelCount: number;
+  readonly channelMicro: bigint;
+}
+
+/** Transfers credited after the fact in blocks after one, up to another. */
+export const listCredited = (sql: Sql, fromBlock: bigint, toBlock: bigint): Promise<CreditedTransfer[]> =>
+  sql.query<CreditedTransfer>(
+    'list-credited-since',
+    `select from_address as "from", value_micro as "valueMicro", transaction_hash as "transactionHash", ledger_account_id as account
+       from chain_payment where direction = 'in' and purpose = 'deposit' and signature = '0x' and state = 'settled'
+        and block_number > $1 and block_number <= $2 order by block_number, id limit 10000`,
+    [fromBlock, toBlock],
+  );
+
+export async function readWaitingMoney(sql: Sql): Promise<WaitingMoney> {
+  const [row] = await sql.query<WaitingMoney>(
+    'read-waiting-money',
+    `select u.*, s.*, c.* from
+      (select count(*)::int as "unshownCount", coalesce(sum(value_micro), 0)::bigint as "unshownMicro" from unshown_transfer t
+        where not exists (select from chain_payment p where p.chain_id = t.chain_id and p.from_address = t.from_address and p.nonce = t.nonce
+          and p.value_micro = t.value_micro and p.state = 'settled')) u,
+      (select count(*)::int as "suspenseCount", coalesce(sum(posted_micro), 0)::bigint as "suspenseMicro"
+         from ledger_account where kind = 'suspense' and posted_micro > 0) s,
+      (select count(*)::int as "channelCount", coalesce(sum(claimed_micro - charged_micro - reserved_micro), 0)::bigint as "channelMicro"
+         from channel where claimed_micro > charged_micro + reserved_micro) c`,
+  );
+  if (!row) throw new Error('sums have a row');
+  return row;
+}
