@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keccak256, stringToBytes } from 'viem';
-import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { getAddress, keccak256, stringToBytes } from 'viem';
+import { generatePrivateKey } from 'viem/accounts';
+import { createSender } from '../chain/node-wallet.ts';
 
 type Hex = `0x${string}`;
 
@@ -31,8 +32,11 @@ const WALLETS = 5;
 
 export function newWallet(): LocalWallet {
   const privateKey = generatePrivateKey();
-  return { address: privateKeyToAddress(privateKey), privateKey };
+  return { address: addressOfKey(privateKey), privateKey };
 }
+
+/** With the checksum of its letters (EIP-55). */
+export const addressOfKey = (privateKey: Hex): Hex => getAddress(createSender(privateKey).address);
 
 const SENDERS = 2;
 

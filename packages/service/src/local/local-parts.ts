@@ -4,7 +4,6 @@ import { fundWallets, installMissingContracts, type WalletFunding } from '@agent
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { startLocalChain } from '@agent-network/chain/local-chain';
 import { numberToHex } from 'viem';
-import { privateKeyToAddress } from 'viem/accounts';
 import { type Config, isLocalChain } from '../config.ts';
 import type { ConfiguredSecrets } from '../config-keys.ts';
 import { lockDataDir } from '../db/data-dir-lock.ts';
@@ -16,7 +15,14 @@ import type { ChainRepair } from '../payments/reconcile/chain-repair.ts';
 import { transactionsToReplay } from '../payments/reconcile/replay.ts';
 import { fundLostPayers, repairOf } from './chain-repair.ts';
 import { freePort } from './free-port.ts';
-import { type LocalKeys, loadLocalKeys, registrarKeyOf, saveLocalKeys, senderKeysOf } from './local-keys.ts';
+import {
+  addressOfKey,
+  type LocalKeys,
+  loadLocalKeys,
+  registrarKeyOf,
+  saveLocalKeys,
+  senderKeysOf,
+} from './local-keys.ts';
 
 type Hex = `0x${string}`;
 
@@ -96,7 +102,7 @@ interface ChainParts {
 
 async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string> {
   const { dataDir, databaseUrl, keys, log } = parts;
-  const senders = parts.senders.map((key) => privateKeyToAddress(key));
+  const senders = parts.senders.map(addressOfKey);
   const port = await freePort(keys.chainPort ?? 0);
   const chain = await startLocalChain({
     dataDir,
@@ -151,7 +157,7 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
 /** Prepares a chain that another node started: its contracts, and gas for this node's keys. */
 async function prepareJoined(rpcUrl: string, senders: readonly Hex[]): Promise<void> {
   await installMissingContracts(rpcUrl);
-  await giveGas(rpcUrl, senders.map(privateKeyToAddress));
+  await giveGas(rpcUrl, senders.map(addressOfKey));
 }
 
 /** Gives the wallets of this node their test money on a joined chain, once. */

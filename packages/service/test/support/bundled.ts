@@ -7,8 +7,11 @@ import { rolldown } from 'rolldown';
 /** Inside the workspace, so that packages that stay outside the bundle are found. Also where Node.js keeps what it made of bundles. */
 export const BUNDLES = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
 
-/** Native, or loading files by their place. */
-const external = [/^secp256k1/, /^graphile-worker/, /^pg-native/, /^@opentelemetry/, /^pino/];
+/**
+ * Native, or loading files by their place. OpenTelemetry is in the bundle: the node loads it only where traces are on, and an import of what
+ * is outside one file would run at its start.
+ */
+const external = [/^secp256k1/, /^graphile-worker/, /^pg-native/, /^pino/];
 
 const made = new Map<string, Promise<string>>();
 
