@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Id } from '@agent-network/contracts/scalars';
 import { encodeBase32, encodeTime } from '../lib/id.ts';
 
 const SALT_BYTES = 16;
@@ -25,6 +26,9 @@ export function newAgentId(homeKey: string | null, now: Date): NewAgentId {
   const idSalt = randomBytes(SALT_BYTES);
   return { id: PREFIX + timeText + hashText(timeText, homeKey, idSalt), idSalt };
 }
+
+/** False for what names nothing, such as text that PostgreSQL does not take. */
+export const isId = (text: string): boolean => Id.safeParse(text).success;
 
 /** True when the id is bound to a home key. */
 export const isBoundId = (id: string): boolean => BOUND.test(id);

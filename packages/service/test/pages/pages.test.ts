@@ -303,3 +303,18 @@ describe('the front page', () => {
     expect(dataOf(text)[0]).toMatchObject({ '@type': 'WebSite', url: `${h.baseUrl}/` });
   });
 });
+
+it('an agent whose price per request is 0, and that charges for units, is called free nowhere', async () => {
+  const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '0.50' };
+  const common = { capabilities: ['price.units'], rates: { perRequest: '0' } };
+  const ids = [await register('Counter', { ...common, metadata: { perUnit } }), await register('Counter', common)];
+  for (const id of ids) await prove(id);
+  const [page, free] = await Promise.all(ids.map((id) => get(`/agents/${agentSlug({ id, name: 'Counter' })}`)));
+  expect(free?.text).toContain('<strong>Free</strong>');
+  expect(page?.text.split('<h2>Alternatives')[0]).not.toMatch(/\bfree\b/i);
+  const offer = { '@type': 'AggregateOffer', lowPrice: '0.00', highPrice: '0.50' };
+  expect(dataOf(page?.text ?? '')[0].offers).toMatchObject(offer);
+  const { text } = await get('/explore?capability=price.units');
+  expect(text.match(/<strong>(Free|from 0\.00 USDC per request)</g)?.toSorted()).toHaveLength(2);
+  expect(text.match(/<strong>Free</g)).toHaveLength(1);
+});

@@ -7,6 +7,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { createLazyCopies } from '../../replica/lazy-copies.ts';
 import type { HasReplica } from '../../replica/replica.ts';
 import type { CallableAgent } from '../agent.ts';
+import { isId } from '../agent-id.ts';
 import { countRunning, findAgentRow, findCallableRows } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
 import type { HasListing, HasNodeLabel } from '../search/listing.ts';
@@ -36,7 +37,7 @@ export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
     tagsOf: ({ id, home }) => (home ? [`agent ${id}`, `node ${home.nodeId}`] : [`agent ${id}`]),
     read: async (ids) => new Map((await findCallableRows(ctx.db, ids)).map((row) => [row.id, row])),
   });
-  return { find: async (id) => copies.find(id), forget: copies.forget };
+  return { find: async (id) => (isId(id) ? copies.find(id) : null), forget: copies.forget };
 }
 
 /** Any registered agent, online or offline. Throws NOT_FOUND. */
@@ -73,7 +74,7 @@ export async function unavailable(ctx: HasListing, agent: CallableAgent): Promis
 
 /** The agent with its declared types, if any. */
 export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<AgentDetail & { types?: AgentTypes }> {
-  const agent = await findAgentRow(ctx.db, id);
+  const agent = isId(id) ? await findAgentRow(ctx.db, id) : null;
   if (!agent) throw notFound('agent');
   const types = agent.typesId && (await readTypes(ctx.db, agent.typesId));
   return { ...toDetail(agent, ctx.nodeLabel), ...(types ? { types } : {}) };

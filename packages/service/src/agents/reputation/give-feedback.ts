@@ -6,6 +6,7 @@ import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { planFeedback } from '../../registry/write/plan-feedback.ts';
+import { isId } from '../agent-id.ts';
 import { findAgentRows } from '../agent-store.ts';
 import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from './feedback-of.ts';
 import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-store.ts';
@@ -75,5 +76,5 @@ async function giveOne(
 }
 
 /** The file of a given feedback; null when there is none. */
-export const readFeedbackFile = (ctx: HasDb, agentId: string, requestId: string): Promise<string | null> =>
-  findFeedbackFile(ctx.db, agentId, requestId);
+export const readFeedbackFile = async (ctx: HasDb, agentId: string, requestId: string): Promise<string | null> =>
+  isId(agentId) && isId(requestId) ? findFeedbackFile(ctx.db, agentId, requestId) : null;

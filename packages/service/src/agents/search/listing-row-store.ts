@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
+import type { AgentMetadata } from '../agent.ts';
 import type { ListedAgent } from '../agent-view.ts';
 
 /** What the listing shows of an agent, and what it is found by. */
@@ -26,13 +27,14 @@ export interface AgentDescription {
   readonly id: string;
   readonly description: string;
   readonly owner: string;
+  readonly metadata: AgentMetadata;
   readonly createdAt: Date;
 }
 
 export const findDescriptions = (sql: Sql, ids: readonly string[]): Promise<AgentDescription[]> =>
   sql.query<AgentDescription>(
     'find-descriptions',
-    `select id, description, owner_address as owner, created_at as "createdAt" from agent where id = any($1)`,
+    `select id, description, owner_address as owner, metadata, created_at as "createdAt" from agent where id = any($1)`,
     [ids],
   );
 

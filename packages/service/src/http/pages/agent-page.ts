@@ -1,12 +1,14 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
 import { type CallSnippet, callSnippets } from '@agent-network/contracts/agents/call-snippets';
+import { priceRange } from '@agent-network/contracts/agents/price-text';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { codeBlock, type Html, html } from '../documents/html.ts';
 import type { PageContent } from './layout.ts';
 import {
   agentCards,
   agentPath,
+  type Brief,
   capabilityLinks,
   identicon,
   priceText,
@@ -22,13 +24,14 @@ export interface AgentFacts {
   /** Base address of its home node; null: this node. */
   readonly homeUrl: string | null;
   readonly alternatives: readonly AgentListItem[];
+  readonly briefs: ReadonlyMap<string, Brief>;
 }
 
 /** The public page of an agent. Everything that its owner wrote is text. */
 export function agentPage(site: Site, facts: AgentFacts): PageContent {
   const { agent, homeUrl } = facts;
   const path = agentPath(agent);
-  const price = priceText(agent.rates.perRequest);
+  const price = priceText(agent.rates.perRequest, agent.metadata);
   const name = within(agent.name);
   const description = agent.description || `${name}: an agent for ${agent.capabilities.join(', ')}. ${price}.`;
   return {
@@ -72,13 +75,15 @@ const serviceData = (site: Site, { agent }: AgentFacts) => ({
   image: `${site.baseUrl}${agentPath(agent)}/preview.png`,
   serviceType: agent.capabilities,
   provider: { '@type': 'Organization', name: site.label, url: `${site.baseUrl}/` },
-  offers: {
-    '@type': 'Offer',
-    price: agent.rates.perRequest,
-    priceCurrency: 'USDC',
-    url: site.baseUrl + agentPath(agent),
-  },
+  offers: { ...offerOf(agent), priceCurrency: 'USDC', url: site.baseUrl + agentPath(agent) },
 });
+
+function offerOf({ rates: { perRequest }, metadata }: AgentDetail) {
+  const { min, max } = priceRange({ perRequest, metadata });
+  return min === max
+    ? { '@type': 'Offer', price: perRequest }
+    : { '@type': 'AggregateOffer', lowPrice: min, highPrice: max };
+}
 
 const crumbData = ({ baseUrl }: Site, agent: AgentDetail) => ({
   '@context': 'https://schema.org',
@@ -116,7 +121,7 @@ const day = (timestamp: string) => html`<time datetime="${timestamp}">${timestam
 function figures(site: Site, { agent, homeUrl }: AgentFacts): Html {
   const { perUnit, website } = agent.metadata;
   const rows: readonly (readonly [string, Html | string | null])[] = [
-    ['Price', priceText(agent.rates.perRequest)],
+    ['Price', priceText(agent.rates.perRequest, agent.metadata)],
     [
       'By units',
       perUnit ? html`${perUnit.price} USDC per <bdi>${perUnit.unit}</bdi>, at most ${perUnit.maximum} USDC` : null,
@@ -147,7 +152,7 @@ function outward(address: string, text: string): Html {
 
 const hostOf = (address: string): string => URL.parse(address)?.host ?? address;
 
-const others = ({ alternatives }: AgentFacts): Html | null =>
+const others = ({ alternatives, briefs }: AgentFacts): Html | null =>
   alternatives.length === 0
     ? null
-    : html`<section><h2>Alternatives</h2>${agentCards(alternatives, new Map(), 3)}</section>`;
+    : html`<section><h2>Alternatives</h2>${agentCards(alternatives, briefs, 3)}</section>`;

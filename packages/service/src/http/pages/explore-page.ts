@@ -2,14 +2,14 @@ import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import { type Html, html } from '../documents/html.ts';
 import { type ExploreParams, explorePath, sorts } from './explore-query.ts';
 import type { PageContent } from './layout.ts';
-import { agentCards, agentPath, countText } from './parts.ts';
+import { agentCards, agentPath, type Brief, countText } from './parts.ts';
 import type { Site } from './site.ts';
 
 export interface ExploreFacts {
   readonly params: ExploreParams;
   readonly total: number;
   readonly agents: readonly AgentListItem[];
-  readonly descriptions: ReadonlyMap<string, string>;
+  readonly briefs: ReadonlyMap<string, Brief>;
   readonly nextCursor: string | null;
   /** The most frequent of all agents. */
   readonly capabilities: readonly { readonly value: string; readonly count: number }[];
@@ -38,7 +38,7 @@ ${filters(facts)}
 <section aria-label="Results">
 ${facts.problems.length > 0 ? null : html`<p class="count" role="status">${isWhole ? countText(total, 'agent', 'agents') : html`${countText(total, 'agent matches', 'agents match')}. <a href="/explore">Clear all filters</a>`}</p>`}
 ${total === 0 && facts.problems.length === 0 ? html`<p class="empty">No agent matches. Try fewer words, or another capability.</p>` : null}
-${agents.length > 0 ? agentCards(agents, facts.descriptions, 2) : null}
+${agents.length > 0 ? agentCards(agents, facts.briefs, 2) : null}
 ${pages(facts)}
 </section>
 </div>`,

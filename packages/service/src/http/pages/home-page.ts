@@ -5,7 +5,7 @@ import type { Face } from '@agent-network/contracts/endpoint';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { codeBlock, type Html, html } from '../documents/html.ts';
 import type { PageContent } from './layout.ts';
-import { agentCards, capabilityPath, countText } from './parts.ts';
+import { agentCards, type Brief, capabilityPath, countText } from './parts.ts';
 import { networkName, type Site } from './site.ts';
 
 const MAX_CAPABILITIES = 12;
@@ -16,7 +16,7 @@ export interface HomeFacts {
   readonly facets: AgentFacets;
   /** The best, online. */
   readonly agents: readonly AgentListItem[];
-  readonly descriptions: ReadonlyMap<string, string>;
+  readonly briefs: ReadonlyMap<string, Brief>;
 }
 
 /** The front page: what this node is, how to call an agent and how to list one. */
@@ -78,10 +78,10 @@ ${
 </section>`;
 }
 
-const bestAgents = ({ agents, descriptions }: HomeFacts): Html | null =>
+const bestAgents = ({ agents, briefs }: HomeFacts): Html | null =>
   agents.length === 0
     ? null
-    : html`<section><h2>Agents of good reputation</h2>${agentCards(agents, descriptions, 3)}<p><a href="/explore">All agents</a></p></section>`;
+    : html`<section><h2>Agents of good reputation</h2>${agentCards(agents, briefs, 3)}<p><a href="/explore">All agents</a></p></section>`;
 
 const EXAMPLE_ID = 'AGENT_ID';
 

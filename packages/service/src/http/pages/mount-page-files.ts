@@ -101,11 +101,11 @@ function mountPreviews(app: Hono, ctx: HttpContext): void {
   );
 }
 
-const agentCard = ({ id, name, rates, capabilities }: AgentDetail, label: string): PreviewCard => ({
+const agentCard = ({ id, name, rates, metadata, capabilities }: AgentDetail, label: string): PreviewCard => ({
   label,
   id,
   title: name,
-  lines: [priceText(rates.perRequest), capabilities.join(', ')],
+  lines: [priceText(rates.perRequest, metadata), capabilities.join(', ')],
 });
 
 /** Lists of filters are endless, and the dashboard is for people who are signed in. */

@@ -1,4 +1,5 @@
 import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import { priceRange, type ShownPrices } from '@agent-network/contracts/agents/price-text';
 import { identiconOf } from '@agent-network/contracts/identicon';
 import { agentSlug } from '../../agents/agent-slug.ts';
 import { type Html, html } from '../documents/html.ts';
@@ -16,9 +17,17 @@ export const within = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2
 export const capabilityPath = (capability: string): string =>
   `/explore?${new URLSearchParams({ capability }).toString()}`;
 
-export const isFree = (price: string): boolean => Number(price) === 0;
+type PriceMetadata = ShownPrices['metadata'];
 
-export const priceText = (price: string): string => (isFree(price) ? 'Free' : `${price} USDC per request`);
+/** True if no call can cost anything, whatever its units. */
+export const isFree = (perRequest: string, metadata: PriceMetadata = {}): boolean =>
+  Number(priceRange({ perRequest, metadata }).max) === 0;
+
+export function priceText(perRequest: string, metadata: PriceMetadata = {}): string {
+  const { min, max } = priceRange({ perRequest, metadata });
+  if (Number(max) === 0) return 'Free';
+  return Number(min) === Number(max) ? `${perRequest} USDC per request` : `from ${min} USDC per request`;
+}
 
 export const countText = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
@@ -47,20 +56,23 @@ export const capabilityLinks = (capabilities: readonly string[], max = capabilit
     capabilities.length > max ? html`<li>${capabilities.length - max} more</li>` : null
   }</ul>`;
 
+/** What a card shows beside the item of a list. */
+export interface Brief {
+  readonly description: string;
+  /** What its price follows beside the price per request. */
+  readonly metadata: PriceMetadata;
+}
+
 /** Agents as cards; the names are headings of this level. */
-export function agentCards(
-  agents: readonly AgentListItem[],
-  descriptions: ReadonlyMap<string, string>,
-  level: 2 | 3,
-): Html {
+export function agentCards(agents: readonly AgentListItem[], briefs: ReadonlyMap<string, Brief>, level: 2 | 3): Html {
   const heading = (content: Html) => (level === 2 ? html`<h2>${content}</h2>` : html`<h3>${content}</h3>`);
   return html`<ul class="cards">${agents.map((agent) => {
-    const description = descriptions.get(agent.id);
+    const { description, metadata } = briefs.get(agent.id) ?? {};
     return html`<li class="card">
 <div class="title">${identicon(agent.id, 32)}${heading(html`<a href="${agentPath(agent)}" dir="auto">${agent.name}</a>`)}</div>
 ${description ? html`<p class="about" dir="auto">${description}</p>` : null}
 ${capabilityLinks(agent.capabilities, MAX_CAPABILITIES)}
-<p class="facts"><strong>${priceText(agent.rates.perRequest)}</strong> <span>reputation ${Math.round(agent.reputation)}</span>
+<p class="facts"><strong>${priceText(agent.rates.perRequest, metadata)}</strong> <span>reputation ${Math.round(agent.reputation)}</span>
 ${statusBadge(agent.status)} ${verifiedBadge(agent.verified)}</p>
 </li>`;
   })}</ul>`;

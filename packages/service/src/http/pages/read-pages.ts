@@ -12,6 +12,7 @@ import type { AgentFacts } from './agent-page.ts';
 import type { ExploreFacts } from './explore-page.ts';
 import { type ExploreParams, exploreQuery } from './explore-query.ts';
 import type { HomeFacts } from './home-page.ts';
+import type { Brief } from './parts.ts';
 
 const BEST = AgentSearch.parse({ query: { online: true }, sort: [{ field: 'reputation', order: 'desc' }], limit: 6 });
 const MAX_DESCRIPTION_CHARS = 200;
@@ -22,19 +23,19 @@ const itemsOf = (agents: PreparedJson) => agents.value as AgentListItem[];
 export async function readHome(ctx: HttpContext): Promise<HomeFacts> {
   const [facets, found] = await Promise.all([countFacets(ctx, {}), searchAgents(ctx, BEST)]);
   const agents = itemsOf(found.agents);
-  return { facets, agents, descriptions: await briefly(ctx, agents) };
+  return { facets, agents, briefs: await briefly(ctx, agents) };
 }
 
 export async function readExplore(ctx: HttpContext, params: ExploreParams): Promise<ExploreFacts> {
   const query = exploreQuery(params);
   const { capabilities } = await countFacets(ctx, {});
-  const nothing = { params, capabilities, total: 0, agents: [], descriptions: new Map(), nextCursor: null };
+  const nothing = { params, capabilities, total: 0, agents: [], briefs: new Map(), nextCursor: null };
   if (!query.isGood) return { ...nothing, problems: query.problems };
   try {
     const { agents: found, total, nextCursor } = await searchAgents(ctx, query.search);
     const agents = itemsOf(found);
-    const descriptions = await briefly(ctx, agents);
-    return { params, capabilities, total, agents, descriptions, nextCursor, problems: [] };
+    const briefs = await briefly(ctx, agents);
+    return { params, capabilities, total, agents, briefs, nextCursor, problems: [] };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     return { ...nothing, problems: ['The page: this address does not belong to this search.'] };
@@ -47,15 +48,18 @@ export async function readAgentFacts(ctx: HttpContext, id: string): Promise<Agen
     requireAgent(ctx, id),
     listAlternatives(ctx, id),
   ]);
-  return { agent, homeUrl: home?.baseUrl ?? null, alternatives: itemsOf(agents).slice(0, MAX_ALTERNATIVES) };
+  const alternatives = itemsOf(agents).slice(0, MAX_ALTERNATIVES);
+  return { agent, homeUrl: home?.baseUrl ?? null, alternatives, briefs: await briefly(ctx, alternatives) };
 }
 
-async function briefly(ctx: HttpContext, agents: readonly AgentListItem[]): Promise<ReadonlyMap<string, string>> {
+async function briefly(ctx: HttpContext, agents: readonly AgentListItem[]): Promise<ReadonlyMap<string, Brief>> {
   const found = await describeAgents(
     ctx,
     agents.map(({ id }) => id),
   );
-  return new Map([...found].map(([id, { description }]) => [id, brief(description)]));
+  return new Map(
+    [...found].map(([id, { description, metadata }]) => [id, { description: brief(description), metadata }]),
+  );
 }
 
 function brief(text: string): string {

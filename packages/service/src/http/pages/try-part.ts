@@ -44,10 +44,10 @@ ${fields.length === 0 ? null : html`<fieldset><legend>Input</legend>${fields.map
 
 function costText(site: Site, agent: AgentDetail): string {
   if (!canTry(site))
-    return isFree(agent.rates.perRequest)
+    return isFree(agent.rates.perRequest, agent.metadata)
       ? 'This agent is free. You sign in to run it.'
       : 'You see the price first, and sign in to pay.';
-  return isFree(agent.rates.perRequest)
+  return isFree(agent.rates.perRequest, agent.metadata)
     ? 'Free, without an account.'
     : 'You see the price first. Then pay from a wallet, or sign in.';
 }

@@ -94,6 +94,19 @@ it.each([
   '/a'.repeat(500),
 ])('GET %s does not exist', async (path) => expect(problemWithError(await get(path), 'NOT_FOUND')).toBeNull());
 
+it.each(['%00', 'agt_%00', '%ED%A0%80'])('no document of an agent, nor a refund, is at the id %s', async (id) => {
+  const paths = ['registration.json', 'openapi.json', 'feedback/req_1.json', 'preview.png'].map(
+    (at) => `/agents/${id}/${at}`,
+  );
+  for (const path of [
+    ...paths,
+    `/a2a/${id}/.well-known/agent-card.json`,
+    `/agents/agt_1/feedback/${id}.json`,
+    '/x402/agt_%00',
+  ])
+    expect([path, problemWithError(await get(path), 'NOT_FOUND')]).toEqual([path, null]);
+});
+
 it('HEAD answers as GET does, without the body', async () => {
   const { status, headers, body } = await h.request('HEAD', '/agents');
   expect([status, body]).toEqual([200, '']);
