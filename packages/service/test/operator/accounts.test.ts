@@ -58,6 +58,12 @@ describe('a suspended account', () => {
       ['POST', '/v1/chat/completions', { model: other.id, messages: [{ role: 'user', content: 'x' }] }],
     ] as const)
       expect((await h.request(method, path, { key: client.key, body })).status, path).toBe(403);
+    const push = {
+      method: 'CreateTaskPushNotificationConfig',
+      params: { taskId: 'req_1', url: 'https://hook.example' },
+    };
+    const a2a = { key: client.key, headers: { 'a2a-version': '1.0' }, body: { jsonrpc: '2.0', id: 1, ...push } };
+    expect((await h.request('POST', `/a2a/${other.id}`, a2a)).status, push.method).toBe(403);
     expect(await balanceOf(h, client.key)).toEqual({ available: '2.00', held: '0.00' });
   });
 

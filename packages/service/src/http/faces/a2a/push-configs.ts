@@ -1,3 +1,4 @@
+import { suspended } from '../../../access/caller/suspension.ts';
 import { AppError, invalid } from '../../../lib/app-error.ts';
 import { newId } from '../../../lib/id.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -16,10 +17,14 @@ export interface PushSecrets {
   readonly credentials?: string | undefined;
 }
 
-/** The account whose task it is. Throws UNAUTHORIZED without a key: who pays by wallet follows the task, or reads it. */
-function accountOf({ face }: A2aCall): string {
-  if (face.caller.kind !== 'anonymous') return face.caller.accountId;
-  throw new AppError('UNAUTHORIZED', 'Push notifications need an API key.');
+/**
+ * The account that has a configuration made. Throws UNAUTHORIZED without a key: who pays by wallet follows the task, or reads it; FORBIDDEN
+ * for a suspended account, which starts nothing new.
+ */
+function accountOf({ face: { caller } }: A2aCall): string {
+  if (caller.kind === 'anonymous') throw new AppError('UNAUTHORIZED', 'Push notifications need an API key.');
+  if (caller.isSuspended) throw suspended();
+  return caller.accountId;
 }
 
 const isHeader = (text: string) => /^[\x20-\x7e]*$/.test(text);
