@@ -23,6 +23,13 @@ export function whyNot(): string | null {
   return null;
 }
 
+/** Why a restore with pgBackRest cannot be tried on this machine; null: it can. */
+export function whyNotRestore(): string | null {
+  if (process.getuid?.() !== 0) return 'it needs root: PostgreSQL runs as another user';
+  const isThere = existsSync(PROGRAMS['postgresql-15']) && existsSync('/usr/bin/pgbackrest');
+  return isThere ? null : 'it needs Debian packages: apt-get install postgresql-15 pgbackrest';
+}
+
 export function postgresUser(): SystemUser {
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (!uid || !gid) throw new Error('there is no user postgres');
