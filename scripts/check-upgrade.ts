@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { checkOut, removeCheckOut } from './check-out.ts';
 
 /**
  * npm run check:upgrade -- COMMIT: starts a node of that commit, runs its examples, stops it, opens its data folder with the code here, and
@@ -30,16 +31,6 @@ interface LocalFile {
 interface Node {
   readonly local: LocalFile;
   stop(): Promise<void>;
-}
-
-function checkOut(commit: string): void {
-  execFileSync('git', ['-C', repository, 'worktree', 'add', '--detach', old, commit], { stdio: 'inherit' });
-  mkdirSync(join(old, 'node_modules', '@agent-network'), { recursive: true });
-  const installed = join(repository, 'node_modules');
-  for (const name of readdirSync(installed))
-    if (name !== '@agent-network') symlinkSync(join(installed, name), join(old, 'node_modules', name));
-  for (const name of readdirSync(join(old, 'packages')))
-    symlinkSync(join(old, 'packages', name), join(old, 'node_modules', '@agent-network', name));
 }
 
 async function startNode(folder: string): Promise<Node> {
@@ -128,7 +119,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function checkUpgrade(commit: string): Promise<boolean> {
-  checkOut(commit);
+  checkOut(repository, old, commit);
   const first = await startNode(old);
   runExamples(old, EXAMPLES);
   const before = await readAtRest(first).finally(() => first.stop());
@@ -150,6 +141,6 @@ if (!commit) throw new Error('Name the commit that makes the data folder: npm ru
 try {
   if (!(await checkUpgrade(commit))) process.exitCode = 1;
 } finally {
-  execFileSync('git', ['-C', repository, 'worktree', 'remove', '--force', old]);
+  removeCheckOut(repository, old);
   rmSync(root, { recursive: true, force: true });
 }

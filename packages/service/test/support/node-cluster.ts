@@ -34,7 +34,8 @@ export interface NodeCluster extends Pick<Harness, 'newAccount' | 'newWallet' | 
   readonly chain: LocalChain;
   readonly proxy: RpcProxy;
   readonly walletAddress: string;
-  startProcess(env?: NodeJS.ProcessEnv): Promise<NodeProcess>;
+  /** `child`: the program of another version of the code. */
+  startProcess(env?: NodeJS.ProcessEnv, child?: string): Promise<NodeProcess>;
   stop(): Promise<void>;
 }
 
@@ -88,10 +89,10 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     newAccount: (options) => newAccount({ db, clock: systemClock, keyMode: 'test' }, options),
     newWallet: (micro = 1_000_000_000n) => newWallet(chain.rpcUrl, chain.usdc, micro),
     usdcOf: (address) => usdc.balanceOf(address),
-    async startProcess(more) {
+    async startProcess(more, program) {
       const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-process-'));
       folders.push(dataDir);
-      const child = await forkNode({ ...env, DATA_DIR: dataDir, ...more }, given.stderr);
+      const child = await forkNode(program, { ...env, DATA_DIR: dataDir, ...more }, given.stderr);
       children.push(child);
       return startedNode(child);
     },
@@ -106,8 +107,12 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
   };
 }
 
-const forkNode = async (env: NodeJS.ProcessEnv, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<ChildProcess> =>
-  fork(await bundled(NODE_CHILD), {
+const forkNode = async (
+  program: string | undefined,
+  env: NodeJS.ProcessEnv,
+  stderr: 'inherit' | 'ignore' = 'inherit',
+): Promise<ChildProcess> =>
+  fork(program ?? (await bundled(NODE_CHILD)), {
     env,
     // Not vitest's own: they load what a service does not need.
     execArgv: [],

@@ -77,6 +77,8 @@ export interface BankParts {
   readonly database?: TestDatabase;
   /** Further settings of each process; default: its database by way of the proxy. */
   readonly seatEnv?: (index: number) => NodeJS.ProcessEnv;
+  /** The program of each process, asked at each start; default: that of the code here. */
+  readonly seatProgram?: (index: number) => string | undefined;
   /** Where clients reach the node; default: any of its processes. */
   readonly front?: string;
 }
@@ -87,7 +89,8 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   const cluster = await startCluster({ ...parts, stderr: 'ignore' });
   const databaseProxy = await startDatabaseProxy(cluster.databaseUrl);
   const seatEnv = parts.seatEnv ?? (() => ({ DATABASE_URL: databaseProxy.url }));
-  const start = (index: number) => () => cluster.startProcess({ ...CLAIMS, ...seatEnv(index) });
+  const start = (index: number) => () =>
+    cluster.startProcess({ ...CLAIMS, ...seatEnv(index) }, parts.seatProgram?.(index));
   const seats = await Promise.all(Array.from({ length: parts.processes }, (_, index) => takeSeat(start(index), tally)));
   const baseUrl = () => {
     if (parts.front) return parts.front;
@@ -96,7 +99,7 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   };
   const host = {
     ...cluster,
-    request: (method: string, path: string, options = {}) => sendWithin(baseUrl(), method, path, options),
+    request: (method: string, path: string, options = {}) => sendUntilTaken(baseUrl, method, path, options),
   };
   const owner = await cluster.newAccount();
   const bankChain = createBankChain(cluster);
@@ -135,6 +138,18 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
     },
   };
 }
+
+/** What a busy machine does not take at once, it has not begun: agents and clients come in as soon as there is room. */
+async function sendUntilTaken(baseUrl: () => string, ...[method, path, options]: Asked): ReturnType<typeof sendWithin> {
+  const taken = async () => {
+    const answer = await sendWithin(baseUrl(), method, path, options);
+    return answer.status === 503 && answer.body?.error?.details?.outcome === 'nothing' ? null : answer;
+  };
+  const answer = await until(taken, { timeoutMs: 60_000, firstMs: 100, mostMs: 1000 });
+  return answer ?? sendWithin(baseUrl(), method, path, options);
+}
+
+type Asked = Parameters<typeof sendWithin> extends [string, ...infer Rest] ? Rest : never;
 
 /** What came before the node first looked at the chain is its operator's. */
 export async function untilItReads({ databaseUrl }: Pick<NodeCluster, 'databaseUrl'>): Promise<void> {
