@@ -2,6 +2,9 @@
 
 const explorers = { 8453: 'https://basescan.org', 84532: 'https://sepolia.basescan.org' };
 
+/** A node on one's own machine has a chain of its own under the id of a public one, which no explorer knows. */
+const isOwnMachine = /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname);
+
 export function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children.filter((each) => each !== null));
@@ -41,7 +44,7 @@ export function quoteView({ amount, networkName, payTo, wallets, signInUrl, onPa
 const asText = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 function transaction(hash, chainId) {
-  const base = explorers[chainId];
+  const base = isOwnMachine ? undefined : explorers[chainId];
   if (!hash) return null;
   return base ? element('a', { href: `${base}/tx/${hash}`, className: 'break', rel: 'noopener' }, hash) : code(hash);
 }
