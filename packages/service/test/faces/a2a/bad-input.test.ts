@@ -84,6 +84,8 @@ describe('a bad request is answered with the error of the protocol, and spends n
     ['deep JSON', () => deep(1000), -32_700],
     ['a key that is no data', () => '{"jsonrpc":"2.0","__proto__":{},"method":"GetTask","id":1}', -32_700],
     ['an id that is a fraction', () => envelope('GetTask', { id: 'x' }, 1.5), -32_600],
+    ['a task named by a null character', () => envelope('GetTask', { id: 'a\u0000' }), -32_001],
+    ['a task to cancel, named by one', () => envelope('CancelTask', { id: '\u0000' }), -32_001],
     ['a task named by half a character', () => envelope('GetTask', { id: '\udc76' }), -32_001],
     ['params that are a list', () => envelope('GetTask', ['x']), -32_602],
     ['a body that is too large', () => `{"a":"${'x'.repeat(1_100_000)}"}`, -30_413],

@@ -136,6 +136,7 @@ it('is configured, read, listed and removed, in both versions, and sends tasks t
   expect(removal).not.toHaveProperty('error');
   expect(await rpc('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'mine' })).toEqual(removal);
   expect((await rpc('GetTaskPushNotificationConfig', { taskId: task.id, id: 'mine' })).error.code).toBe(-32_001);
+  expect(await rpc('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'a\u0000' })).toEqual(removal);
   got = [];
 
   const pushNotificationConfig = { url: hook, authentication: { schemes: ['Basic'], credentials: 'eDp5' } };

@@ -86,7 +86,8 @@ export async function readPush(ctx: HttpContext, call: A2aCall, taskId: string, 
 
 /** Removes a configuration; again is the same. */
 export async function deletePush(ctx: HttpContext, call: A2aCall, taskId: string, id: string): Promise<null> {
-  await findTask(ctx, call, taskId, {});
-  await removePush(ctx.db, taskId, id);
+  const { configs } = await listPushes(ctx, call, taskId);
+  // Another id may be text that PostgreSQL does not take.
+  if (configs.some((config) => config.id === id)) await removePush(ctx.db, taskId, id);
   return null;
 }

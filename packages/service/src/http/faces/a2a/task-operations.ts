@@ -1,4 +1,5 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { Id } from '@agent-network/contracts/scalars';
 import { hasEnded } from '../../../invocations/invocation.ts';
 import { readInvocations } from '../../../invocations/read-invocation.ts';
 import { giveUpUnpaid, listUnpaid, readUnpaid, type UnpaidTask } from '../../../invocations/unpaid/keep-unpaid.ts';
@@ -22,6 +23,7 @@ type Found =
 
 /** A task of this agent. Throws TASK_NOT_FOUND, also for those of other callers. */
 async function find(ctx: HttpContext, call: A2aCall, taskId: string): Promise<Found> {
+  if (!Id.safeParse(taskId).success) throw taskNotFound();
   const record = await readRecord(ctx, call, taskId);
   if (record) {
     if (record.agentId !== call.agentId && record.requestedAgentId !== call.agentId) throw taskNotFound();
