@@ -2,7 +2,7 @@ import type { RequestRecord } from '@agent-network/contracts/invocations/invocat
 import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
 import type { Client, StreamEvent } from '@agent-network/sdk';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { formatFacts } from '../output/table.ts';
+import { formatFacts, withoutControls } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
 const FIRST_PAUSE_MS = 250;
@@ -67,8 +67,10 @@ export function showRecord(session: Session, record: RequestRecord): ExitCode {
   return EXIT.failed;
 }
 
-/** A result for people: its text, if it has one. */
-export function textOf(result: unknown): string {
+/** A result for people: its text, if it has one, without what a terminal would obey. */
+export const textOf = (result: unknown): string => withoutControls(rawTextOf(result));
+
+function rawTextOf(result: unknown): string {
   if (typeof result === 'string') return result;
   if (result !== null && typeof result === 'object') {
     for (const name of ['text', 'content', 'output', 'answer', 'message']) {

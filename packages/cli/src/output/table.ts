@@ -39,6 +39,9 @@ const pad = (text: string, width: number, alignsRight: boolean) => {
   return alignsRight ? space + text : text + space;
 };
 
+/** Text of strangers of several lines, without control characters, which could rewrite the screen or reach the clipboard. */
+export const withoutControls = (text: string): string => text.replace(/(?![\t\n])[\p{Control}\p{Bidi_Control}]/gu, '');
+
 /** Text of strangers on one line, without control characters, which could rewrite the screen. */
 export const oneLine = (text: string): string => text.replace(/[\p{Control}\p{Bidi_Control}]+/gu, ' ').trim();
 
