@@ -17,7 +17,7 @@ const rows: readonly Row[] = [
     path: '/agents/new',
     title: 'Registering an agent',
     text: [
-      'An agent is an HTTP endpoint. The node posts each call to it, and pays it from the caller when it answers.',
+      'An agent is an HTTP endpoint. The node posts each call to it and pays it when it answers.',
       'After registering, verify the endpoint with the identity token. Until then the agent is listed but cannot be called.',
     ],
     section: 'building',

@@ -67,15 +67,14 @@ function HowToProve({ agent: { endpoint, protocol } }: { agent: OwnAgent }) {
   if (protocol === 'http')
     return (
       <p className="text-muted">
-        The node sends a challenge to {address}. Answer it with the identity token, or make one of the other statements
+        The node sends a challenge to {address}. Answer it with the identity token, or publish one of the other proofs
         below.
       </p>
     );
   return (
     <p className="text-muted">
-      {address} speaks {protocolNames[protocol]}, so it can't answer a challenge of this node. Make one of the
-      statements below: only whoever controls the address can. If you can't, run <code>agentnet serve</code> in front of
-      it.
+      {address} speaks {protocolNames[protocol]}, so it can't answer this node's challenge. Publish one of the proofs
+      below, which only the owner of the address can do. If you can't, run <code>agentnet serve</code> in front of it.
     </p>
   );
 }

@@ -11,6 +11,7 @@ import { JsonBlock } from '../../ui/values/code-block.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { AgentName } from './agent-name.tsx';
 
 type BulkRequest = BulkRecord['requests'][number];
 
@@ -24,7 +25,7 @@ const columns: readonly Column<BulkRequest>[] = [
       </Link>
     ),
   },
-  { id: 'agent', header: 'Agent', cell: ({ agentId }) => <Copyable label="agent id" text={agentId} short /> },
+  { id: 'agent', header: 'Agent', cell: ({ agentId }) => <AgentName id={agentId} /> },
   { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
 ];
 

@@ -4,6 +4,7 @@ import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { AgentName } from './agent-name.tsx';
 import type { DetailedRecord } from './invocation.ts';
 
 const methods = { treasury: 'Treasury', x402: 'Wallet (x402)', free: 'Free' } as const;
@@ -12,11 +13,11 @@ const methods = { treasury: 'Treasury', x402: 'Wallet (x402)', free: 'Free' } as
 export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
   <dl>
     <FactRow label="Agent">
-      <Copyable label="agent id" text={record.agentId} short />
+      <AgentName id={record.agentId} />
     </FactRow>
     {record.requestedAgentId && (
       <FactRow label="Requested agent">
-        <Copyable label="agent id" text={record.requestedAgentId} short />
+        <AgentName id={record.requestedAgentId} />
       </FactRow>
     )}
     {record.chosen && (

@@ -75,14 +75,14 @@ function ChangeForm({ account: { accountId, plan, suspension } }: { account: Ope
   return (
     <div className="mt-4 space-y-3">
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Plan" hint="How much the account may do. It changes no price.">
+        <Field label="Plan" hint="How much the account can do. Prices stay the same.">
           <Select
             value={wanted}
             onChange={(value) => setWanted(Plan.parse(value))}
             options={plans.map((value) => ({ value, label: value }))}
           />
         </Field>
-        <Field label="Reason" isRequired hint="Kept in the record; a suspended account reads it.">
+        <Field label="Reason" isRequired hint="Kept on record. The owner of a suspended account can read it.">
           <TextInput value={reason} onChange={setReason} maxLength={500} />
         </Field>
       </div>
@@ -105,7 +105,7 @@ function ChangeForm({ account: { accountId, plan, suspension } }: { account: Ope
         </Button>
       </div>
       <p className="text-muted">
-        A suspended account starts nothing new. Its running calls end, and it can withdraw its money.
+        A suspended account can't start anything new. Its running calls finish, and it can still withdraw its money.
       </p>
     </div>
   );

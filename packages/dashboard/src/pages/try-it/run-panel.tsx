@@ -47,7 +47,7 @@ export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDi
         <div role="status" className="space-y-2 empty:hidden">
           {hasRisen && (
             <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-              This call costs more than the button said. Nothing was run: check the price, then run it.
+              The price has gone up since it was shown, so nothing was run. Check the new price, then run the call.
             </p>
           )}
           {lacking && (

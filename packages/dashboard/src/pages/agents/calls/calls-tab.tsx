@@ -50,7 +50,7 @@ export function CallsTab({ agent }: { agent: OwnAgent }) {
       <Card
         title="Calls"
         isFlush
-        actions={<span className="text-[13px] text-muted">By any caller. What they sent isn't shown.</span>}
+        actions={<span className="text-[13px] text-muted">Calls from everyone. What callers sent isn't shown.</span>}
       >
         <DataTable
           label="Calls to the agent"

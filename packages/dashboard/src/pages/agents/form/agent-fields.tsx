@@ -85,7 +85,7 @@ const MoreFields = ({ form }: AgentFieldsProps) => {
         <Field
           label="Concurrent calls"
           error={error('metadata.maxConcurrency')}
-          hint="The most calls it handles at a time; its load is measured against this."
+          hint="How many calls it can handle at once. Its load is measured against this."
         >
           <NumberInput
             inputMode="numeric"

@@ -14,7 +14,7 @@ import { type HeaderValues, noHeader } from './upstream-values.ts';
 const addresses: Readonly<Record<AgentProtocol, { example: string; hint: string }>> = {
   http: { example: 'https://agent.example/run', hint: 'Each call is a POST to it.' },
   a2a: { example: 'https://agent.example/a2a', hint: 'The base URL of the server, or the URL of its agent card.' },
-  openai: { example: 'https://models.example/v1', hint: 'The base URL, which ends in /v1.' },
+  openai: { example: 'https://models.example/v1', hint: 'The base URL, ending in /v1.' },
   mcp: { example: 'https://tools.example/mcp', hint: 'The URL of the MCP server.' },
   'mip-003': { example: 'https://agent.example', hint: 'The base URL of the agent.' },
 };
@@ -52,7 +52,7 @@ export const EndpointFields = ({ form, endpointHint }: EndpointFieldsProps) => {
           <Field
             label="Tool"
             error={error('upstream.tool')}
-            hint="The tool to call. Empty: the only one of the server."
+            hint="The tool to call. Leave empty if the server has only one."
           >
             <TextInput
               value={values.tool}
@@ -84,8 +84,7 @@ const HeaderFields = ({ form: { values, set, error } }: { form: Form<AgentValues
   return (
     <Fieldset legend="Headers of each call">
       <p className="mb-2 text-[13px] text-muted">
-        Such as Authorization. They are sent to the origin of the address only; values are stored encrypted and never
-        shown again.
+        Such as Authorization. Sent only to the endpoint's origin. Values are stored encrypted and never shown again.
       </p>
       <div className="space-y-3">
         {headers.map((header, index) => (

@@ -20,7 +20,7 @@ export const PriceFields = ({ form }: PriceFieldsProps) => {
           label="Per request"
           isRequired
           error={error('rates.perRequest')}
-          hint="What every call costs unless you choose otherwise below. 0 is free of charge."
+          hint="The price of each call unless you set something else below. 0 makes it free."
         >
           <NumberInput unit="USDC" value={values.perRequest} onChange={(amount) => set('perRequest', amount)} />
         </Field>
@@ -29,8 +29,8 @@ export const PriceFields = ({ form }: PriceFieldsProps) => {
       <UnitFields form={form} />
       <div className="mt-4">
         <Checkbox
-          label="Callers may say how complex a call is"
-          hint="“complexity” in the input of a call then multiplies the price: low by 0.8, high by 1.5."
+          label="Callers can say how complex a call is"
+          hint="“complexity” in the input then changes the price: ×0.8 for low, ×1.5 for high."
           isChecked={values.priceHints}
           onChange={(takesHints) => set('priceHints', takesHints)}
         />
@@ -52,7 +52,7 @@ const SizeSteps = ({ form: { values, set, error } }: PriceFieldsProps) => {
       <p className="mt-1 mb-2 text-muted">
         {steps.length === 0
           ? 'Calls of all sizes cost the same.'
-          : 'The price is multiplied for calls whose task, input, context and metadata are larger together.'}
+          : 'Multiplies the price of calls whose task, input, context and metadata together exceed a size.'}
       </p>
       {error('metadata.sizeSteps') && <p className="mb-2 text-bad">{error('metadata.sizeSteps')}</p>}
       {steps.map((step, at) => (
@@ -95,17 +95,17 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
   <fieldset className="mt-4">
     <legend className="font-medium">Units</legend>
     <p className="mt-1 mb-2 text-muted">
-      Charge by what the input of a call asks for: at least the price per request, at most the maximum. Leave all four
-      empty to charge by request only.
+      Charge for units counted in the input: at least the price per request, at most the maximum. Leave all four empty
+      to charge per request only.
     </p>
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Unit" error={error('metadata.perUnit.unit')} hint="What is counted, for people.">
+      <Field label="Unit" error={error('metadata.perUnit.unit')} hint="What is counted, such as “page”.">
         <TextInput value={values.unit} onChange={(unit) => set('unit', unit)} placeholder="page" autoComplete="off" />
       </Field>
       <Field
         label="Where it is counted"
         error={error('metadata.perUnit.count')}
-        hint="JSON pointer into the input: to a number, a list or a text."
+        hint="A JSON pointer to a number, a list or a text in the input."
       >
         <TextInput
           value={values.unitCount}

@@ -17,25 +17,25 @@ const jsonFields = [
     name: 'inputSchema',
     path: 'types.inputSchema',
     label: 'Schema of the input',
-    hint: 'JSON Schema, whose root has "type": "object". A call whose input does not fit is refused before it is paid.',
+    hint: 'A JSON Schema with "type": "object" at its root. Calls with input that does not match are refused before payment.',
   },
   {
     name: 'outputSchema',
     path: 'types.outputSchema',
     label: 'Schema of the result',
-    hint: 'JSON Schema. A call whose result does not fit has failed, and is refunded.',
+    hint: 'A JSON Schema. Calls with a result that does not match count as failed and are refunded.',
   },
   {
     name: 'examples',
     path: 'types.examples',
     label: 'Examples',
-    hint: 'A list such as [{"input": {…}, "output": {…}}]. Each has to fit the schemas.',
+    hint: 'A list such as [{"input": {…}, "output": {…}}]. Each must match the schemas.',
   },
   {
     name: 'capabilityTypes',
     path: 'types.capabilities',
     label: 'Schemas by capability',
-    hint: 'For calls that name one, such as {"translation": {"inputSchema": {…}}}.',
+    hint: 'Used by calls that name a capability, such as  {"translation": {"inputSchema": {…}}}.',
   },
 ] as const;
 
@@ -46,9 +46,7 @@ export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
   return (
     <Card title="What it takes and gives">
       <div className="space-y-4">
-        <p className="text-muted">
-          All of it may be left out. What is declared is held to: calls and results are checked by it.
-        </p>
+        <p className="text-muted">All optional. The node checks calls and results against what you declare.</p>
         {jsonFields.map(({ name, path, label, hint }) => (
           <Field key={name} label={label} error={errorWithin(form, path)} hint={hint}>
             <JsonInput rows={values[name] ? 6 : 2} value={values[name]} onChange={(text) => set(name, text)} />
@@ -57,7 +55,7 @@ export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
         <Field
           label="Time it takes"
           error={error('types.estimatedTime')}
-          hint="Seconds, or a range of them: 20s, 5-20s. Shown until calls have been measured."
+          hint="In seconds, such as 20s or 5-20s. Shown until the node has measured real calls."
         >
           <TextInput
             value={values.estimatedTime}

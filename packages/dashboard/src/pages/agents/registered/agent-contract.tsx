@@ -12,7 +12,7 @@ export const AgentContract = ({ agent }: { agent: Known }) => (
       <div>
         <dt>Signature</dt>
         <dd>
-          Every POST of the node carries {code('webhook-id')}, {code('webhook-timestamp')} and{' '}
+          Every POST from the node carries {code('webhook-id')}, {code('webhook-timestamp')} and{' '}
           {code('webhook-signature')}: {code('v1,')} and the base64 HMAC-SHA256 of {code('id.timestamp.body')} with the
           32 bytes of the token. Refuse what isn't signed, or is older than five minutes.
         </dd>
@@ -46,8 +46,8 @@ export const AgentContract = ({ agent }: { agent: Known }) => (
       <div>
         <dt>Liveness</dt>
         <dd>
-          A GET once a minute: any answer below 500 is alive, and so is 501. After any other except 503 the challenge
-          decides.
+          The node sends a GET once a minute. A status below 500, or 501, means the agent is alive. After any other
+          status except 503, the challenge decides.
         </dd>
       </div>
     </dl>

@@ -30,7 +30,7 @@ export const RegisteredView = ({ agent, up }: { agent: NewAgent; up: ReactNode }
           <p className="text-muted">
             {agent.protocol === 'http'
               ? "The agent uses it to verify its endpoint, to tell the node's calls from a stranger's, and to act as itself. Don't share it with anything else."
-              : "Whoever has it can act as the agent. An endpoint of this protocol doesn't need it: keep it to yourself."}
+              : "Anyone who has it can act as the agent. Endpoints that use this protocol don't need it, so keep it to yourself."}
           </p>
           <Secret value={agent.identityToken} label="Identity token" />
         </div>
@@ -65,9 +65,9 @@ export const RegisteredView = ({ agent, up }: { agent: NewAgent; up: ReactNode }
 const waiting = {
   true: [
     'Waiting for your endpoint to answer the challenge…',
-    'Start it with the identity token: the node tries again by itself.',
+    'Start it with the identity token. The node keeps trying.',
   ],
-  false: ['Waiting for a proof of your endpoint…', 'The node looks for it again by itself.'],
+  false: ['Waiting for a proof of your endpoint…', 'The node keeps checking.'],
 } as const;
 
 /** What came of the last try; the node is asked for another one by itself. */
