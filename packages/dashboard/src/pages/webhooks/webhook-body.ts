@@ -25,8 +25,16 @@ export const creationBody = (values: WebhookValues) => ({
   ...(values.eventTypes === null ? {} : { eventTypes: [...values.eventTypes] }),
 });
 
-/** The body that changes it. */
-export const changeBody = (values: WebhookValues) => ({
-  ...common(values),
-  eventTypes: values.eventTypes === null ? null : [...values.eventTypes],
-});
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** The body that changes it: only what differs from the endpoint as the form began, so that nothing else is undone. */
+export function changeBody(values: WebhookValues, before: WebhookValues) {
+  const { url, description } = common(values);
+  const eventTypes = values.eventTypes === null ? null : [...values.eventTypes];
+  const changed = {
+    ...(url === before.url ? {} : { url }),
+    ...(isSame(eventTypes, before.eventTypes) ? {} : { eventTypes }),
+  };
+  // A body has to name a field: without any change it is this one, as it was.
+  return description === before.description && !isSame(changed, {}) ? changed : { ...changed, description };
+}

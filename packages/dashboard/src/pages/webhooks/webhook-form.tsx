@@ -1,4 +1,5 @@
 import { webhookEndpoints } from '@agent-network/contracts/webhooks';
+import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
 import type { Form } from '../../forms/use-form.ts';
 import { useForm } from '../../forms/use-form.ts';
@@ -83,10 +84,11 @@ interface EditWebhookFormProps {
 
 export function EditWebhookForm({ webhook, onDone }: EditWebhookFormProps) {
   const update = useApiMutation('updateWebhook', { invalidates: ['listWebhooks'], onSuccess: onDone });
+  const [before] = useState(() => valuesOf(webhook));
   const form = useForm({
-    initial: valuesOf(webhook),
+    initial: before,
     schema: webhookEndpoints.updateWebhook.body,
-    toBody: changeBody,
+    toBody: (values) => changeBody(values, before),
     onSubmit: (body) => update.mutateAsync({ params: { webhookId: webhook.webhookId }, body }),
   });
   return <WebhookFields form={form} action="Save" onCancel={onDone} />;
