@@ -201,7 +201,7 @@ it('never runs a call for more than the button said: a price that rose is shown,
   const calls = agent.calls.length;
   await page.getByLabel('Input (JSON)').fill('{"complexity":"high"}');
   await page.getByLabel('Task').press('Control+Enter');
-  await page.getByText('This call costs more than the button said.').waitFor();
+  await page.getByText('The price has gone up since it was shown').waitFor();
   expect({ count: await requestCount(), calls: agent.calls.length }).toEqual({ count, calls });
   await page.getByRole('button', { name: 'Run for 0.075 USDC' }).click();
   await ended('completed');

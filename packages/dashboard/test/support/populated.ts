@@ -79,7 +79,10 @@ export async function populate(world: World): Promise<Populated> {
       ...named('agent', tabs(`/explore/${other.id}`, ['overview', 'try', 'health', 'reputation', 'identity'])),
       agents: '/agents',
       'agents-new': '/agents/new',
-      ...named('own', tabs(`/agents/${agent.id}`, ['verification', 'test', 'earnings', 'calls', 'failures', 'settings'])),
+      ...named(
+        'own',
+        tabs(`/agents/${agent.id}`, ['verification', 'test', 'earnings', 'calls', 'failures', 'settings']),
+      ),
       invocations: '/invocations',
       invocation: `/invocations/${requestId}`,
       'invocation-failed': `/invocations/${failed}`,
