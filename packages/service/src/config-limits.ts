@@ -56,7 +56,7 @@ export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean
   return {
     placeLimits: placeLimitsOf(env),
     admissionLimits: {
-      maxQueueMs: integer(env, 'MAX_QUEUE_MS', 3000, 10, 30_000),
+      maxQueueMs: integer(env, 'MAX_QUEUE_MS', 5000, 10, 30_000),
       maxQueued: integer(env, 'MAX_QUEUED_REQUESTS', 2048, 1, 100_000),
     },
     retention: {

@@ -62,7 +62,7 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before }: Starts)
   }
 
   function enterOne(waiting: Waiting, nowMs: number): void {
-    const perMs = rate.perMs(nowMs);
+    const perMs = rate.perMs();
     const reason = judge(waiting, nowMs, perMs > 0 ? line.ahead(waiting.place) / perMs : null);
     const displaced = !reason && line.size >= maxQueued ? line.makeRoom(waiting.place) : null;
     if (displaced) shed(displaced, 'full');

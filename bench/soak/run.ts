@@ -1,0 +1,147 @@
+/** Works at a part of a node's capacity for long, and tells what grows. See ../README.md. */
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startSite } from '../overload/site.ts';
+import { tell } from '../progress.ts';
+import { type StopList, withStopList } from '../stop-list.ts';
+import { fitOf, growthPerCall } from './fit.ts';
+import { createMix, type Kind, type Mix, newTally, orderOf, runMix, sumOf, type Tally } from './mix.ts';
+import { type Sample, sampleOf } from './samples.ts';
+
+const EVERY_MS = 10_000;
+/** Callers of the closed loop that finds the capacity. */
+const CALLERS = 32;
+const CAPACITY_S = 8;
+const LEAST_RSS_MIB = 24;
+/** Sockets of calls in flight come and go. */
+const LEAST_HANDLES = 32;
+const LEAST_CONNECTIONS = 2;
+const MOST_FAILED = 0.001;
+
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '60' }, load: { type: 'string', default: '60' } },
+});
+const [minutes, load] = [Number(values.minutes), Number(values.load)];
+if (!(minutes >= 1 && minutes <= 1440 && load >= 1 && load <= 100)) {
+  console.error('--minutes must be 1 to 1440, --load 1 to 100 (percent of the capacity).');
+  process.exit(2);
+}
+
+/** Calls of the mix a second, in a closed loop. */
+async function capacityOf(mix: Mix): Promise<number> {
+  const tally = newTally();
+  const over = AbortSignal.timeout(CAPACITY_S * 1000);
+  const startMs = performance.now();
+  const order = orderOf();
+  let nth = 0;
+  const callOn = async () => {
+    while (!over.aborted) {
+      const kind = order[nth++ % order.length] as Kind;
+      await mix.acts[kind]().then(
+        () => {
+          tally.done[kind] += 1;
+        },
+        // An overloaded node refuses: that is no capacity.
+        () => undefined,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, callOn));
+  return sumOf(tally.done) / ((performance.now() - startMs) / 1000);
+}
+
+async function work(mix: Mix, perSecond: number, sample: (calls: number) => Promise<Sample>) {
+  const tally = newTally();
+  const over = new AbortController();
+  const working = runMix(mix, { perSecond, until: over.signal, tally });
+  const samples: Sample[] = [];
+  const endsMs = performance.now() + minutes * 60_000;
+  while (performance.now() < endsMs) {
+    samples.push(await sample(sumOf(tally.done)));
+    if (samples.length % 6 === 1) tell(`${(samples.length / 6).toFixed(0)} min: ${line(samples.at(-1))}`);
+    await sleep(Math.min(EVERY_MS, Math.max(0, endsMs - performance.now())));
+  }
+  over.abort();
+  await working;
+  samples.push(await sample(sumOf(tally.done)));
+  return { tally, samples };
+}
+
+const line = (sample?: Sample) =>
+  sample
+    ? `${sample.calls} calls, RSS ${sample.rssMib.toFixed(0)} MiB, ${sample.handles} handles, ${sample.connections} connections`
+    : '';
+
+/** Prints what was found; true: all is flat or explained. */
+function judge({ tally, samples }: { tally: Tally; samples: readonly Sample[] }, delivered: number): boolean {
+  const series = (name: string, read: (sample: Sample) => number) => ({ name, values: samples.map(read) });
+  const fits = [
+    fitOf(
+      series('RSS, MiB', ({ rssMib }) => rssMib),
+      LEAST_RSS_MIB,
+    ),
+    fitOf(
+      series('handles', ({ handles }) => handles),
+      LEAST_HANDLES,
+    ),
+    fitOf(
+      series('database connections', ({ connections }) => connections),
+      LEAST_CONNECTIONS,
+    ),
+  ];
+  for (const { name, middle, growth, isFlat } of fits)
+    console.log(
+      `${isFlat ? 'flat' : 'GROWS'}: ${name}: median ${middle.toFixed(0)}, ${growth >= 0 ? '+' : ''}${growth.toFixed(1)} over the last two thirds`,
+    );
+  const calls = samples.map((sample) => sample.calls);
+  const tables = Object.keys(samples.at(-1)?.tables ?? {})
+    .map((name) =>
+      growthPerCall(
+        series(name, (sample) => sample.tables[name] ?? 0),
+        calls,
+      ),
+    )
+    .sort((a, b) => b.bytesPerCall - a.bytesPerCall);
+  for (const { name, bytesPerCall, isExplained } of tables)
+    if (bytesPerCall >= 1 || !isExplained)
+      console.log(
+        `${isExplained ? 'by the call' : 'FASTER THAN THE CALLS'}: table ${name}: ${bytesPerCall.toFixed(0)} bytes a call`,
+      );
+  const [done, failed] = [sumOf(tally.done), sumOf(tally.failed)];
+  const isServed = failed <= done * MOST_FAILED;
+  console.log(
+    `${isServed ? 'so' : 'NOT SO'}: ${done} calls done (${JSON.stringify(tally.done)}), ${failed} failed, ${tally.skipped} not begun in time, ${delivered} deliveries of webhooks`,
+  );
+  for (const error of tally.errors) console.log(`  ${error}`);
+  console.log(
+    JSON.stringify({
+      node: process.version,
+      minutes,
+      load,
+      fits,
+      tables: tables.filter(({ bytesPerCall }) => bytesPerCall >= 1),
+      tally: { ...tally, errors: [...tally.errors] },
+      samples: samples.map(({ tables: _, ...each }) => each),
+    }),
+  );
+  return isServed && fits.every(({ isFlat }) => isFlat) && tables.every(({ isExplained }) => isExplained);
+}
+
+async function run(stops: StopList): Promise<void> {
+  const site = await startSite(stops);
+  const account = await site.openPaying(50_000 + Math.ceil(minutes) * 5000);
+  const mix = await createMix(stops, site, account);
+  for (const act of Object.values(mix.acts)) await act();
+  await capacityOf(mix);
+  const capacity = await capacityOf(mix);
+  const perSecond = (capacity * load) / 100;
+  console.log(
+    `Load of the machine ${loadavg()[0]?.toFixed(1)}; ${site.isPinned ? 'the node has one of its own' : 'not pinned'}. Capacity: ${capacity.toFixed(0)} calls/s of all kinds, ${CALLERS} callers. ${minutes} min at ${load} %: ${perSecond.toFixed(0)} calls/s.`,
+  );
+  const { service } = site;
+  const found = await work(mix, perSecond, (calls) => sampleOf(service.pid, service.local.database, calls));
+  process.exitCode = judge(found, mix.delivered()) ? 0 : 1;
+}
+
+await withStopList(run);
