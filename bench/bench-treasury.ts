@@ -30,7 +30,7 @@ function aimOf(callers: number, { perSecond, p50Ms }: LoadResult): Pick<Figure, 
 }
 
 /** Buys the treasury's money as any client does: with an x402 payment. */
-export async function fillTreasury({ service }: BenchContext): Promise<void> {
+export async function fillTreasury({ service }: Pick<BenchContext, 'service'>): Promise<void> {
   const { baseUrl, apiKey, chain, wallets } = service.local;
   const [wallet] = wallets;
   if (!wallet) throw new Error('the node has no funded wallet');

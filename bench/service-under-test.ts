@@ -35,6 +35,8 @@ export interface ServiceOptions {
 
 const main = fileURLToPath(new URL('../packages/service/src/main.ts', import.meta.url));
 
+const MIGRATED_WITHIN_MS = 900_000;
+
 /** Starts a node as a newcomer has it after `npm start`, in a folder of its own: durable database, chain, example agents. */
 export async function startService(
   stops: StopList,
@@ -57,7 +59,8 @@ export async function startService(
     ...env,
   });
   stops.add(() => child.stop());
-  await child.line(/is running at/);
+  // On a kept folder a start may migrate a large database.
+  await child.line(/is running at/, kept.dataDir === undefined ? undefined : MIGRATED_WITHIN_MS);
   const local = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as Local;
   const echo = local.agents.find(({ name }) => name === 'Echo');
   if (!echo) throw new Error('the node has no echo agent');
