@@ -1,13 +1,13 @@
-import { execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { execFile, type SpawnOptions } from 'node:child_process';
 import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { postgresUser, whyNotRestore } from '../chaos/ha/debian.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
+import { createDebianPostgres } from '../support/debian-postgres.ts';
 import { isLong } from '../support/long.ts';
 import { createRestorableNode, type RestorableNode } from '../support/restorable-node.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
@@ -15,7 +15,6 @@ import { balanceOf, type Client, deposit, newClient, untilUsdc } from '../suppor
 import { payV2 } from '../support/x402-payer.ts';
 
 const run = promisify(execFile);
-const BIN = '/usr/lib/postgresql/15/bin';
 const ROOT = join(import.meta.dirname, '../../../..');
 const whyNot = isLong ? whyNotRestore() : 'it is part of npm run test:long';
 
@@ -48,27 +47,10 @@ async function startServer() {
     const list = [`--config=${config}`, ...options.map((each) => each.replace('_', ' '))];
     return (await run('pgbackrest', list, as)).stdout;
   };
-  await run(join(BIN, 'initdb'), ['-D', data, '-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C'], as);
   const archive = await readFile(join(ROOT, 'deploy/backup/postgresql.conf'), 'utf8');
-  const settings = [
-    archive.replace('pgbackrest --stanza', `pgbackrest --config=${config} --stanza`),
-    `port = ${port}`,
-    "listen_addresses = '127.0.0.1'",
-    `unix_socket_directories = '${folder}'`,
-  ];
-  await writeFile(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`, { flag: 'a' });
-  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
-  const start = async () => {
-    spawn(join(BIN, 'postgres'), ['-D', data], { ...as, stdio: 'ignore' });
-    const isPrimary = async () => {
-      const [row] = await askDatabase<{ is: boolean }>(url, 'select not pg_is_in_recovery() as is');
-      return row?.is ? true : null;
-    };
-    const ready = await until(() => isPrimary().catch(() => null), { timeoutMs: 30_000, firstMs: 50, mostMs: 500 });
-    if (!ready) throw new Error('PostgreSQL is not a primary');
-  };
-  const stop = () => run(join(BIN, 'pg_ctl'), ['-D', data, '-m', 'fast', '-w', 'stop'], as);
-  return { url, start, stop, pgbackrest, remove: () => rm(folder, { recursive: true, force: true }) };
+  const settings = [archive.replace('pgbackrest --stanza', `pgbackrest --config=${config} --stanza`)];
+  const postgres = await createDebianPostgres({ folder, port }, settings);
+  return { ...postgres, pgbackrest, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 describe.skipIf(whyNot !== null)(`a point-in-time restore with pgBackRest${whyNot ? ` (${whyNot})` : ''}`, () => {

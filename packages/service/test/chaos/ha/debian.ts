@@ -23,6 +23,12 @@ export function whyNot(): string | null {
   return null;
 }
 
+/** Why a server of Debian's PostgreSQL cannot be run on this machine; null: it can. */
+export function whyNotPostgres(): string | null {
+  if (process.getuid?.() !== 0) return 'it needs root: PostgreSQL runs as another user';
+  return existsSync(PROGRAMS['postgresql-15']) ? null : 'it needs a Debian package: apt-get install postgresql-15';
+}
+
 /** Why a restore with pgBackRest cannot be tried on this machine; null: it can. */
 export function whyNotRestore(): string | null {
   if (process.getuid?.() !== 0) return 'it needs root: PostgreSQL runs as another user';
