@@ -6,6 +6,8 @@ it.each([
   ['GET', '/invoke/req_1', 'free'],
   ['HEAD', '/readyz', 'free'],
   ['POST', '/invoke/req_1/cancel', 'free'],
+  ['POST', '/agents/search', 'free'],
+  ['POST', '/agents/searched', 'write'],
   ['POST', '/invoke/agt_1', 'invocation'],
   ['POST', '/invoke/agt_1?quote=quo_1', 'invocation'],
   ['POST', '/invoke/auto', 'invocation'],

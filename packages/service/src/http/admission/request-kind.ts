@@ -6,14 +6,15 @@ export const ranks = ['write', 'high', 'normal', 'low'] as const;
 export type RequestKind = 'free' | 'write' | 'invocation';
 
 const INVOCATIONS = /^\/(invoke|x402|mcp|a2a|v1|agents\/[^/?]+\/mcp)(?=[/?]|$)/;
-const CANCEL = /^\/invoke\/[^/?]+\/cancel(\?|$)/;
+/** Cancellations end work; a search reads, although it is a POST. */
+const FREE = /^\/(invoke\/[^/?]+\/cancel|agents\/search)(\?|$)/;
 
-/** `free`: never waits to be started. Reading is cheap, and a cancellation ends work. */
+/** `free`: never waits to be started. */
 export function kindOf(method: string | undefined, url: string | undefined): RequestKind {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return 'free';
   const path = url ?? '';
-  if (!INVOCATIONS.test(path)) return 'write';
-  return CANCEL.test(path) ? 'free' : 'invocation';
+  if (FREE.test(path)) return 'free';
+  return INVOCATIONS.test(path) ? 'invocation' : 'write';
 }
 
 export interface Asked {
