@@ -23,6 +23,8 @@ const usual: Readonly<Record<string, unknown>> = {
   accountId: id('acc'),
   channelId: `0x${'4a'.repeat(32)}`,
   nodeId: id('acc').replace('acc', 'node'),
+  typesVersion: id('typ'),
+  types: '{"capabilities":{}}',
   challengeId: 'chg_01k9xq3v7m2n8p4r6t0w5y1zab',
   idSalt: '9f86d081884c7d659a2feaa0c55ad015',
   sessionId: id('ses'),

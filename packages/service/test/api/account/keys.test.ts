@@ -105,6 +105,7 @@ describe('usage', () => {
     expect(limits).toEqual({
       api: { limit: 100, used: 1, remaining: 99, resetAt },
       invocations: { limit: 10, used: 0, remaining: 10, resetAt: null },
+      freeCalls: { limit: 1e9, used: 0, remaining: 1e9, resetAt: null },
     });
     clock.advance(3_600_000);
     expect((await usage(account.key)).limits.api).toMatchObject({ used: 1, remaining: 99 });

@@ -22,6 +22,8 @@ interface Rule {
   readonly stranger: 'NOT_FOUND' | null;
   /** What the identityToken of our agent gets for the things of its account. */
   readonly agent: 'NOT_FOUND' | null;
+  /** True when visitors without a key may: the agent is free. */
+  readonly isForVisitors?: boolean;
 }
 
 const reading = { stranger: null, agent: null };
@@ -35,6 +37,7 @@ const rules: Record<Tool, Rule> = {
     scope: 'invoke',
     args: ({ strangersAgent }) => ({ agentId: strangersAgent.id, task: 'x', maxCost: '1' }),
     ...reading,
+    isForVisitors: true,
   },
   get_invocation: {
     scope: 'invoke',
@@ -73,11 +76,11 @@ const codeOf = async (tool: Tool, key: string | undefined) => {
 };
 
 describe.each(tools)('%s', (tool) => {
-  const { scope, stranger, agent } = rules[tool];
+  const { scope, stranger, agent, isForVisitors = scope === null } = rules[tool];
 
   it('refuses whoever may not call it, and nothing changes', async () => {
     const before = await databaseDigest(world.h);
-    for (const key of scope ? [undefined, 'x402'] : []) expect(await codeOf(tool, key)).toBe('UNAUTHORIZED');
+    for (const key of isForVisitors ? [] : [undefined, 'x402']) expect(await codeOf(tool, key)).toBe('UNAUTHORIZED');
     expect(await codeOf(tool, newApiKey('test').key)).toBe(401);
     if (scope) expect(await codeOf(tool, allBut[scope])).toBe('FORBIDDEN');
     if (stranger) expect(await codeOf(tool, world.stranger.key)).toBe(stranger);
@@ -86,7 +89,7 @@ describe.each(tools)('%s', (tool) => {
   });
 
   it('answers whoever may', async () => {
-    if (!scope) expect(await codeOf(tool, undefined)).toBe(200);
+    for (const key of isForVisitors ? [undefined, 'x402'] : []) expect(await codeOf(tool, key)).toBe(200);
     expect(await codeOf(tool, world.owner.key)).toBe(200);
     if (!agent) expect(await codeOf(tool, world.agent.identityToken)).toBe(200);
   });

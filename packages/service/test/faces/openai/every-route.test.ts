@@ -21,6 +21,8 @@ interface Rule {
   readonly scope: Scope | null;
   /** What another account, and the identityToken of our agent, get for a request of ours. */
   readonly others: 200 | 400 | 404;
+  /** True when visitors without a key may: the agent is free. */
+  readonly isForVisitors?: boolean;
 }
 
 const said = (text: string) => [{ role: 'user', content: text }];
@@ -34,18 +36,17 @@ const rules: Record<string, Rule> = {
     path: ({ agent }) => `/v1/models/${agent.id}`,
     ...{ scope: null, others: 200 },
   },
-  // Without a key it is for paid agents: the free one that is called here is refused.
   'POST /v1/chat/completions': {
     method: 'POST',
     path: () => '/v1/chat/completions',
     body: ({ strangersAgent }) => ({ model: strangersAgent.id, messages: said('x') }),
-    ...{ scope: 'invoke', others: 200 },
+    ...{ scope: 'invoke', others: 200, isForVisitors: true },
   },
   'POST /v1/responses': {
     method: 'POST',
     path: () => '/v1/responses',
     body: ({ strangersAgent }) => ({ model: strangersAgent.id, input: 'x' }),
-    ...{ scope: 'invoke', others: 200 },
+    ...{ scope: 'invoke', others: 200, isForVisitors: true },
   },
   'POST /v1/responses that go on from one': {
     method: 'POST',
@@ -79,28 +80,32 @@ afterAll(async () => {
   await world.stop();
 });
 
-describe.each(Object.entries(rules))('%s', (_name, { method, path, body, scope, others }) => {
-  const statusOf = async (key: string | undefined) =>
-    (await world.h.request(method, path(world), { key, body: body?.(world) })).status;
+describe.each(Object.entries(rules))(
+  '%s',
+  (_name, { method, path, body, scope, others, isForVisitors = scope === null }) => {
+    const statusOf = async (key: string | undefined) =>
+      (await world.h.request(method, path(world), { key, body: body?.(world) })).status;
 
-  it('refuses whoever may not call it, and nothing changes', async () => {
-    const before = await databaseDigest(world.h);
-    const calls = world.strangersAgent.calls.length;
-    expect(await statusOf(newApiKey('test').key)).toBe(401);
-    for (const key of [undefined, 'x402']) expect(await statusOf(key)).toBe(scope ? 401 : 200);
-    if (scope) expect(await statusOf(withoutInvoke)).toBe(403);
-    if (others !== 200)
-      for (const key of [world.stranger.key, world.agent.identityToken]) expect(await statusOf(key)).toBe(others);
-    expect(await databaseDigest(world.h)).toEqual(before);
-    expect(world.strangersAgent.calls.length).toBe(calls);
-  });
+    it('refuses whoever may not call it, and nothing changes', async () => {
+      const before = await databaseDigest(world.h);
+      const calls = world.strangersAgent.calls.length;
+      expect(await statusOf(newApiKey('test').key)).toBe(401);
+      for (const key of isForVisitors ? [] : [undefined, 'x402']) expect(await statusOf(key)).toBe(401);
+      if (scope) expect(await statusOf(withoutInvoke)).toBe(403);
+      if (others !== 200)
+        for (const key of [world.stranger.key, world.agent.identityToken]) expect(await statusOf(key)).toBe(others);
+      expect(await databaseDigest(world.h)).toEqual(before);
+      expect(world.strangersAgent.calls.length).toBe(calls);
+    });
 
-  it('answers whoever may', async () => {
-    expect(await statusOf(world.owner.key)).toBe(200);
-    if (others === 200)
-      for (const key of [world.stranger.key, world.agent.identityToken]) expect(await statusOf(key)).toBe(200);
-  });
-});
+    it('answers whoever may', async () => {
+      for (const key of isForVisitors ? [undefined, 'x402'] : []) expect(await statusOf(key)).toBe(200);
+      expect(await statusOf(world.owner.key)).toBe(200);
+      if (others === 200)
+        for (const key of [world.stranger.key, world.agent.identityToken]) expect(await statusOf(key)).toBe(200);
+    });
+  },
+);
 
 const untilIdle = () =>
   expect
