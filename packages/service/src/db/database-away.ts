@@ -86,3 +86,6 @@ export function asAway(error: unknown, ifLost: 'nothing' | 'unknown'): unknown {
  */
 export const isRolledBack = (error: unknown): boolean =>
   error instanceof DatabaseAwayError ? error.isBusy : error instanceof pg.DatabaseError && !isFatal(error);
+
+/** True if a row with the same key is there already; the transaction was undone. */
+export const isDuplicate = (error: unknown): boolean => error instanceof pg.DatabaseError && codeOf(error) === '23505';

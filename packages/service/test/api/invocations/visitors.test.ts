@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createApp } from '../../../src/app.ts';
+import { createKeyTurns } from '../../../src/lib/concurrency/key-turns.ts';
 import { callTool } from '../../faces/mcp/raw-client.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
@@ -47,6 +49,21 @@ it('a visitor without an account runs a free agent, and nobody else reads the re
   for (const headers of [{}, { 'x-result-token': other.resultToken }]) expect((await read(headers)).status).toBe(401);
   const { key } = await h.newAccount();
   expect((await h.request('GET', `/invoke/${requestId}`, { key })).status).toBe(404);
+});
+
+it('a call repeated at two processes at once runs once', async () => {
+  const runs = free.calls.length;
+  const ask = async () => {
+    const app = createApp({ ...h.ctx, paymentTurns: createKeyTurns() });
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'visit-twice', 'x-sync': 'true' };
+    const answer = await app.request(`/x402/${free.id}`, { method: 'POST', headers, body: '{"task":"x"}' });
+    const { data } = (await answer.json()) as { data?: { requestId: string } };
+    return [answer.status, data?.requestId];
+  };
+  const [one, other] = await Promise.all([ask(), ask()]);
+  expect(one).toEqual([200, expect.stringMatching(/^req_/)]);
+  expect(other).toEqual(one);
+  expect(free.calls.length).toBe(runs + 1);
 });
 
 it('free calls of visitors are limited by address, hosts of a /64 together, beside those with an account', async () => {
