@@ -1,3 +1,4 @@
+import { readSignatureEngine } from './chain/signatures/signature-engine.ts';
 import type { Config } from './config.ts';
 import type { PrimaryGate } from './db/primary/primary-gate.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
@@ -34,3 +35,25 @@ export interface ContextParts {
   readonly maxAgeMs?: number;
   readonly dashboard?: DashboardBuild;
 }
+
+/** Settings that use cases name as they are. */
+export const settingsOf = (config: Config) => ({
+  placeLimits: config.placeLimits,
+  retention: config.retention,
+  transferDepthBlocks: config.transferDepthBlocks,
+  planLimits: config.planLimits,
+  planCaps: config.planCaps,
+  signInsPerHour: config.signInsPerHour,
+  keylessPerHour: config.keylessPerHour,
+  faces: config.faces,
+  documentsPerHour: config.documentsPerHour,
+  documentBytesPerMinute: config.documentBytesPerMinute,
+  answerBytesPerMinute: config.answerBytesPerMinute,
+  trustedProxies: config.trustedProxies,
+  platformFeeBps: config.platformFeeBps,
+  paymentLimits: config.paymentLimits,
+  channelClaimSettings: config.channelClaimSettings,
+  nodeLabel: config.nodeLabel,
+  signatureEngine: readSignatureEngine(),
+  keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
+});

@@ -17,9 +17,8 @@ import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
 import { createNodeWallet } from './chain/node-wallet.ts';
 import { createWalletReads } from './chain/outgoing-transfer-client.ts';
-import { readSignatureEngine } from './chain/signatures/signature-engine.ts';
 import { type Config, isLocalChain } from './config.ts';
-import type { ContextParts } from './context-parts.ts';
+import { type ContextParts, settingsOf } from './context-parts.ts';
 import type { Database, HasDb } from './db/database.ts';
 import { type DatabaseClock, startDatabaseClock } from './db/database-clock.ts';
 import { openDatabases } from './db/open-databases.ts';
@@ -245,27 +244,6 @@ const answeringOf = ({ config, baseUrl, dashboard, checksAnswers = false, syncWa
   dashboard: dashboard ?? null,
   checksAnswers,
   syncWaitMs: syncWaitMs ?? SYNC_WAIT_MS,
-});
-
-const settingsOf = (config: Config) => ({
-  placeLimits: config.placeLimits,
-  retention: config.retention,
-  transferDepthBlocks: config.transferDepthBlocks,
-  planLimits: config.planLimits,
-  planCaps: config.planCaps,
-  signInsPerHour: config.signInsPerHour,
-  keylessPerHour: config.keylessPerHour,
-  faces: config.faces,
-  documentsPerHour: config.documentsPerHour,
-  documentBytesPerMinute: config.documentBytesPerMinute,
-  answerBytesPerMinute: config.answerBytesPerMinute,
-  trustedProxies: config.trustedProxies,
-  platformFeeBps: config.platformFeeBps,
-  paymentLimits: config.paymentLimits,
-  channelClaimSettings: config.channelClaimSettings,
-  nodeLabel: config.nodeLabel,
-  signatureEngine: readSignatureEngine(),
-  keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
 });
 
 const chainReaders = (rpcUrl: string, { token, wallet }: ChainInfo) => ({
