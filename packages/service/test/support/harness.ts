@@ -11,6 +11,7 @@ import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
 import { readConfig } from '../../src/config.ts';
 import type { NodeContext } from '../../src/context.ts';
+import { DatabaseAwayError } from '../../src/db/database-away.ts';
 import type { DashboardBuild } from '../../src/http/build/dashboard-build.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log/log.ts';
@@ -101,7 +102,12 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(dashboard ? { dashboard } : {}),
     ...(syncWaitMs === undefined ? {} : { syncWaitMs }),
   };
-  const node = await startNode({ config, secrets, log: options.log ?? silentLog, checksAnswers: true, ...changed });
+  const start = () => startNode({ config, secrets, log: options.log ?? silentLog, checksAnswers: true, ...changed });
+  // A hook has no second try of its own: on a busy machine the server may take longer than a connection waits.
+  const node = await start().catch((error) => {
+    if (error instanceof DatabaseAwayError) return start();
+    throw error;
+  });
   const { ctx, baseUrl } = node;
   const rpcUrl = config.chainRpcUrl ?? node.local?.chainRpcUrl() ?? '';
   return {
