@@ -25,10 +25,11 @@ async function startGuarded({ maxQueueMs = 60_000, maxQueued = 1000, turnMs = 0 
   const guard = createAdmission(parts as unknown as AdmissionContext, {
     read: () => ({ cpuMs: turnMs, wallMs: turnMs }),
   });
-  const fetch = guard(async (request) => {
-    ran.push(request.headers.get('x-name') ?? '');
-    const text = await request.text();
-    return new Response(`${request.method} ${text.length}`);
+  const fetch = guard((request) => {
+    const name = request.headers.get('x-name') ?? '';
+    ran.push(name);
+    if (name === 'broken') throw new Error('the handler failed at once');
+    return request.text().then((text) => new Response(`${request.method} ${text.length}`));
   });
   const server = createAdaptorServer({ fetch }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -152,6 +153,14 @@ describe('requests that write, while the node does not keep up', () => {
     node.state.isHeld = false;
     await Promise.all(answers);
     expect(node.ran).toEqual(['a1', 'b1', 'a2']);
+  });
+
+  it('a handler that fails at once fails its own request, and the line goes on', async () => {
+    node = await startGuarded();
+    node.state.isHeld = true;
+    const answers = await sendAll(['broken'], ['sound']);
+    node.state.isHeld = false;
+    expect(await Promise.all(answers.map(statusOf))).toEqual([500, 200]);
   });
 
   it('is refused once its own deadline has passed, and never begun', async () => {

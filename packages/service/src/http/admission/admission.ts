@@ -38,7 +38,8 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
   const mayStart = (nowMs: number) =>
     (started === 0 || (started < Math.floor(pace) && nowMs - turnBeganMs < TURN_MS)) && hasDatabaseRoom();
 
-  function start(handle: Fetch, request: Request, env: Env, sinceMs: number) {
+  /** Asynchronous: whatever a handler throws is its own request's failure, as nobody above `endTurn` would catch it. */
+  async function start(handle: Fetch, request: Request, env: Env, sinceMs: number): Promise<Response> {
     const nowMs = performance.now();
     started += 1;
     starts.rate.count(nowMs);
@@ -60,7 +61,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
       const next = room.next();
       if (!next) break;
       const { request, env, sinceMs, resolve } = next;
-      resolve(Promise.resolve(start(handle, request, env, sinceMs)));
+      resolve(start(handle, request, env, sinceMs));
     }
     room.expire(nowMs);
     if (room.size > 0) watchTurn(handle);
