@@ -28,6 +28,8 @@ interface Message {
   };
 }
 
+/** More than any answer of a node. */
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const SPENDING_TOOL = 'invoke_agent';
 
@@ -48,15 +50,18 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
         ...standardHeaders(message, version),
       },
       body: JSON.stringify(message),
+      // The key and the payment are for this node alone.
+      redirect: 'manual',
     });
     const type = response.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream') && response.body) {
-      const parser = createParser({ onEvent: ({ data }) => take(JSON.parse(data) as Message) });
+      const onEvent = ({ data }: { data: string }) => take(JSON.parse(data) as Message);
+      const parser = createParser({ onEvent, maxBufferSize: MAX_ANSWER_CHARS });
       const decoder = new TextDecoder();
       for await (const part of response.body) parser.feed(decoder.decode(part, { stream: true }));
       return;
     }
-    const text = await response.text();
+    const text = await wholeOf(response);
     if (text === '') return;
     const answer = readMessage(text);
     if (answer?.jsonrpc) take(answer);
@@ -95,6 +100,17 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
       else write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: text } });
     }
   };
+}
+
+/** The text of an answer, which a hostile node could go on with for ever. */
+async function wholeOf({ body, url }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const part of body ?? []) {
+    text += decoder.decode(part, { stream: true });
+    if (text.length > MAX_ANSWER_CHARS) throw new Error(`${url} answered more than 16 MiB.`);
+  }
+  return text;
 }
 
 function readMessage(text: string): Message | null {

@@ -1,6 +1,7 @@
 import { type Client, createClient, createPayer, type Payer } from '@agent-network/sdk';
 import { CommandError, declined, EXIT, HOW_TO_SIGN_IN } from './exit-codes.ts';
 import { ask } from './output/ask.ts';
+import { oneLine } from './output/table.ts';
 import { createTerminal, type Terminal } from './output/terminal.ts';
 import { configDir, createProfileStore, type Profile, type ProfileStore } from './profile/profile-store.ts';
 
@@ -85,7 +86,7 @@ export async function openSession(options: GlobalOptions, process: NodeJS.Proces
       if (options.yes) return;
       if (!terminal.isInteractive)
         throw new CommandError(`${question} Say so with --yes; there is no terminal to ask on.`);
-      if (!(await ask(question))) throw declined();
+      if (!(await ask(oneLine(question)))) throw declined();
     },
   };
 }

@@ -71,6 +71,30 @@ describe('signing in', () => {
     expect(who.stdout + who.stderr).not.toContain(apiKey);
   });
 
+  it('signs no text of another node, which a hostile one passes on', async () => {
+    const signatures: string[] = [];
+    const hostile = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      if (body.includes('signature')) signatures.push(body);
+      // Everything else is asked of the victim's node, and its text is what the wallet is to sign.
+      const answer = await fetch(`${node.local.baseUrl}${request.url}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    });
+    await once(hostile.listen(0, '127.0.0.1'), 'listening');
+    const { port } = hostile.address() as AddressInfo;
+    const signed = await agentnet(['login', '--wallet', '--profile', 'fooled', '--url', `http://127.0.0.1:${port}`], {
+      env: { AGENTNET_WALLET_KEY: node.local.wallets[1]?.privateKey ?? '' },
+    });
+    hostile.close();
+    expect([signed.code, signatures]).toEqual([1, []]);
+    expect(signed.stderr).toContain(new URL(node.local.baseUrl).host);
+  });
+
   it('by a key on stdin, and by a wallet that signs', async () => {
     const key = await agentnet(['login', '--with-key', '--profile', 'piped', '--url', node.local.baseUrl], {
       input: node.local.apiKey,

@@ -139,6 +139,38 @@ describe('the client', () => {
     expect(node.seen).toHaveLength(3);
   });
 
+  it.each([301, 302, 307, 308])(
+    'does not follow a redirect (%i): key, payment and task are for this node alone',
+    async (status) => {
+      await using elsewhere = await startFakeNode(() => success({ name: 'stolen' }));
+      await using node = await startFakeNode(() => ({ status, body: '', headers: { location: elsewhere.baseUrl } }));
+      const client = createClient({ ...node, apiKey: 'ank_test_x' });
+      const headers = { 'payment-signature': 'signed' } as object;
+      await expect(client.invokeAgent({ params: { agentId: id }, body: { task: 'x' }, headers })).rejects.toThrow(
+        `answered ${status}`,
+      );
+      await expect(client.getAgent({ params: { id } })).rejects.toThrow(`answered ${status}`);
+      await expect(client.stream('req_1').next()).rejects.toThrow(`answered ${status}`);
+      expect([node.seen.length, elsewhere.seen.length]).toEqual([3, 0]);
+    },
+  );
+
+  it('reads no answer without an end', async () => {
+    let pulls = 0;
+    const piece = new Uint8Array(1024 * 1024).fill(32);
+    const body = () =>
+      new ReadableStream({
+        pull(sink) {
+          pulls += 1;
+          sink.enqueue(piece);
+        },
+      });
+    const endless: typeof fetch = async () => new Response(body());
+    const client = createClient({ baseUrl: 'http://127.0.0.1', fetch: endless });
+    await expect(client.getAgent({ params: { id } })).rejects.toThrow('more than 64 MiB');
+    expect(pulls).toBeLessThan(80);
+  });
+
   it('stops waiting when the caller aborts', async () => {
     const abort = new AbortController();
     await using node = await startFakeNode(() => {

@@ -18,11 +18,31 @@ function parseEnvelope(text: string): Envelope | null {
   }
 }
 
+/** More than any answer of a node: a hostile one could go on for ever. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  let text = '';
+  for (let bytes = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.byteLength;
+    if (bytes > maxAnswerBytes) {
+      void reader.cancel().catch(() => undefined);
+      throw new NoAnswerError(`${response.url || 'The node'} answered more than 64 MiB`, { status: response.status });
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
 const isErrorCode = (code: unknown): code is ErrorCode => (wireErrorCodes as readonly unknown[]).includes(code);
 
 /** Takes `data` out of the success envelope. Throws `ApiError` for an error envelope and `NoAnswerError` for anything else. */
 export async function readAnswer(response: Response): Promise<unknown> {
-  const envelope = parseEnvelope(await response.text());
+  const envelope = parseEnvelope(await textOf(response));
   if (response.ok && envelope?.status === 'success') return envelope.data;
   const { code, message, requestId, ...extra } = envelope?.error ?? {};
   if (!isErrorCode(code))

@@ -71,6 +71,8 @@ export const fetchInit = ({ method, headers, body }: HttpRequest, signal: AbortS
   method,
   headers,
   signal,
+  // A node redirects no call: the key, the payment and the task are for it alone.
+  redirect: 'manual',
   ...(body === undefined ? {} : { body }),
 });
 

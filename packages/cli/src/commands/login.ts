@@ -10,6 +10,7 @@ import { askChoice, askSecret } from '../output/ask.ts';
 import { formatFacts } from '../output/table.ts';
 import type { Credentials } from '../profile/profile-store.ts';
 import { cleanUrl, readStdin, type Session } from '../session.ts';
+import { requireTextOf } from '../sign-in-text.ts';
 
 interface LoginOptions {
   readonly withKey?: boolean;
@@ -98,6 +99,7 @@ async function byWallet(
   const scopes = [...new Set([...defaultScopes, ...more])] as (typeof ownScopes)[number][];
   const grant = more.length === 0 ? {} : { scopes };
   const { challengeId, message } = await client.requestSignIn({ body: { address: account.address, ...grant } });
+  requireTextOf(url, account.address, message);
   const signature = await account.signMessage({ message });
   const { apiKey } = await client.signIn({ body: { challengeId, signature, ...grant } });
   return { url, credentials: { apiKey } };

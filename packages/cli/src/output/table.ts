@@ -39,8 +39,23 @@ const pad = (text: string, width: number, alignsRight: boolean) => {
   return alignsRight ? space + text : text + space;
 };
 
-/** Text of strangers of several lines, without control characters, which could rewrite the screen or reach the clipboard. */
-export const withoutControls = (text: string): string => text.replace(/(?![\t\n])[\p{Control}\p{Bidi_Control}]/gu, '');
+/**
+ * Text of several lines without control characters, which could rewrite the screen or reach the clipboard; the colors that this program
+ * writes stay (2, 31 and 32, and what ends them).
+ */
+export const withoutControls = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's own language is looked for
+    /(\u001b\[(?:2|22|31|32|39)m)|(?![\t\n])[\p{Control}\p{Bidi_Control}]/gu,
+    (_found, color: string | undefined) => color ?? '',
+  );
+
+/** JSON in which no character is left that a terminal obeys. */
+export const escapedControls = (json: string | undefined): string =>
+  (json ?? 'null').replace(
+    /[\u007f-\u009f\p{Bidi_Control}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** Text of strangers on one line, without control characters, which could rewrite the screen. */
 export const oneLine = (text: string): string => text.replace(/[\p{Control}\p{Bidi_Control}]+/gu, ' ').trim();
@@ -81,9 +96,12 @@ function shrink(widths: number[], table: readonly Column<never>[], columns: numb
   }
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair a line. Further lines of a value are indented: none looks like another fact. */
 export function formatFacts(facts: readonly (readonly [string, string | null])[]): string {
   const shown = facts.filter((fact): fact is readonly [string, string] => fact[1] !== null);
   const width = Math.max(...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  const indent = `\n${' '.repeat(width + GAP.length)}`;
+  return shown
+    .map(([name, value]) => `${name.padEnd(width)}${GAP}${String(value).replace(/\r\n?|\n/g, indent)}`)
+    .join('\n');
 }

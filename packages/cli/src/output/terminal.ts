@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Failure } from '../exit-codes.ts';
+import { escapedControls, withoutControls } from './table.ts';
 
 export interface OutputOptions {
   /** One JSON document on stdout, and errors as JSON. */
@@ -10,7 +11,10 @@ export interface OutputOptions {
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Where a command writes: results to stdout, everything else to stderr. */
+/** JSON that a terminal shows as it is: some obey control characters that JSON leaves as they are. */
+const toJson = (data: unknown, spaces = 0): string => escapedControls(JSON.stringify(data, null, spaces));
+
+/** Where a command writes: results to stdout, everything else to stderr. What a node or a stranger says moves no cursor. */
 export function createTerminal(options: OutputOptions, process: NodeJS.Process) {
   const { stdout, stderr } = process;
   const isStyled = options.color && !process.env.NO_COLOR;
@@ -25,23 +29,28 @@ export function createTerminal(options: OutputOptions, process: NodeJS.Process) 
 
     /** Writes the result: the data as JSON, or as text for people. */
     result(data: unknown, text: () => string): void {
-      stdout.write(options.json ? `${JSON.stringify(data, null, stdout.isTTY ? 2 : 0)}\n` : `${text()}\n`);
+      stdout.write(`${options.json ? toJson(data, stdout.isTTY ? 2 : 0) : withoutControls(text())}\n`);
     },
     /** Writes one of many results, a line each. */
     item(data: unknown, text: () => string): void {
-      stdout.write(options.json ? `${JSON.stringify(data)}\n` : text());
+      stdout.write(options.json ? `${toJson(data)}\n` : withoutControls(text()));
     },
     note(text: string): void {
-      if (!options.quiet && !options.json) stderr.write(`${text}\n`);
+      if (!options.quiet && !options.json) stderr.write(`${withoutControls(text)}\n`);
     },
     /** Shows how far long work is, on a line that the next text replaces; on a terminal only. An empty text clears it. */
     progress(text: string): void {
       if (!stderr.isTTY || options.quiet || options.json) return;
-      stderr.write(`\r\u001b[2K${style(stderr, 'dim', text.slice(0, (stderr.columns ?? 80) - 1))}`);
+      const shown = withoutControls(text).slice(0, (stderr.columns ?? 80) - 1);
+      stderr.write(`\r\u001b[2K${style(stderr, 'dim', shown)}`);
     },
     failure({ code, message, requestId }: Failure): void {
-      if (options.json) stderr.write(`${JSON.stringify({ error: { code, message, requestId } })}\n`);
-      else stderr.write(`${style(stderr, 'red', 'error')}: ${message}${requestId ? ` (${requestId})` : ''}\n`);
+      const text = withoutControls(`${message}${requestId ? ` (${requestId})` : ''}`);
+      stderr.write(
+        options.json
+          ? `${toJson({ error: { code, message, requestId } })}\n`
+          : `${style(stderr, 'red', 'error')}: ${text}\n`,
+      );
     },
     good: (text: string) => style(stdout, 'green', text),
     bad: (text: string) => style(stdout, 'red', text),

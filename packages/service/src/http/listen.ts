@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Config } from '../config.ts';
-import { AppError } from '../lib/app-error.ts';
+import { AppError, invalid } from '../lib/app-error.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
 import { answerUnread } from './answer/answer-unread.ts';
 import { createAnswerWatch } from './answer/answer-watch.ts';
@@ -46,7 +46,10 @@ export async function listen(
   let serving: Fetch | null = null;
   const watch = createAnswerWatch();
   const server = createAdaptorServer({
-    fetch: inTurn((request, env) => (serving ? serving(request, env) : notYet()), watch),
+    fetch: inTurn((request, env) => {
+      if (hasSeveralHosts(env as HttpBindings)) return refusal(invalid('Host', 'is given more than once'));
+      return serving ? serving(request, env) : refusal(new AppError('UNAVAILABLE', 'The node is starting.'));
+    }, watch),
     serverOptions: {
       maxHeaderSize: 32 * 1024,
       headersTimeout: 10_000,
@@ -94,10 +97,18 @@ export async function listen(
 /** The base URL is made of the port, or nobody else knows which one is free. */
 const isAddressNeeded = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>) => baseUrl === null || port === 0;
 
-function notYet(): Response {
-  const { status, headers, body } = toErrorAnswer(new AppError('UNAVAILABLE', 'The node is starting.'), '');
+/** Node takes the first and drops the others; a proxy in front may have judged another one (RFC 9112, section 3.2). */
+function hasSeveralHosts({ incoming: { rawHeaders } }: HttpBindings): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] as string)) hosts += 1;
+  return hosts > 1;
+}
+
+/** Ends the connection: what else it brings cannot be trusted, or finds nothing yet. */
+function refusal(error: AppError): Response {
+  const { status, headers, body } = toErrorAnswer(error, '');
   return new Response(JSON.stringify(body), {
     status,
-    headers: { ...commonHeaders, ...headers, 'content-type': 'application/json' },
+    headers: { ...commonHeaders, ...headers, connection: 'close', 'content-type': 'application/json' },
   });
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointProofName } from '@agent-network/contracts/agents/identity';
 import type { HasClock } from '../lib/clock.ts';
+import { parseJsonText } from '../lib/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 
@@ -87,7 +88,7 @@ export async function readWellKnown(ctx: HasGuardedFetch, endpoint: string): Pro
 
 function parseObject(bytes: Buffer): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const value = parseJsonText(bytes.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
     return null;

@@ -208,6 +208,14 @@ describe('an agent that fails a call paid by x402', () => {
     ]);
   });
 
+  it('an answer behind a byte order mark is an answer (RFC 8259, section 8.1)', async () => {
+    agent.behave(answerWith(200, '\ufeff{"result":"whole","cost":"0.02"}'));
+    const { key } = await newClient(h, '0.05');
+    const call = { key, body: { task: 'marked' }, headers: { 'x-sync': 'true' } };
+    const { body } = await h.request('POST', `/invoke/${agent.id}`, call);
+    expect(body.data).toMatchObject({ status: 'completed', result: 'whole', cost: '0.02' });
+  });
+
   it('a cheaper answer: the difference goes back on chain, the agent gains exactly the cost', async () => {
     agent.behave(answerWith(200, { result: 'cheap', cost: '0.02' }));
     const { key } = await h.newAccount();

@@ -1,3 +1,4 @@
+import { parseJsonText } from '../../lib/json-text.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
@@ -80,7 +81,7 @@ export function requireGood(upstream: Upstream, { status, body }: GuardedRespons
 
 export function parseObject(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJsonText(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

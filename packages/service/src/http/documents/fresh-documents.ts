@@ -12,13 +12,10 @@ interface Reading<D> {
 }
 
 /**
- * Caches each document for a second, and reads it once at a time, for any number of readers. Failures are cached as well: a missing
- * document is not looked up at every call.
+ * Caches each document, or what one is made of, for a second, and reads it once at a time, for any number of readers. Failures are cached
+ * as well: a missing document is not looked up at every call.
  */
-export function createFreshDocuments<D extends Document = Document>(): (
-  name: string,
-  read: () => Promise<D>,
-) => Promise<D> {
+export function createFreshDocuments<D = Document>(): (name: string, read: () => Promise<D>) => Promise<D> {
   const readings = new LRUCache<string, Reading<D>>({ max: MAX_KEPT });
   return (name, read) => {
     const known = readings.get(name);

@@ -30,6 +30,8 @@ const PATHS = [
   '/:file{(sdk|cli)\\.tgz}',
   '/:file{sitemap(-[1-9][0-9]{0,3})?\\.xml}',
   '/:file{(favicon\\.svg|pages\\.css|preview\\.png|robots\\.txt)}',
+  '/:file{(favicon\\.ico|apple-touch-icon\\.png|icon-[0-9]+\\.png|site\\.webmanifest)}',
+  '/pages/*',
   '/agents/:id/preview.png',
 ];
 

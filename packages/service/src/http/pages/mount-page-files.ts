@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import type { Context, Hono } from 'hono';
+import { addressSubject } from '../../access/limits/rate-limit.ts';
 import { agentIdOf } from '../../agents/agent-slug.ts';
 import { readAgent } from '../../agents/alternatives/find-agent.ts';
 import { notFound } from '../../lib/app-error.ts';
@@ -11,6 +12,7 @@ import { createFreshDocuments } from '../documents/fresh-documents.ts';
 import type { PreviewCard } from '../previews/preview-card.ts';
 import { createPreviewDrawer } from '../previews/preview-drawer.ts';
 import type { HttpContext } from '../request/http-context.ts';
+import { addressOf } from '../request/remote-address.ts';
 import { PAGE_GZIP_FROM_BYTES, pageStyle, styleVersion } from './layout.ts';
 import { priceText } from './parts.ts';
 import { networkName, siteOf } from './site.ts';
@@ -77,7 +79,8 @@ export function mountPageFiles(app: Hono, ctx: HttpContext): void {
 
 function mountPreviews(app: Hono, ctx: HttpContext): void {
   const drawer = createPreviewDrawer();
-  const fresh = createFreshDocuments();
+  const fresh = createFreshDocuments<PreviewCard>();
+  const draw = (c: Context, card: PreviewCard) => drawer.draw(card, addressSubject(addressOf(ctx, c)));
   const site = siteOf(ctx);
   app.get('/preview.png', (c) => {
     const card: PreviewCard = {
@@ -86,7 +89,7 @@ function mountPreviews(app: Hono, ctx: HttpContext): void {
       title: 'Call software agents, and pay for each call',
       lines: [`In USDC on ${networkName(site)}`],
     };
-    return answerDocument(c, () => drawer.draw(card), DAY);
+    return answerDocument(c, () => draw(c, card), DAY);
   });
   app.get('/agents/:part/preview.png', (c) =>
     answerDocument(
@@ -94,7 +97,7 @@ function mountPreviews(app: Hono, ctx: HttpContext): void {
       async () => {
         const id = agentIdOf(c.req.param('part'));
         if (id === null) throw notFound('agent');
-        return fresh(id, async () => drawer.draw(agentCard(await readAgent(ctx, id), site.label)));
+        return draw(c, await fresh(id, async () => agentCard(await readAgent(ctx, id), site.label)));
       },
       HOUR,
     ),

@@ -12,18 +12,30 @@ it('strangers cannot have pictures drawn without limit: those that wait, and tho
   let nowMs = 1000;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const drawer = createPreviewDrawer({ maxWaiting: 3, burst: 4 });
-  const flood = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => drawer.draw(card(`Agent ${at}`))));
+  const flood = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, at) => drawer.draw(card(`Agent ${at}`), `192.0.2.${at}`)),
+  );
   expect(flood.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   const refused = flood.find(({ status }) => status === 'rejected');
   expect(refused).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
-  await drawer.draw(card('the fourth'));
-  await expect(drawer.draw(card('the fifth'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  const known = await drawer.draw(card('the fourth'));
+  await drawer.draw(card('the fourth'), '192.0.2.1');
+  await expect(drawer.draw(card('the fifth'), '192.0.2.1')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  const known = await drawer.draw(card('the fourth'), '192.0.2.1');
   expect(known.bytes.length).toBeGreaterThan(5000);
-  expect(await drawer.draw(card('the fourth'))).toBe(known);
+  expect(await drawer.draw(card('the fourth'), '192.0.2.1')).toBe(known);
   nowMs += 1000;
-  await drawer.draw(card('the fifth'));
-  await expect(drawer.draw(card('the sixth'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await drawer.draw(card('the fifth'), '192.0.2.1');
+  await expect(drawer.draw(card('the sixth'), '192.0.2.1')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+it('one network address takes some of the drawings, and leaves the others theirs', async () => {
+  const drawer = createPreviewDrawer({ burst: 4, burstOfAddress: 2 });
+  const greedy = await Promise.allSettled(
+    Array.from({ length: 9 }, (_, at) => drawer.draw(card(`${at}`), '192.0.2.1')),
+  );
+  expect(greedy.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  await expect(drawer.draw(card('0'), '192.0.2.1')).resolves.toMatchObject({ type: 'image/png' });
+  await drawer.draw(card('another'), '192.0.2.2');
 });
 
 it('what a stranger is called is text in the picture, without markup, references or an end', () => {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { type PreviewCard, previewSvg } from './preview-card.ts';
 
@@ -13,28 +14,45 @@ const IDLE_MS = 60_000;
 /** Pictures that may be drawn at once, and in the long run: a picture takes some 50 ms of a processor. */
 const BURST = 30;
 const MS_TO_A_DRAWING = 1000;
+/** The same for one network address, so that nobody takes the drawings of all. */
+const BURST_OF_ADDRESS = 10;
+const MS_TO_A_DRAWING_OF_ADDRESS = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 export interface PreviewDrawer {
-  /** The card as PNG, from memory if it was drawn before. Throws UNAVAILABLE when too much is asked for. */
-  draw(card: PreviewCard): Promise<Document>;
+  /**
+   * The card as PNG, from memory if it was drawn before; a new drawing counts for the network address that asks for it. Throws UNAVAILABLE
+   * when too much is asked for.
+   */
+  draw(card: PreviewCard, address: string): Promise<Document>;
 }
 
 /**
  * Draws link previews in a thread, one at a time, in a WebAssembly sandbox. What can be asked for is bounded by what agents are called, and so
- * by strangers: the drawings of a minute, those that wait, the time of one and the bytes that are kept are limited.
+ * by strangers: the drawings of a minute, of one address and of all, those that wait, the time of one and the bytes that are kept are limited.
  */
-export function createPreviewDrawer({ maxWaiting = MAX_WAITING, burst = BURST } = {}): PreviewDrawer {
+export function createPreviewDrawer({
+  maxWaiting = MAX_WAITING,
+  burst = BURST,
+  burstOfAddress = BURST_OF_ADDRESS,
+} = {}): PreviewDrawer {
   const kept = new LRUCache<string, Document>({ maxSize: KEPT_BYTES, sizeCalculation: ({ bytes }) => bytes.length });
   const drawing = new Map<string, Promise<Document>>();
-  const allowance = createAllowance(burst);
+  const allowance = createAllowance(burst, MS_TO_A_DRAWING);
+  const allowances = createBoundedCache<Allowance>(MAX_ADDRESSES);
+  const allowanceOf = (address: string): Allowance => {
+    const own = allowances.get(address) ?? createAllowance(burstOfAddress, MS_TO_A_DRAWING_OF_ADDRESS);
+    allowances.set(address, own);
+    return own;
+  };
   const thread = createThread();
   let last: Promise<unknown> = Promise.resolve();
   return {
-    async draw(card) {
+    async draw(card, address) {
       const svg = previewSvg(card);
       const known = kept.get(svg) ?? drawing.get(svg);
       if (known) return known;
-      if (drawing.size >= maxWaiting || !allowance.take()) throw tooMany();
+      if (drawing.size >= maxWaiting || !allowanceOf(address).take() || !allowance.take()) throw tooMany();
       const drawn = last.then(() => thread.draw(svg)).then((png) => toDocument(png, 'image/png'));
       drawing.set(svg, drawn);
       last = drawn.catch(() => undefined);
@@ -51,13 +69,17 @@ export function createPreviewDrawer({ maxWaiting = MAX_WAITING, burst = BURST } 
 
 const tooMany = () => new AppError('UNAVAILABLE', 'Too many link previews are being drawn.');
 
-function createAllowance(burst: number) {
+interface Allowance {
+  take(): boolean;
+}
+
+function createAllowance(burst: number, msToOne: number): Allowance {
   let left = burst;
   let sinceMs = performance.now();
   return {
-    take(): boolean {
+    take() {
       const nowMs = performance.now();
-      left = Math.min(burst, left + (nowMs - sinceMs) / MS_TO_A_DRAWING);
+      left = Math.min(burst, left + (nowMs - sinceMs) / msToOne);
       sinceMs = nowMs;
       if (left < 1) return false;
       left -= 1;

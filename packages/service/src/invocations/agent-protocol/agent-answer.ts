@@ -1,6 +1,7 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isDeeperThan } from '../../lib/json-depth.ts';
+import { parseJsonText } from '../../lib/json-text.ts';
 import type { Outcome } from '../invocation.ts';
 
 /** Maximum size of an agent's answer; the same as that of a caller's body. */
@@ -69,7 +70,7 @@ function readAccepted(value: Json | undefined): Answered {
 
 export function parseObject(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJsonText(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import { isDeeperThan } from '../../lib/json-depth.ts';
+import { parseJsonText } from '../../lib/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { Reason } from '../nodes/entry.ts';
@@ -37,7 +38,7 @@ export async function readJson(
 
 function parse(body: Buffer): ReadFile {
   try {
-    const file: unknown = JSON.parse(body.toString('utf8'));
+    const file = parseJsonText(body.toString('utf8'));
     return isDeeperThan(file, MAX_LEVELS) ? { reason: 'bad_file' } : { file };
   } catch {
     return { reason: 'no_json' };

@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { PayableTerms } from '@agent-network/contracts/payments/x402';
 import { isDeeperThan } from '../../lib/json-depth.ts';
+import { parseJsonText } from '../../lib/json-text.ts';
 import { type KnowsOwn, payeeProblem } from './payee.ts';
 
 /** Payment terms of an agent that answered 402, in a form that the node can pay. */
@@ -94,7 +95,7 @@ const isJson = (value: unknown): value is Json => typeof value === 'object' && v
 
 function parse(text: string): Json | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJsonText(text);
     return isJson(value) ? value : null;
   } catch {
     return null;

@@ -76,6 +76,19 @@ describe('documents', () => {
     expect((await get('/llms.txt')).status).toBe(200);
   });
 
+  it('files that pages load are counted as well', async () => {
+    const { body: page, headers } = await get(`/agents/${agent.id}`, { accept: 'text/html' });
+    expect(headers.get('content-type')).toMatch(/^text\/html/);
+    const named = [...String(page).matchAll(/(?:src|href)="(\/[^"?]+\.\w+)/g)].map(([, path = '']) => path);
+    const paths = [...new Set([...named, '/favicon.ico', '/icon-512.png', '/icon-192.png'])];
+    expect(paths).toEqual(
+      expect.arrayContaining(['/pages/try/try-it.js', '/site.webmanifest', '/apple-touch-icon.png']),
+    );
+    expect(await Promise.all(paths.map(async (path) => (await get(path)).status))).not.toContain(429);
+    await times(LIMIT, '/llms.txt');
+    for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 429]);
+  });
+
   it('a registration file is read once a second from the database, however many ask', async () => {
     const path = `/agents/${agent.id}/registration.json`;
     const queries = await queriesOf(['find-own-agent'], async () => {

@@ -61,6 +61,22 @@ async function startImpatient(): Promise<{ server: Server; port: number }> {
 
 const statusesIn = (answer: string) => [...answer.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
 
+it('a request with several Host headers is refused, and ends its connection: a proxy may have judged another of them', async () => {
+  const { port } = new URL(h.baseUrl);
+  const get = (hosts: readonly string[]) =>
+    sendRaw(Number(port), [
+      `GET /livez HTTP/1.1\r\n${hosts.map((host) => `${host}\r\n`).join('')}Connection: close\r\n\r\n`,
+    ]);
+  expect(statusesIn(await get(['Host: a.example']))).toEqual([200]);
+  for (const second of ['Host: a.example', 'hOST: b.example', 'Host:']) {
+    const refused = await get(['Host: a.example', second]);
+    expect([second, ...statusesIn(refused)]).toEqual([second, 400]);
+    expect(refused).toContain('VALIDATION_ERROR');
+  }
+  const smuggled = `GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
+  expect(statusesIn(await sendRaw(Number(port), [smuggled]))).toEqual([400]);
+});
+
 describe('a request that does not arrive in time', () => {
   it.each([
     ['in its headers', () => 'POST / HTTP/1.1\r\nHost: x\r\nX-Pay'],
