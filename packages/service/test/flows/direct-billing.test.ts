@@ -342,6 +342,19 @@ describe('an agent that was shown a payment', () => {
     expect((await earned()) - before).toBe(BILL);
   });
 
+  it('calls itself and never collects: its bill goes back to its treasury, and the call cost nothing', async () => {
+    // What it earns by a call pays for the call to itself.
+    agent.behave(echo);
+    await invoke();
+    agent.behave(till.bill({ collects: 'never' }));
+    const before = await earned();
+    const record = await invoke(sync, agent.identityToken);
+    expect(record).toMatchObject({ status: 'completed', cost: '0.03' });
+    await letBillsLapse();
+    expect(await read(record.requestId, agent.identityToken)).toMatchObject({ cost: '0.00', refund: '0.05' });
+    expect(await earned()).toBe(before);
+  });
+
   it('never collects, and fails: the payer has its bill back once it has expired, and hears of it', async () => {
     agent.behave(till.bill({ collects: 'never', work: refuse }));
     const record = await invoke();

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { earnUncollected, returnUncollected } from '../../payments/bills/return-bill.ts';
 import { watchBills } from '../../payments/bills/watch-bills.ts';
+import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
 import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import type { ChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { type BilledRequest, lockBilled, markUnbilled } from '../billed-store.ts';
@@ -16,7 +17,9 @@ async function giveUp(ctx: ChainContext, bill: ChainPayment): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     const request = await lockBilled(tx, bill.subjectId);
     if (request === null || !hasEnded(request.status)) return;
-    if (request.status === 'completed') await earn(ctx, tx, bill, request);
+    // An agent that called itself earns nothing by it, as where it does not bill: no account pays itself.
+    const isToSelf = request.payerLedgerId === agentTreasuryId(request.agentId);
+    if (request.status === 'completed' && !isToSelf) await earn(ctx, tx, bill, request);
     else await giveBack(ctx, tx, bill, request);
     failpoint('before-end-bill-commit');
   });
