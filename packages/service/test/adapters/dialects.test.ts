@@ -9,6 +9,7 @@ import { type Client, newClient, untilUsdc } from '../support/treasury.ts';
 import { startA2aUpstream } from './support/a2a-upstream.ts';
 import { startA2a03Upstream } from './support/a2a-upstream-03.ts';
 import { startMcpUpstream } from './support/mcp-upstream.ts';
+import { startMipUpstream } from './support/mip-upstream.ts';
 import { createTerms } from './support/terms.ts';
 import { type Listed, listUpstream, type Mode, type TestUpstream } from './support/upstream.ts';
 
@@ -96,6 +97,63 @@ describe.each<[string, () => Promise<TestUpstream>, Omit<Mode & { kind: 'bills' 
     expect(record).toMatchObject({ status: 'completed', cost: '0.03', refund: '0.02' });
     expect(JSON.stringify(record.result)).toContain('Hello!');
     expect(await untilUsdc(h, terms.payTo, 30_000n)).toBe(30_000n);
+    await site.stop();
+  });
+});
+
+/** JSON of an object that no text can be made of. */
+const TEXTLESS = '{"toString":1,"valueOf":1}';
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+const task = (id: string) =>
+  `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":${id},"status":{"state":"TASK_STATE_WORKING"}}}}`;
+
+describe('an endpoint that answers to break its call', () => {
+  it.each<[string, () => Promise<TestUpstream>, string]>([
+    ['an id of a job with a null character', startMipUpstream, '{"status":"success","job_id":"a\\u0000b"}'],
+    ['an id of a job with half a character', startMipUpstream, '{"status":"success","job_id":"a\\ud800b"}'],
+    ['a long id of a job', startMipUpstream, `{"status":"success","job_id":"${'x'.repeat(501)}"}`],
+    ['an id of a task with a null character', startA2aUpstream, task('"a\\u0000b"')],
+    ['an id of a task that is no text', startA2aUpstream, task(TEXTLESS)],
+    [
+      'endless terms of payment',
+      () => startMcpUpstream(),
+      `{"jsonrpc":"2.0","id":"ID","result":{"isError":true,"structuredContent":{"accepts":${nested(100_000)}}}}`,
+    ],
+  ])('%s: the call fails at once, and the money is back', async (_what, start, text) => {
+    const site = await start();
+    const agent = await listUpstream(h, site);
+    const id = { request: '' };
+    site.mode = {
+      kind: 'says',
+      status: 200,
+      get text() {
+        id.request = site.work.at(-1)?.body.id ?? '';
+        return text.replace('"ID"', JSON.stringify(id.request));
+      },
+    };
+    const { status, body } = await call(agent);
+    expect([status, body.data]).toMatchObject([200, { status: 'failed', cost: '0.00', refund: '0.05' }]);
+    expect(site.work).toHaveLength(1);
+    await site.stop();
+  });
+
+  it.each([
+    [
+      'fields of a type that is no text',
+      '/masumi/input_schema',
+      `{"input_data":[{"id":"a","type":${TEXTLESS}},{"id":"b","type":"string"}]}`,
+    ],
+    [
+      'fields whose option is no text',
+      '/masumi/input_schema',
+      `{"input_data":[{"id":"b","type":"string","validations":[{"validation":"optional","value":${TEXTLESS}}]}]}`,
+    ],
+  ])('%s: the call is made all the same', async (_what, path, text) => {
+    const site = await startMipUpstream();
+    const agent = await listUpstream(h, site);
+    site.odd.set(path, { status: 200, text });
+    expect((await call(agent)).body.data.status).toMatch(/^(completed|failed)$/);
+    expect(site.work).toHaveLength(1);
     await site.stop();
   });
 });

@@ -5,7 +5,9 @@ import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { untilStatus } from '../support/test-agent.ts';
+import { startA2aUpstream } from './support/a2a-upstream.ts';
 import { schema, startMcpUpstream } from './support/mcp-upstream.ts';
+import { startMipUpstream } from './support/mip-upstream.ts';
 import { startOpenaiUpstream } from './support/openai-upstream.ts';
 import { json, listUpstream, startUpstream, type TestUpstream } from './support/upstream.ts';
 
@@ -176,6 +178,92 @@ describe('the state of an endpoint', () => {
       expect(called.body.error.code).toBe('AGENT_UNAVAILABLE');
     },
   );
+
+  it.each([
+    [
+      'openai',
+      () => startOpenaiUpstream(),
+      '/v1/models',
+      { status: 500, text: '{"error":{"message":"out \\u0000of \\ud800order"}}' },
+      /status 500 \(out of order\)/,
+    ],
+    [
+      'openai',
+      () => startOpenaiUpstream(),
+      '/v1/models',
+      { status: 500, text: '{"error":{"message":{"toString":1}}}' },
+      /status 500/,
+    ],
+    [
+      'mip-003',
+      startMipUpstream,
+      '/masumi/availability',
+      { status: 200, text: '{"status":"a\\u0000\\u202eb"}' },
+      /but "a b"/,
+    ],
+    [
+      'a2a',
+      startA2aUpstream,
+      '/agent/.well-known/agent-card.json',
+      {
+        status: 200,
+        text: '{"supportedInterfaces":[{"url":"/agent/rpc","protocolBinding":"JSONRPC","protocolVersion":{"toString":1}}]}',
+      },
+      /names no JSON-RPC interface/,
+    ],
+    [
+      'mcp',
+      () => startMcpUpstream(true),
+      '/mcp',
+      {
+        status: 200,
+        text: '{"jsonrpc":"2.0","id":"initialize","result":{"protocolVersion":"2025-11-25"}}',
+        headers: { 'mcp-session-id': 'caf\u00e9' },
+      },
+      /session id/,
+    ],
+  ] as const)(
+    'an endpoint of %s whose answer no table would take is offline all the same',
+    async (_name, start, path, odd, fault) => {
+      const server = await start();
+      const { id } = await listUpstream(h, server, { owner });
+      server.odd.set(path, odd);
+      for (let nth = 0; nth < 4; nth++) {
+        clock.advance(120_000);
+        await checkDueAgents(h.ctx);
+      }
+      expect(await own(id)).toMatchObject({ status: 'offline', fault: expect.stringMatching(fault) });
+      await server.stop();
+    },
+  );
+
+  it('a file of proofs that no text can be made of proves nothing, and is answered', async () => {
+    const server = await startOpenaiUpstream();
+    const body = {
+      name: 'Odd',
+      capabilities: ['x'],
+      rates: { perRequest: '0.05' },
+      endpoint: server.endpoint,
+      protocol: 'openai',
+      upstream: { model: 'test-model-1' },
+    };
+    const { id } = (await h.request('POST', '/agents', { key: owner.key, body })).body.data;
+    const here = { agentRegistry: h.ctx.registry && `eip155:${h.ctx.registry.chainId}:${h.ctx.registry.address}` };
+    server.registrations.push(
+      { ...here, agentId: { toString: 1 } },
+      { ...here, agentId: '9'.repeat(78) },
+      { agentId: { toString: 1 } },
+    );
+    const verified = await h.request('POST', '/identity/verify', {
+      key: owner.key,
+      body: { agentId: id, proof: 'endpoint' },
+    });
+    expect(verified).toMatchObject({
+      status: 200,
+      body: { data: { reason: expect.stringContaining('No proof was found') } },
+    });
+    await server.stop();
+  });
 
   it('a tool that takes something else than it did takes its agent offline, until its owner proves it again', async () => {
     const server = await startMcpUpstream();

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
 import { type EndpointProof, readWellKnown, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { scalarText } from '../../lib/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasTextRecords } from '../../lib/net/text-records.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
@@ -93,10 +94,10 @@ async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: rea
     ({ agentRegistry, agentId }) =>
       typeof agentRegistry === 'string' &&
       agentRegistry.toLowerCase() === registry &&
-      /^\d{1,78}$/.test(String(agentId)),
+      /^\d{1,78}$/.test(scalarText(agentId)),
   );
   for (const { agentId } of named.slice(0, MOST_TOKENS)) {
-    const known = await ctx.registryTokens.at(BigInt(String(agentId)));
+    const known = await ctx.registryTokens.at(BigInt(scalarText(agentId)));
     if (!known?.isSafe || known.token.owner !== agent.owner) continue;
     if (await fileLists(ctx, known.token.uri, agent.endpoint)) return true;
   }

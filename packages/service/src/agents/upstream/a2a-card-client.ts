@@ -1,3 +1,4 @@
+import { scalarText } from '../../lib/json-text.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
 import { isObject, type Json, readObject, UpstreamFault } from './upstream-client.ts';
@@ -40,7 +41,7 @@ export async function readA2aAgent(ctx: HasGuardedFetch, upstream: Upstream): Pr
 function interfaceOf(card: Json): { url: string; version: A2aAgent['version'] } | null {
   const listed = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces.filter(isObject) : [];
   const rpc = listed.filter(({ protocolBinding, url }) => protocolBinding === 'JSONRPC' && typeof url === 'string');
-  const at = (prefix: string) => rpc.find(({ protocolVersion }) => String(protocolVersion).startsWith(prefix))?.url;
+  const at = (prefix: string) => rpc.find(({ protocolVersion }) => scalarText(protocolVersion).startsWith(prefix))?.url;
   const newest = at('1.');
   if (newest) return { url: String(newest), version: '1.0' };
   const older = at('0.3') ?? interfaceOf03(card);

@@ -57,14 +57,16 @@ export async function openMcp(ctx: HasGuardedFetch, upstream: Upstream, signal?:
   requireGood(upstream, answer, 'initialize');
   if (!result || !withHandshake.has(result.protocolVersion))
     throw new UpstreamFault('initialize is not answered with a version of MCP that this node speaks.');
-  const sessionId = answer.headers['mcp-session-id'];
-  const session = {
-    version: String(result.protocolVersion),
-    sessionId: typeof sessionId === 'string' ? sessionId : null,
-  };
+  const sessionId = answer.headers['mcp-session-id'] ?? null;
+  if (sessionId !== null && !isSessionId(sessionId))
+    throw new UpstreamFault('initialize is answered with a session id that is none: visible ASCII characters.');
+  const session = { version: String(result.protocolVersion), sessionId };
   await send(ctx, upstream, mcpMessage(session, 'notifications/initialized', {}), signal);
   return session;
 }
+
+/** As MCP has them: what else a server sends cannot be sent back in a header. */
+const isSessionId = (id: string | string[]): id is string => typeof id === 'string' && /^[\x21-\x7e]{1,1000}$/.test(id);
 
 /** Ends a session, if there is one; its answer does not matter. */
 export function closeMcp(ctx: HasGuardedFetch, upstream: Upstream, { version, sessionId }: McpSession): void {

@@ -1,3 +1,4 @@
+import { excerptOf } from '../../lib/net/excerpt.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { schemaDigest } from './schema-digest.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
@@ -16,7 +17,7 @@ export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream)
   const url = urlBelow(upstream.endpoint, '/availability');
   const { status } = await readObject(ctx, upstream, url, 'GET /availability');
   if (status !== 'available') {
-    const said = typeof status === 'string' ? ` "${status.slice(0, 50)}"` : '';
+    const said = typeof status === 'string' ? ` "${excerptOf(status.slice(0, 50))}"` : '';
     throw new UpstreamFault(`GET /availability does not say "available" but${said || ' something else'}.`);
   }
   const fields = await readFields(ctx, upstream);

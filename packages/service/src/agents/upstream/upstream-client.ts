@@ -71,7 +71,7 @@ export function requireGood(upstream: Upstream, { status, body }: GuardedRespons
     });
   const said = parseObject(body.toString('utf8'))?.error;
   const message = typeof said === 'string' ? said : (said as Json | undefined)?.message;
-  const detail = typeof message === 'string' ? ` (${withoutSecrets(upstream, message).slice(0, 200)})` : '';
+  const detail = typeof message === 'string' ? ` (${excerptOf(withoutSecrets(upstream, message))})` : '';
   const isCertain = status < 500 && status !== 429 && status !== 408;
   throw new UpstreamFault(`${name} is answered with status ${status}${detail}.`, {
     isCertain,

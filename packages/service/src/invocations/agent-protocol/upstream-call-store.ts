@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
+import { isPlainName } from '../../lib/json-text.ts';
 import type { Invocation } from '../invocation.ts';
 
 /** A request that was sent, or was about to be. */
@@ -27,6 +28,13 @@ export async function markUpstreamCall(sql: Sql, { id, attempt }: Invocation, no
   );
   return rows.length > 0;
 }
+
+const MAX_HANDLE_CHARS = 500;
+
+/** True for an id of work as it can be kept. */
+export const isHandle = (id: unknown): id is string =>
+  typeof id === 'string' && id !== '' && id.length <= MAX_HANDLE_CHARS && isPlainName(id);
+
 export async function noteHandle(sql: Sql, requestId: string, handle: string): Promise<void> {
   await sql.query('note-upstream-handle', 'update upstream_call set handle = $2 where request_id = $1', [
     requestId,

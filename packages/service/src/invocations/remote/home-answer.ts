@@ -1,5 +1,6 @@
 import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import { scalarText } from '../../lib/json-text.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { describeError, failed, parseObject, readResult } from '../agent-protocol/agent-answer.ts';
@@ -91,7 +92,7 @@ function again({ headers }: GuardedResponse, error: Json, isPatient: boolean): H
 
 function isAbout({ details }: Json, field: RegExp): boolean {
   const fields = isObject(details) ? details.fields : null;
-  return Array.isArray(fields) && fields.some((each) => isObject(each) && field.test(String(each.path)));
+  return Array.isArray(fields) && fields.some((each) => isObject(each) && field.test(scalarText(each.path)));
 }
 
 /** A record, or the short form of an accepted request; null for anything else. */

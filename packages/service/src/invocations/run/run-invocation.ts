@@ -2,6 +2,7 @@ import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { openUpstream, type UpstreamFields } from '../../agents/upstream/upstream.ts';
+import { DatabaseAwayError } from '../../db/database-away.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/tracing/tracing.ts';
@@ -66,6 +67,17 @@ async function checked(ctx: RunContext, invocation: Invocation, outcome: Outcome
   return fault === null ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
 }
 
+/** The outcome of a call that our own fault broke: it is made again until its deadline. The money is not held for ever. */
+function endOfFault(ctx: RunContext, { id, deadline }: Invocation, error: unknown): Outcome {
+  if (error instanceof DatabaseAwayError || deadline > ctx.clock.now()) throw error;
+  ctx.log.error({ err: error, requestId: id }, 'call of an agent failed by a fault of the node, until its deadline');
+  return {
+    kind: 'failed',
+    reason: 'deadline_exceeded',
+    message: 'The deadline passed before the agent could be called.',
+  };
+}
+
 /** The same for a caller that has just found the agent. */
 export async function runOn(
   ctx: RunContext & HasRunner,
@@ -73,11 +85,10 @@ export async function runOn(
   agent: RunnableAgent,
   signal: AbortSignal,
 ): Promise<Invocation> {
-  const outcome = await resumed(
-    invocation.id,
-    'run invocation',
-    { 'agent_network.request_id': invocation.id, 'agent_network.agent_id': invocation.agentId },
-    () => call(ctx, invocation, agent, signal),
+  const { id, agentId } = invocation;
+  const names = { 'agent_network.request_id': id, 'agent_network.agent_id': agentId };
+  const outcome = await resumed(id, 'run invocation', names, () =>
+    call(ctx, invocation, agent, signal).catch((error) => endOfFault(ctx, invocation, error)),
   );
   if (ctx.runner.signal.aborted) return invocation;
   if (signal.aborted) {

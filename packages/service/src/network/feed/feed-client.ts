@@ -1,3 +1,4 @@
+import { isPlainName } from '../../lib/json-text.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { readJson } from '../entries/network-file-client.ts';
 import type { Reason } from '../nodes/entry.ts';
@@ -33,4 +34,5 @@ const isPage = (page: Partial<Record<keyof FeedPage, unknown>> | undefined): pag
   page.agents.length <= LIMIT &&
   typeof page.hasMore === 'boolean' &&
   typeof page.cursor === 'string' &&
-  page.cursor.length <= MAX_CURSOR_CHARS;
+  page.cursor.length <= MAX_CURSOR_CHARS &&
+  isPlainName(page.cursor);

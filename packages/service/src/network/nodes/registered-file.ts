@@ -1,4 +1,5 @@
 import { agentRegistryOf, REGISTRATION_TYPE } from '@agent-network/contracts/agents/registration';
+import { scalarText } from '../../lib/json-text.ts';
 import type { Reason } from './entry.ts';
 
 /** The registry of this node's chain. */
@@ -22,7 +23,7 @@ export function faultOfToken(file: unknown, tokenId: string, { chainId, registry
   if (!Array.isArray(list)) return 'bad_file';
   if (list.length === 0) return 'no_token';
   const here = agentRegistryOf(chainId, registry);
-  const ours = list.filter((each) => isObject(each) && String(each.agentRegistry).toLowerCase() === here);
+  const ours = list.filter((each) => isObject(each) && scalarText(each.agentRegistry).toLowerCase() === here);
   if (ours.length === 0) return 'other_chain';
-  return ours.some(({ agentId }) => String(agentId) === tokenId) ? null : 'other_token';
+  return ours.some(({ agentId }) => scalarText(agentId) === tokenId) ? null : 'other_token';
 }

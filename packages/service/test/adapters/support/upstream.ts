@@ -48,6 +48,11 @@ export interface TestUpstream {
   mode: Mode;
   /** Status with which everything but work is answered; null: as usual. */
   down: number | null;
+  /** Paths that are answered as written here, whatever the protocol. */
+  readonly odd: Map<
+    string,
+    { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
+  >;
   /** Ids of agents that the well-known file names. */
   readonly named: string[];
   /** Further registrations in it. */
@@ -100,6 +105,9 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     if (url === '/.well-known/agent-registration.json')
       return json(response, 200, { registrations: [...registrations, ...named.map((agentId) => ({ agentId }))] });
     if (spoken.isCancel?.(seen)) isClosed = true;
+    const odd = site.odd.get(url);
+    if (odd)
+      return void response.writeHead(odd.status, { 'content-type': 'application/json', ...odd.headers }).end(odd.text);
     if (site.down !== null) return json(response, site.down, {}, { location: '/elsewhere' });
     if (!spoken.isWork(seen)) return spoken.answer(seen, request, response, site);
     site.work.push(seen);
@@ -134,6 +142,7 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     seen: [],
     mode: { kind: 'works' },
     down: null,
+    odd: new Map(),
     named,
     registrations,
     isCancelled: () => isClosed,

@@ -136,7 +136,14 @@ describe('what other nodes tell', () => {
     const changed = { ...file, name: 'Cockatoo' };
     home.tell(
       page(
-        [null, 7, { agentNetwork: 'x' }, { ...file, agentNetwork: { ...file.agentNetwork, id: unknown } }, changed],
+        [
+          null,
+          7,
+          { agentNetwork: 'x' },
+          { agentNetwork: { id: 'a\u0000' } },
+          { ...file, agentNetwork: { ...file.agentNetwork, id: unknown } },
+          changed,
+        ],
         'b',
       ),
     );
@@ -148,7 +155,7 @@ describe('what other nodes tell', () => {
     const home = await joinNode('/liar', page([], 'a'));
     const { id, file } = await joinAgent(home);
     const other = await joinAgent(home);
-    const wrong = { ...file, name: 'x'.repeat(500) };
+    const wrong = { ...file, name: 'x'.repeat(500), registrations: [{ agentRegistry: { toString: 1 } }] };
     home.tell(page([wrong, { ...other.file, name: 'Fine' }], 'b'));
     await untilSo('the good one is shown', async () => (await shown(other.id)).name === 'Fine');
     expect((await shown(id)).name).toBe('Parrot');
@@ -233,6 +240,7 @@ const misbehaviours: [string, Answer][] = [
     },
   ],
   ['hands out cursors without end', page([], 'x'.repeat(201), true)],
+  ['hands out a cursor that no table takes', page([], 'a\u0000')],
 ];
 
 describe('a node that misbehaves', () => {

@@ -1,5 +1,6 @@
 import { type A2aAgent, readA2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { scalarText } from '../../../lib/json-text.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Outcome } from '../../invocation.ts';
 import { createChunkRecorder } from '../../stream/record-chunks.ts';
@@ -91,7 +92,7 @@ async function sendMessage(
 /** Extensions of payment that the card offers, asked for by header. */
 function extensionHeaders({ version, extensions }: A2aAgent): Record<string, string> {
   const uris = extensions
-    .map(({ uri }) => String(uri))
+    .map(({ uri }) => scalarText(uri))
     .filter((uri) => /a2a-x402/.test(uri) && /^[\x21-\x7e]{1,300}$/.test(uri));
   if (uris.length === 0) return {};
   return { [version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions']: uris.slice(0, 4).join(', ') };

@@ -32,7 +32,7 @@ export async function followA2aStream(
       if (said.kind === 'message') return { task, outcome: completed(resultOf(said.parts)) };
       const isFirst: boolean = task === null;
       task = told(task, said);
-      if (isFirst) await onTask(task.id);
+      if (isFirst && task.id !== '') await onTask(task.id);
       chunks.push(...chunksOf(said));
       size += Buffer.byteLength(data);
     }

@@ -1,5 +1,7 @@
 import { isObject, type Json } from '../../../agents/upstream/upstream-client.ts';
+import { scalarText } from '../../../lib/json-text.ts';
 import type { Invocation } from '../../invocation.ts';
+import { isHandle } from '../upstream-call-store.ts';
 
 /** Messages of A2A 1.0 and 0.3, which differ in names and shapes only. */
 export interface A2aDialect {
@@ -90,21 +92,23 @@ export function readSaid(result: unknown): A2aSaid | null {
   if (isObject(message)) return { kind: 'message', parts: partsOf(message) };
   const status = kind === 'status-update' ? result : result.statusUpdate;
   if (isObject(status) && isObject(status.status))
-    return { kind: 'status', taskId: String(status.taskId), ...readStatus(status.status) };
+    return { kind: 'status', taskId: idOf(status.taskId), ...readStatus(status.status) };
   const update = kind === 'artifact-update' ? result : result.artifactUpdate;
   if (isObject(update) && isObject(update.artifact))
     return {
       kind: 'artifact',
-      taskId: String(update.taskId),
+      taskId: idOf(update.taskId),
       artifact: update.artifact,
       isAppended: update.append === true,
     };
   return null;
 }
 
+/** An empty one where the event names none that could be asked for. */
+const idOf = (taskId: unknown): string => (isHandle(taskId) ? taskId : '');
+
 export function readTask(value: unknown): A2aTask | null {
-  if (!isObject(value) || typeof value.id !== 'string' || !isObject(value.status)) return null;
-  if (value.id === '' || value.id.length > 500) return null;
+  if (!isObject(value) || !isHandle(value.id) || !isObject(value.status)) return null;
   return {
     id: value.id,
     contextId: typeof value.contextId === 'string' ? value.contextId : null,
@@ -114,7 +118,7 @@ export function readTask(value: unknown): A2aTask | null {
 }
 
 const readStatus = ({ state, message }: Json) => ({
-  state: String(state)
+  state: scalarText(state)
     .replace(/^TASK_STATE_/, '')
     .toLowerCase()
     .replaceAll('_', '-'),

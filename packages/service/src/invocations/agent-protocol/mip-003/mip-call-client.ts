@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFields } from '../../../agents/upstream/mip-client.ts';
 import { urlBelow } from '../../../agents/upstream/upstream.ts';
 import { type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { scalarText } from '../../../lib/json-text.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { type Adapter, CallFailedError } from '../adapter.ts';
 import { completed, describeError } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { invalidAnswer, post, refused } from '../exchange.ts';
 import { getPatiently, pollPauses } from '../poll.ts';
-import { noteHandle } from '../upstream-call-store.ts';
+import { isHandle, noteHandle } from '../upstream-call-store.ts';
 
 /** A job of an agent of MIP-003 (Masumi). Its own payments are in Cardano, which this node does not hold. */
 export const mipAdapter: Adapter = {
@@ -26,7 +27,7 @@ export const mipAdapter: Adapter = {
       const value = parseObject(reply.body.toString('utf8'));
       if (reply.status !== 200 && reply.status !== 201) return refused(reply.status, value?.error ?? value?.detail);
       const jobId = value?.job_id;
-      if (typeof jobId !== 'string' || jobId === '' || jobId.length > 500) return invalidAnswer('without a job_id');
+      if (!isHandle(jobId)) return invalidAnswer('without a job_id');
       await noteHandle(ctx.db, invocation.id, jobId);
       return followJob(ctx, call, jobId);
     };
@@ -40,14 +41,14 @@ const textTypes = new Set(['string', 'text', 'textarea']);
 function toInput(fields: readonly Json[], { task, input }: Invocation): Json {
   if (Object.keys(input).length > 0) return input;
   const required = fields.filter((field) => !isOptional(field));
-  const [field, another] = required.filter(({ type }) => textTypes.has(String(type)));
+  const [field, another] = required.filter(({ type }) => textTypes.has(scalarText(type)));
   const isOnly = field !== undefined && another === undefined && typeof field.id === 'string';
   return isOnly ? { [field.id as string]: task } : {};
 }
 
 const isOptional = ({ validations }: Json): boolean =>
   Array.isArray(validations) &&
-  validations.some((each) => each?.validation === 'optional' && `${each.value}` === 'true');
+  validations.some((each) => each?.validation === 'optional' && (each.value === true || each.value === 'true'));
 
 async function followJob(ctx: CallContext, call: AgentCall, jobId: string): Promise<Outcome> {
   const url = new URL(urlBelow(call.target.endpoint, '/status'));
