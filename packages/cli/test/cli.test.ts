@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,48 +11,35 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { startLocal } from '../../service/test/support/local-node.ts';
 import { createProgram } from '../src/program.ts';
+import { BIN, inItsProcess, type RunLine, startCommandLines } from './support/command-lines.ts';
 
-const bin = join(import.meta.dirname, '../bin/agentnet.js');
+const envOf = () => ({
+  ...{ PATH: process.env.PATH, HOME: folder, AGENTNET_CONFIG_DIR: join(folder, 'config') },
+  // Loading the program anew would be most of each command's time.
+  NODE_COMPILE_CACHE: BUNDLES,
+});
+
+/** As a person runs it. What the program's own process makes of arguments, streams and exit codes is tried with some commands. */
+const spawned = inItsProcess(envOf);
 
 let node: Awaited<ReturnType<typeof startLocal>>;
 let folder: string;
 let echo: string;
+let lines: Awaited<ReturnType<typeof startCommandLines>>;
+const agentnet: RunLine = (args, more) => lines.run(args, more);
 beforeAll(async () => {
   node = await startLocal();
   folder = await mkdtemp(join(tmpdir(), 'agentnet-'));
-  const { stdout } = await agentnet(['login', '--local', '--data-dir', node.dataDir, '--json']);
+  lines = await startCommandLines(envOf());
+  const { stdout } = await spawned(['login', '--local', '--data-dir', node.dataDir, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ profile: 'default', url: node.local.baseUrl });
   echo = node.local.agents[0]?.id ?? '';
 });
 afterAll(async () => {
+  await lines?.stop();
   await node?.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const envOf = (more: Record<string, string> = {}) => ({
-  ...{ PATH: process.env.PATH, HOME: folder, AGENTNET_CONFIG_DIR: join(folder, 'config') },
-  // Loading the program anew would be most of each command's time.
-  NODE_COMPILE_CACHE: BUNDLES,
-  ...more,
-});
-
-function agentnet(
-  args: readonly string[],
-  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
-) {
-  return new Promise<Ended>((resolve) => {
-    const child = execFile(process.execPath, [bin, ...args], { env: envOf(env) }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-    child.stdin?.end(input);
-  });
-}
 
 const json = async (...args: string[]) => {
   const ended = await agentnet([...args, '--json']);
@@ -66,7 +53,7 @@ describe('signing in', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const { apiKey } = node.local;
     expect(await readFile(file, 'utf8')).toContain(apiKey);
-    const who = await agentnet(['whoami', '--json']);
+    const who = await spawned(['whoami', '--json']);
     expect(JSON.parse(who.stdout)).toMatchObject({ profile: 'default', url: node.local.baseUrl });
     expect(who.stdout + who.stderr).not.toContain(apiKey);
   });
@@ -96,7 +83,7 @@ describe('signing in', () => {
   });
 
   it('by a key on stdin, and by a wallet that signs', async () => {
-    const key = await agentnet(['login', '--with-key', '--profile', 'piped', '--url', node.local.baseUrl], {
+    const key = await spawned(['login', '--with-key', '--profile', 'piped', '--url', node.local.baseUrl], {
       input: node.local.apiKey,
     });
     expect([key.code, key.stderr]).toEqual([0, '']);
@@ -300,7 +287,23 @@ describe('errors', () => {
 });
 
 it('no command: the help, on stderr', async () => {
-  expect(await agentnet([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage: agentnet') });
+  expect(await spawned([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage: agentnet') });
+});
+
+it.each([
+  ['a document', ['whoami', '--json'], 0],
+  ['a failure of the node', ['agents', 'show', 'agent_none', '--json'], 1],
+  ['a bad option', ['search', '--fly'], 2],
+  ['an amount above the limit', ['call', 'AGENT', 'x', '--max-cost', '0.000001'], 5],
+])('%s: a process of its own prints and returns what the other tests see', async (_name, args, code) => {
+  const line = args.map((arg) => (arg === 'AGENT' ? echo : arg));
+  const [alone, among] = [await spawned(line), await agentnet(line)];
+  const withoutRequest = (text: string) => text.replace(/"requestId":"\w+"/, '"requestId":null');
+  expect({ ...alone, stderr: withoutRequest(alone.stderr) }).toEqual({
+    ...among,
+    stderr: withoutRequest(among.stderr),
+  });
+  expect([alone.code, alone.stdout !== '', alone.stderr !== '']).toEqual([code, code === 0, code !== 0]);
 });
 
 it('without a terminal there are no colors and no cut columns', async () => {
@@ -318,7 +321,7 @@ it('a program that is served is listed, called, paid, and shows its earnings', a
     `let text=''; for await (const part of process.stdin) text+=part; console.log(JSON.stringify({ text: JSON.parse(text).task.toUpperCase() }));`,
   );
   const args = ['serve', '--name', 'Shouter', '-c', 'shouting', '--price', '0.02', process.execPath, file];
-  const child = spawn(process.execPath, [bin, ...args], { env: envOf() });
+  const child = spawn(process.execPath, [BIN, ...args], { env: envOf() });
   let said = '';
   let told = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
@@ -345,7 +348,7 @@ it('events are forwarded as signed webhook deliveries', async () => {
   await once(receiver, 'listening');
   const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   const { stdout: secret } = await agentnet(['listen', '--print-secret']);
-  const child = spawn(process.execPath, [bin, 'listen', '--forward-to', target, '--events', 'invocation.completed'], {
+  const child = spawn(process.execPath, [BIN, 'listen', '--forward-to', target, '--events', 'invocation.completed'], {
     env: envOf(),
   });
   let told = '';
