@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, test } from 'vitest';
@@ -118,4 +118,17 @@ it('the dependencies of a use case are counted through aliases and other files, 
     ['one', 'Records', 2],
     ['same', 'HasDb HasLog .extra', 3],
   ]);
+});
+
+it('every test with a long variant is in npm run test:long, and nothing else is', () => {
+  const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const filters = scripts['test:long']?.split('--mode long ')[1]?.split(' ') ?? [];
+  const tests = globSync('packages/*/{src,test}/**/*.test.ts', { cwd: repository });
+  const isLong = (path: string) =>
+    /support\/long\.ts'|inject\('isLong'\)/.test(readFileSync(join(repository, path), 'utf8'));
+  const isRun = (path: string) => filters.some((filter) => path.includes(filter));
+  expect(tests.filter(isRun).sort()).toEqual(tests.filter(isLong).sort());
+  expect(filters.filter((filter) => !tests.some((path) => path.includes(filter)))).toEqual([]);
 });
