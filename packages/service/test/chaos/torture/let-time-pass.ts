@@ -16,7 +16,7 @@ const AGE = `
  * (test/queue/heartbeat.test.ts proves that one does); and what is left to others after a while is theirs now.
  */
 export async function letTimePass(databaseUrl: string): Promise<void> {
-  for (const statement of AGE.split(';')) await askDatabase(databaseUrl, statement);
+  await askDatabase(databaseUrl, AGE);
   const db = openDatabase(databaseUrl, { max: 1, log: silentLog });
   try {
     while (await db.transaction((tx) => takeDeadProcess(tx)));
