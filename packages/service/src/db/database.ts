@@ -3,6 +3,7 @@ import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
 import { queryAlone } from './query-on.ts';
+import { setReadReserve } from './read-reserve.ts';
 import type { Sql, Tx } from './sql.ts';
 import { queueAgeMs } from './take-connection.ts';
 import { runTransaction, type TransactionOptions } from './transaction.ts';
@@ -19,7 +20,7 @@ export interface Database extends Sql {
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Calls `handler` for each NOTIFY on the channel. A notification is only a hint: those sent while disconnected are lost. */
   listen(channel: string, handler: ListenHandler): Promise<Listening>;
-  /** Wait of the first caller in the queue for a connection; 0 without a queue. */
+  /** Wait of the first caller in the queue for a connection, of the pool or of its reserve for reads; 0 without a queue. */
   queueAgeMs(): number;
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
@@ -29,10 +30,17 @@ export interface HasDb {
   db: Database;
 }
 
+export interface DatabaseOptions extends PoolOptions {
+  /** Connections besides `max` that only reads may use; default: none. */
+  readReserve?: number;
+}
+
 /** Opens a pool that connects on first use. */
-export function openDatabase(url: string, options: PoolOptions): Database {
-  const { log, gate = createPrimaryGate({ url, log }) } = options;
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const { log, gate = createPrimaryGate({ url, log }), readReserve = 0 } = options;
   const pool = createConnectionPool(url, { ...options, gate });
+  const reserve = readReserve > 0 ? createConnectionPool(url, { log, gate, max: readReserve }) : null;
+  if (reserve) setReadReserve(pool, reserve);
   let listener: Listener | undefined;
   return {
     url,
@@ -47,7 +55,7 @@ export function openDatabase(url: string, options: PoolOptions): Database {
     queueAgeMs: () => queueAgeMs(pool),
     async close() {
       await listener?.close();
-      await pool.end();
+      await Promise.all([pool.end(), reserve?.end()]);
     },
   };
 }

@@ -20,12 +20,16 @@ export interface Databases {
   readonly databaseWatch: DatabaseWatch;
 }
 
+/** Share of the connections that is kept for reads: what writes may fill the rest for as long as it is admitted. */
+const RESERVED_FOR_READS = 1 / 4;
+
 /** Opens the databases of a node behind one gate. */
 export function openDatabases(
   { databaseUrl, gate, promiseFile, max }: DatabaseParts,
   { log, metrics }: HasLog & HasMetrics,
 ): Databases {
-  const db = openDatabase(databaseUrl, { max, log, gate });
+  const readReserve = Math.floor(max * RESERVED_FOR_READS);
+  const db = openDatabase(databaseUrl, { max: max - readReserve, readReserve, log, gate });
   const replicaDb = openDatabase(databaseUrl, { max: 1, log, gate });
   const lend = async <T>(work: (client: Parameters<typeof gate.admit>[0]) => Promise<T>): Promise<T> => {
     const client = await takeConnection(db.pool);

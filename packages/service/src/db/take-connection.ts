@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { asAway } from './database-away.ts';
 import { hostsOfPool } from './primary/commit-mark.ts';
+import { lendingPool, readReserveOf } from './read-reserve.ts';
 
 interface Ticket {
   readonly sinceMs: number;
@@ -8,8 +9,9 @@ interface Ticket {
 
 const queues = new WeakMap<pg.Pool, Set<Ticket>>();
 
-/** Takes a connection from the pool and counts the wait. Of several hosts, each is tried once. */
-export async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
+/** Takes a connection from the pool, or from its reserve for reads, and counts the wait. Of several hosts, each is tried once. */
+export async function takeConnection(wanted: pg.Pool): Promise<pg.PoolClient> {
+  const pool = lendingPool(wanted);
   const queue = queues.get(pool) ?? new Set();
   queues.set(pool, queue);
   const ticket = { sinceMs: performance.now() };
@@ -36,8 +38,13 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Wait of the first caller in the queue while the pool is exhausted; else 0. */
+/** Wait of the first caller in the queue while the pool is exhausted, or of the first read while its reserve is, too; else 0. */
 export function queueAgeMs(pool: pg.Pool): number {
+  const reserve = readReserveOf(pool);
+  return Math.max(ageOf(pool), reserve ? ageOf(reserve) : 0);
+}
+
+function ageOf(pool: pg.Pool): number {
   const [first] = queues.get(pool) ?? [];
   return first === undefined || pool.waitingCount === 0 ? 0 : performance.now() - first.sinceMs;
 }

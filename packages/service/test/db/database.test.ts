@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { asRead } from '../../src/db/read-reserve.ts';
 import type { Tx } from '../../src/db/sql.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -34,6 +35,28 @@ describe('values', () => {
     );
     expect(row).toEqual({ s: '30s', l: '10s', i: '10s' });
   });
+});
+
+test('reads take the reserve first, then what is free of the rest, and wait for the reserve', async () => {
+  const small = openDatabase(testDatabase.url, { max: 1, readReserve: 1, log: silentLog });
+  const held = Promise.withResolvers<void>();
+  const hold = (tx: Tx) => tx.query('test-hold', 'select 1').then(() => held.promise);
+  try {
+    const reads = [asRead(() => small.transaction(hold)), asRead(() => small.transaction(hold))];
+    await expect.poll(() => small.pool.totalCount - small.pool.idleCount).toBe(1);
+    const waiting = [
+      small.query('test-write', 'select 1 as one'),
+      asRead(() => small.query('test-read', 'select 2 as one')),
+    ];
+    await expect.poll(() => small.queueAgeMs()).toBeGreaterThan(0);
+    expect(small.pool.waitingCount).toBe(1);
+    held.resolve();
+    expect(await Promise.all(waiting)).toEqual([[{ one: 1 }], [{ one: 2 }]]);
+    await Promise.all(reads);
+  } finally {
+    held.resolve();
+    await small.close();
+  }
 });
 
 describe('transaction', () => {

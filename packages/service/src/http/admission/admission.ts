@@ -1,4 +1,5 @@
 import type { HasDb } from '../../db/database.ts';
+import { asRead } from '../../db/read-reserve.ts';
 import type { HasFinisher } from '../../invocations/finish/end-invocations.ts';
 import type { HasAcceptor } from '../../invocations/start/accept-invocations.ts';
 import { type Env, type Fetch, type Held, incomingOf } from './held-request.ts';
@@ -19,7 +20,7 @@ const LOOK_AGAIN_MS = 5;
 
 /**
  * Starts requests that write as fast as the process and its database keep up, so that what was started ends soon and reads, which are always
- * started at once, stay quick. The others wait in a line in which accounts take turns, and are refused when that takes too long. A
+ * started at once and have connections of their own, stay quick. The others wait in a line in which accounts take turns, and are refused when that takes too long. A
  * request that waits has been parsed as HTTP and nothing else: refusing it costs little, and nothing was done.
  */
 export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = createTurnMeter()) {
@@ -78,8 +79,9 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
     (request, env) => {
       const { method, url } = incomingOf(env);
       const kind = kindOf(method, url);
+      if (kind === 'free') return asRead(() => handle(request, env));
       // With a database that is so far behind, `requireRoom` refuses.
-      if (kind === 'free' || ctx.db.queueAgeMs() >= DATABASE_SHED_MS) return handle(request, env);
+      if (ctx.db.queueAgeMs() >= DATABASE_SHED_MS) return handle(request, env);
       const sinceMs = performance.now();
       if (!isTurnWatched) turnBeganMs = sinceMs;
       watchTurn(handle);

@@ -1,5 +1,6 @@
 import type { Invocation } from '../invocation.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
+import { createLineSpeeds, type LineSpeeds } from './line-speed.ts';
 import { type LineOf, readLine } from './queue-store.ts';
 import type { RunContext } from './run-invocation.ts';
 
@@ -12,20 +13,24 @@ export interface Entry extends LineOf, Pick<Invocation, 'deadline'> {
 export type Joined =
   | { readonly kind: 'in'; readonly leave: () => void }
   | { readonly kind: 'full' }
-  | { readonly kind: 'too_slow'; readonly waitedMs: number };
+  | { readonly kind: 'too_slow'; readonly expectedMs: number };
 
 /** The lines of lanes: who may be queued. */
 export interface Lines {
   /**
    * Reserves queue entries. `full`: the lane would exceed its limit, with entries of other processes counted, but not their reservations.
-   * `too_slow`: the first request of this
-   * priority for these agents has waited for longer than the new ones have until their deadline.
+   * `too_slow`: in the line of this priority for these agents, the new ones have to expect a wait that is longer than they have until their
+   * deadline.
    */
   join(entry: Entry): Promise<Joined>;
 }
 
+/** An expected wait is a guess, and a call takes time after it. */
+const SAFETY = 1.25;
+
 export function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasPlaceLimits): Lines {
   const joining = new Map<string, number>();
+  const speeds = createLineSpeeds();
   return {
     async join(entry) {
       const { lane, count } = entry;
@@ -38,7 +43,7 @@ export function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasPlaceLimi
       };
       let answer: Joined = { kind: 'full' };
       try {
-        answer = await judge(ctx, entry, joined, leave);
+        answer = await judge(ctx, entry, { speeds, joined, leave });
       } finally {
         if (answer.kind !== 'in') leave();
       }
@@ -51,14 +56,15 @@ export function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasPlaceLimi
 async function judge(
   ctx: Pick<RunContext, 'db' | 'clock'> & HasPlaceLimits,
   entry: Entry,
-  joined: number,
-  leave: () => void,
+  { speeds, joined, leave }: { speeds: LineSpeeds; joined: number; leave: () => void },
 ): Promise<Joined> {
   const { mostWaiting } = ctx.placeLimits;
   if (joined > mostWaiting) return { kind: 'full' };
   const { count, firstSince } = await readLine(ctx.db, entry, mostWaiting);
   if (joined + count > mostWaiting) return { kind: 'full' };
   const nowMs = ctx.clock.now().getTime();
-  const waitedMs = firstSince ? nowMs - firstSince.getTime() : 0;
-  return waitedMs > entry.deadline.getTime() - nowMs ? { kind: 'too_slow', waitedMs } : { kind: 'in', leave };
+  const line = `${entry.lane} ${entry.priority} ${entry.agentIds.join()}`;
+  const expectedMs = firstSince ? speeds.expectedMs(line, firstSince.getTime(), nowMs) : 0;
+  const leftMs = entry.deadline.getTime() - nowMs;
+  return expectedMs * SAFETY > leftMs ? { kind: 'too_slow', expectedMs } : { kind: 'in', leave };
 }

@@ -26,7 +26,7 @@ export async function requireLine(
   const joined = await ctx.backlog.join({ ...entry, lane: laneOfCaller(caller) });
   if (joined.kind === 'in') return joined.leave;
   if (joined.kind === 'full') throw tooManyWaiting(ctx.placeLimits.mostWaiting);
-  throw tooSlow(ctx.placeLimits.mostWaiting, joined.waitedMs);
+  throw tooSlow(ctx.placeLimits.mostWaiting, joined.expectedMs);
 }
 
 /** The same for a call that pays on chain: it takes its place after payment, so this process's waiting ones are counted first. */
@@ -37,10 +37,10 @@ export function requireRoomToPay(ctx: HasRunner & HasPlaceLimits, caller: KnownC
 
 const RETRY_AFTER_S = 10;
 
-const tooSlow = (limit: number, waitedMs: number) =>
+const tooSlow = (limit: number, expectedMs: number) =>
   new AppError(
     'RATE_LIMITED',
-    `Requests have waited for a place for ${Math.ceil(waitedMs / 1000)} s, and the deadline is sooner; nothing was charged. Try again later, or with a later deadline.`,
+    `The request would wait for a place for about ${Math.ceil(expectedMs / 1000)} s, and its deadline is too soon; nothing was charged. Try again later, or with a later deadline.`,
     { details: { limit, type: 'waiting', retryAfterS: RETRY_AFTER_S } },
   );
 

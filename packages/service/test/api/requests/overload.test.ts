@@ -65,6 +65,22 @@ it('an overloaded node refuses what writes, and serves what reads: agents, reque
   expect(agent.calls.length).toBe(ran);
 });
 
+it('a read never waits for a connection behind what writes', async () => {
+  const { body } = await invoke();
+  const { pool } = h.ctx.db;
+  const lent = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  try {
+    const found = await Promise.all([
+      h.request('GET', `/agents/${agent.id}`),
+      h.request('GET', `/invoke/${body.data.requestId}`, { key: client.key }),
+      h.request('POST', '/agents/search', { body: { query: { text: 'echo' } } }),
+    ]);
+    expect(found.map(({ status }) => status)).toEqual([200, 200, 200]);
+  } finally {
+    for (const connection of lent) connection.release();
+  }
+});
+
 it('a payment that came with a refused call is not touched, and pays when the call is repeated, once', async () => {
   const byX402 = { 'x-payment-method': 'x402' };
   const payment = { ...byX402, ...(await payV2(h, wallet, await invoke(byX402))) };

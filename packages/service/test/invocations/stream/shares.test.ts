@@ -185,7 +185,7 @@ describe('a line that is full', () => {
     };
     const refused = await callIn(held.agent, 3, 'normal');
     expect([refused.status, refused.body.error.details.type]).toEqual([429, 'waiting']);
-    expect(refused.body.error.message).toMatch(/have waited for a place for 30\d s/);
+    expect(refused.body.error.message).toMatch(/would wait for a place for about 30\d s/);
     expect(await balanceOf(h, client.key)).toEqual(before);
     for (const taken of [await callIn(held.agent, 3, 'high'), await callIn(other, 3, 'normal')]) {
       expect([taken.status, taken.body.data.status]).toEqual([200, 'pending']);
