@@ -61,7 +61,8 @@ async function race(ctx: BenchContext, chain: LocalChain, { payerKeys, exact, ba
   const isProfiled = ctx.service.profileFolder !== null;
   const service = await startService(ctx.stops, { isProfiled, chainRpcUrl: chain.rpcUrl, env: CLAIMS });
   const contestants = (callers: number, seconds: number) => {
-    const byChannel = (request: Request) => channelJob(request, { callers, seconds, payerKeys });
+    const byChannel = (request: Request, depositsInTurn = false) =>
+      channelJob(request, { callers, seconds, payerKeys, depositsInTurn });
     const byExact: LoadJob = {
       ...{ kind: 'paid', callers, seconds, includes: echoed, request: peerRequest(exact.url) },
       payerKeys: payerKeys.slice(0, 16),
@@ -69,7 +70,7 @@ async function race(ctx: BenchContext, chain: LocalChain, { payerKeys, exact, ba
     return [
       { name: 'ours', job: byChannel(oursOf({ ...ctx, service })) },
       { name: exact.name, job: byExact },
-      { name: batch.name, job: byChannel(peerRequest(batch.url)) },
+      { name: batch.name, job: byChannel(peerRequest(batch.url), true) },
     ];
   };
   for (const { job } of contestants(32, WARM_UP_SECONDS)) await ctx.load.run(job);
@@ -100,7 +101,7 @@ const oursOf = (ctx: BenchContext): Request => invokeRequest(ctx, { 'x-payment-m
 
 const channelJob = (
   request: Request,
-  job: { callers: number; seconds: number; payerKeys: readonly Hex[]; callsEach?: number },
+  job: { callers: number; seconds: number; payerKeys: readonly Hex[]; callsEach?: number; depositsInTurn?: boolean },
 ): LoadJob => ({ kind: 'channel', request, includes: echoed, depositMicro: DEPOSIT_MICRO, ...job });
 
 /** What calls cost on chain, deposits and claims included; the wallet has to have gained exactly what was charged. */

@@ -34,6 +34,8 @@ export interface ChannelJob extends MeasureOptions {
   readonly payerKeys: readonly `0x${string}`[];
   /** Decimal, as jobs go from process to process. */
   readonly depositMicro: string;
+  /** One deposit after the other: the wallet of the peer mistakes the order of those that come together. */
+  readonly depositsInTurn?: boolean;
   /** Ends when each channel has paid so many calls; else when the time is up. */
   readonly callsEach?: number;
 }
