@@ -21,14 +21,18 @@ export async function awaitEnd(
   { waitMs, signal }: Wait,
   running: Promise<Invocation> | null = ctx.runner.ending(requestId),
 ): Promise<Invocation | null> {
-  const over = new AbortController();
-  const stop = () => over.abort();
+  if (signal.aborted) return null;
+  let isOver = false;
+  const { promise: over, resolve } = Promise.withResolvers<null>();
+  const stop = () => {
+    isOver = true;
+    resolve(null);
+  };
   const timer = setTimeout(stop, waitMs);
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop);
   try {
-    const ended = running && (await Promise.race([running.catch(() => null), aborted(over.signal)]));
-    if (!ended) await awaitChange(ctx, requestId, over.signal);
+    const ended = running && (await Promise.race([running.catch(() => null), over]));
+    if (!ended && !isOver) await awaitChange(ctx, requestId, signalOf(over));
     return ended;
   } finally {
     clearTimeout(timer);
@@ -37,11 +41,11 @@ export async function awaitEnd(
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<null> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(null);
-    else signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
+function signalOf(over: Promise<null>): AbortSignal {
+  const controller = new AbortController();
+  void over.then(() => controller.abort());
+  return controller.signal;
+}
 
 /** Poll interval behind the hub and the stream poller, in case both miss a change. */
 const ASK_AGAIN_MS = 5000;
@@ -52,7 +56,6 @@ async function awaitChange(
   requestId: string,
   over: AbortSignal,
 ): Promise<void> {
-  if (over.aborted) return;
   const watch = ctx.changeHub.watch(requestId);
   const following = ctx.streamPoller.follow(requestId);
   try {

@@ -41,7 +41,7 @@ export async function callEndpoint<N extends EndpointName>(
   call: EndpointCall<N>,
 ): Promise<Answered<DataOf<Api[N]>>> {
   const row: Endpoint = api[name];
-  const { c, caller, headers, room, readers } = face;
+  const { c, caller, headers, room } = face;
   const params = call.params ?? {};
   delete headers['idempotency-replayed'];
   const answer = await handleCall(ctx, {
@@ -58,12 +58,12 @@ export async function callEndpoint<N extends EndpointName>(
     },
     identify: async () => requireKnown(row, caller, call.headers),
     count: (known) => countInside(ctx, { caller: known, row, address: () => addressOf(ctx, c) }, headers),
-    admit: () => row.method === 'GET' && room.admit(readers, name),
+    admit: () => row.method === 'GET' && room.admit(face.readers, name),
   });
   if (answer instanceof SseAnswer) throw new Error(`${name} gave a stream to a face`);
   const json = answer.toString().slice(ENVELOPE.length, -1);
   const isRead = row.method === 'GET' || 'idempotency-replayed' in headers;
-  if (isRead) countUntilTaken(c, (bytes) => room.take(readers, name, bytes), json);
+  if (isRead) countUntilTaken(c, (bytes) => room.take(face.readers, name, bytes), json);
   return { data: JSON.parse(json), json };
 }
 

@@ -16,14 +16,14 @@ export async function identifyFaceCaller(
   headers: Record<string, string>,
 ): Promise<Caller> {
   const authorization = c.req.header('authorization');
-  const address = addressOf(ctx, c);
-  const anonymous = { kind: 'anonymous', address } as const;
-  if (authorization === undefined || KEYLESS_AUTHORIZATION.test(authorization)) return anonymous;
+  const anonymous = () => ({ kind: 'anonymous', address: addressOf(ctx, c) }) as const;
+  if (authorization === undefined || KEYLESS_AUTHORIZATION.test(authorization)) return anonymous();
   try {
     return await ctx.authenticator.authenticate(authorization);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'UNAUTHORIZED') throw error;
-    await countCall(ctx, { caller: anonymous, row: API, address: () => address }, headers);
+    const caller = anonymous();
+    await countCall(ctx, { caller, row: API, address: () => caller.address }, headers);
     headers['www-authenticate'] = 'Bearer error="invalid_token"';
     throw error;
   }

@@ -44,6 +44,8 @@ export async function openFaceRequest(
     caller,
     headers,
     room,
-    readers: readersOf(ctx, c, caller),
+    get readers() {
+      return readersOf(ctx, c, caller);
+    },
   };
 }

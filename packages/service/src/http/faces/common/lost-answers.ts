@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { TWIN_WINDOW_MS } from '../../../invocations/read/find-twin.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
@@ -45,6 +45,8 @@ export function createLostAnswers(): LostAnswers {
 
 /** A name of a call: the same for identical calls of the same caller, and for no others. */
 export const callNameOf = (caller: KnownCaller, agentId: string, body: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify([caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body]))
-    .digest('base64');
+  hash(
+    'sha256',
+    JSON.stringify([caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body]),
+    'base64',
+  );

@@ -8,11 +8,13 @@ import { callEndpoint } from '../common/call-endpoint.ts';
 import { invalidFields } from '../common/face-error.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import type { LostAnswers } from '../common/lost-answers.ts';
+import type { CallContext } from './call-context.ts';
 import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
 
-const info = { name: 'agent-network', title: 'Agent Network', version: NODE_VERSION };
+/** What the node says of itself with each answer. */
+export const serverInfo = { name: 'agent-network', title: 'Agent Network', version: NODE_VERSION };
 const capabilities = { tools: {}, extensions: { [TASKS]: {} } };
 const instructions =
   'Find agents with search_agents, read one with get_agent, and pay one with invoke_agent: maxCost bounds what a call may cost. A request that has not ended goes on; read it with get_invocation. Reading the registry needs no key; spending needs an API key whose treasury holds USDC, or an x402 payment in _meta["x402/payment"].';
@@ -47,25 +49,42 @@ export interface McpRequest {
 }
 
 /** The server of one request: the protocol is stateless, and so is the face. */
-export function createMcpServer(ctx: HttpContext, { face, agentId, lost, method }: McpRequest): Server {
-  const set = agentId === null ? all : ofAgent;
-  const server = new Server(info, { capabilities, ...(agentId === null ? { instructions } : {}) });
+export function createMcpServer(ctx: HttpContext, request: McpRequest): Server {
+  const { face, agentId, method } = request;
+  const server = new Server(serverInfo, { capabilities, ...(agentId === null ? { instructions } : {}) });
   server.setRequestHandler('tools/list', async () => ({
-    tools: agentId === null ? set.listed : await namedTools(ctx, face, agentId),
+    tools: agentId === null ? all.listed : await namedTools(ctx, face, agentId),
   }));
   server.setRequestHandler('tools/call', async ({ params }, call) => {
     const { name } = params;
-    const tool = Object.hasOwn(set.tools, name) ? set.tools[name] : undefined;
-    const run = set.runs[name];
-    if (!tool || !run) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
-    try {
-      return await run(ctx, { face, agentId, lost, call, args: validArgs(tool, params.arguments ?? {}) });
-    } catch (error) {
-      return toolError(ctx, face, name, error);
-    }
+    if (!hasTool(request, name))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
+    return callTool(ctx, request, call, { name, args: params.arguments ?? {} });
   });
   if (method.startsWith('tasks/')) serveTasks(ctx, face, server);
   return server;
+}
+
+/** True for a tool of the endpoint that was called. */
+export const hasTool = (request: McpRequest, name: string): boolean => Object.hasOwn(toolsOf(request).tools, name);
+
+const toolsOf = ({ agentId }: McpRequest): ToolSet => (agentId === null ? all : ofAgent);
+
+/** Runs a tool that the endpoint has. What it throws is its result. */
+export async function callTool(
+  ctx: HttpContext,
+  request: McpRequest,
+  call: CallContext,
+  { name, args }: { readonly name: string; readonly args: unknown },
+): Promise<CallToolResult> {
+  const { face, agentId, lost } = request;
+  const set = toolsOf(request);
+  try {
+    const [tool, run] = [set.tools[name], set.runs[name]] as [McpTool, Run];
+    return await run(ctx, { face, agentId, lost, call, args: validArgs(tool, args) });
+  } catch (error) {
+    return toolError(ctx, face, name, error);
+  }
 }
 
 function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { createMcpHandler, isJsonContentType, type McpHttpHandler } from '@model
 import type { Context, Hono } from 'hono';
 import { requireAgent } from '../../../agents/alternatives/find-agent.ts';
 import { AppError } from '../../../lib/app-error.ts';
+import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
@@ -10,11 +11,13 @@ import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import { createLostAnswers, type LostAnswers } from '../common/lost-answers.ts';
-import { isAllowedHost, isAllowedOrigin } from './allowed-origin.ts';
-import { createMcpServer, type McpRequest } from './mcp-server.ts';
+import { isAllowedHost, isAllowedOrigin, type McpPlace } from './allowed-origin.ts';
+import { callTool, createMcpServer, hasTool, type McpRequest, serverInfo } from './mcp-server.ts';
+import { plainAnswer, plainCallOf } from './plain-call.ts';
 
 /** Nothing is ever published on them. */
 const MAX_SUBSCRIPTIONS = 64;
+const MAX_HOSTS = 100;
 
 /** Mounts the MCP face: `/mcp` for all agents, and an endpoint for each agent. */
 export function mountMcp(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
@@ -22,7 +25,7 @@ export function mountMcp(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (err) => ctx.log.debug({ err }, 'message to the MCP face refused'),
   });
-  const mounted = { ctx, room, handler, lost: createLostAnswers() };
+  const mounted = { ctx, room, handler, lost: createLostAnswers(), isHostAllowed: rememberedHosts(ctx.mcpPlace) };
   app.all('/mcp', (c) => answer(mounted, c, null));
   app.all('/agents/:id/mcp', (c) => answer(mounted, c, c.req.param('id')));
 }
@@ -32,6 +35,18 @@ interface Mounted {
   readonly room: AnswerRoom;
   readonly handler: McpHttpHandler;
   readonly lost: LostAnswers;
+  readonly isHostAllowed: (host: string | undefined) => boolean;
+}
+
+/** `isAllowedHost`, which parses two addresses, with the allowed ones in memory: clients call a node by the same few. */
+function rememberedHosts(place: McpPlace): Mounted['isHostAllowed'] {
+  const allowed = createBoundedCache<true>(MAX_HOSTS);
+  return (host) => {
+    if (host !== undefined && allowed.has(host)) return true;
+    if (!isAllowedHost(place, host)) return false;
+    if (host !== undefined) allowed.set(host, true);
+    return true;
+  };
 }
 
 const codes = { parse: -32_700, invalidRequest: -32_600, invalidParams: -32_602, ours: -32_000 };
@@ -62,12 +77,12 @@ async function answer(mounted: Mounted, c: Context, agentId: string | null): Pro
 
 /** Checks where the request comes from, who sends it and how often, then hands its one message to the protocol. */
 async function serve(
-  { ctx, room, handler, lost }: Mounted,
+  { ctx, room, handler, lost, isHostAllowed }: Mounted,
   c: Context,
   agentId: string | null,
   headers: Record<string, string>,
 ): Promise<Response> {
-  if (!isAllowedHost(ctx.mcpPlace, c.req.header('host')))
+  if (!isHostAllowed(c.req.header('host')))
     throw new Refusal(403, codes.ours, 'Forbidden: this node is not called by this Host.');
   if (!isAllowedOrigin(ctx.mcpPlace, c.req.header('origin')))
     throw new Refusal(403, codes.ours, 'Forbidden: pages of this Origin may not call this node.');
@@ -79,6 +94,12 @@ async function serve(
   if (agentId !== null) await requireAgent(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';
   const request: McpRequest = { face, agentId, lost, method };
+  const plain = plainCallOf(c.req.raw.headers, message);
+  if (plain && hasTool(request, plain.name) && !c.req.raw.signal.aborted) {
+    const call = { mcpReq: { envelope: plain.envelope, signal: c.req.raw.signal } };
+    const json = plainAnswer(plain, await callTool(ctx, request, call, plain), serverInfo);
+    return faceJson(ctx, c, { status: 200, headers, json });
+  }
   const response = await handler.fetch(c.req.raw, {
     parsedBody: message,
     authInfo: { token: '', clientId: '', scopes: [], extra: { request } },

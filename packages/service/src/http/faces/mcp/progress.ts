@@ -1,6 +1,6 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
 import type { StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { textOf } from '../common/text-of.ts';
+import type { CallContext } from './call-context.ts';
 
 /** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
 const MAX_BYTES = 256 * 1024;
@@ -9,9 +9,11 @@ const MAX_CHARS = 2000;
 const FRAME_BYTES = 160;
 
 /** Sends each event of a request as a progress notification, if the client asked for any. */
-export function progressOf({ mcpReq }: ServerContext): ((event: StreamEvent) => Promise<void>) | undefined {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return undefined;
+export function progressOf({
+  mcpReq: { _meta, notify },
+}: CallContext): ((event: StreamEvent) => Promise<void>) | undefined {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined || !notify) return undefined;
   let progress = 0;
   let bytesLeft = MAX_BYTES;
   return async (event) => {
@@ -20,9 +22,9 @@ export function progressOf({ mcpReq }: ServerContext): ((event: StreamEvent) => 
     if (bytesLeft < 0) return;
     progress += 1;
     // A client that has gone does not end the work.
-    await mcpReq
-      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
-      .catch(() => undefined);
+    await notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(
+      () => undefined,
+    );
   };
 }
 

@@ -13,6 +13,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
+import type { CallContext } from './call-context.ts';
 import { invocationResult } from './tool-result.ts';
 
 /** The tasks extension: a request that has not ended is a task, whose id is the request's. */
@@ -21,9 +22,8 @@ const POLL_MS = 1000;
 const DAY_MS = 86_400_000;
 
 /** True if the client takes a task in place of a result; only clients of 2026-07-28 on can say so. */
-export function takesTasks({ mcpReq }: ServerContext): boolean {
-  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
-  const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+export function takesTasks({ mcpReq }: CallContext): boolean {
+  const declared = mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   return declared?.extensions?.[TASKS] !== undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
-import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded } from '../../../invocations/invocation.ts';
@@ -16,6 +16,7 @@ import {
   settlementAtEnd,
   startPurchase,
 } from '../common/purchase.ts';
+import type { CallContext } from './call-context.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
@@ -24,7 +25,7 @@ import { invocationResult, toolResult } from './tool-result.ts';
 export interface ToolCall<T extends McpTool> {
   readonly face: FaceRequest;
   readonly args: z.output<T['args']>;
-  readonly call: ServerContext;
+  readonly call: CallContext;
   readonly lost: LostAnswers;
   /** The agent whose endpoint was called; null: that of all agents. */
   readonly agentId: string | null;

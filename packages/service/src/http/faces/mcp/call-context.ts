@@ -1,0 +1,13 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+
+/** What tools know of the message that calls them. */
+export interface CallContext {
+  readonly mcpReq: {
+    readonly _meta?: ServerContext['mcpReq']['_meta'];
+    readonly envelope?: Readonly<Record<string, unknown>>;
+    /** Aborts when the client has gone. */
+    readonly signal: AbortSignal;
+    /** Tells the client something before the answer; undefined: it asked for nothing. */
+    readonly notify?: ServerContext['mcpReq']['notify'];
+  };
+}
