@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
@@ -236,6 +237,36 @@ describe('the state of an endpoint', () => {
       await server.stop();
     },
   );
+
+  it('an endpoint that answers slowly, and without end, keeps no other waiting', async () => {
+    let isSlow = false;
+    const slow = await startUpstream(() => ({
+      protocol: 'mcp',
+      path: '/mcp',
+      isWork: () => false,
+      async answer({ body }, _request, response) {
+        const tools = isSlow ? [] : [{ name: 'one', inputSchema: { type: 'object' } }];
+        if (isSlow) await sleep(1000);
+        const result = { supportedVersions: ['2026-07-28'], tools, ...(isSlow ? { nextCursor: 'more' } : {}) };
+        if (!response.destroyed) json(response, 200, { jsonrpc: '2.0', id: body.id, result });
+      },
+    }));
+    await listUpstream(h, slow, { owner });
+    const quick = await startOpenaiUpstream();
+    await listUpstream(h, quick, { owner });
+    const asked = (server: TestUpstream) =>
+      until(async () => (server.seen.length > 0 ? true : null), { timeoutMs: 8000, firstMs: 5, mostMs: 50 });
+    isSlow = true;
+    slow.seen.length = 0;
+    clock.advance(120_000);
+    expect(await asked(slow)).toBe(true);
+    quick.seen.length = 0;
+    clock.advance(120_000);
+    expect(await asked(quick)).toBe(true);
+    isSlow = false;
+    await slow.stop();
+    await quick.stop();
+  });
 
   it('a file of proofs that no text can be made of proves nothing, and is answered', async () => {
     const server = await startOpenaiUpstream();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isAccountSuspended } from '../../access/accounts/suspended-account.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { type EndpointProof, tryChallenge } from '../../identity/prove-endpoint.ts';
@@ -29,20 +30,31 @@ export interface HasAgentChecks {
 /** Endpoints of agents: which may be called, and the run that proves new ones. */
 export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
 
-const BATCH = 50;
+const MOST_AT_ONCE = 50;
+/** How often those that became due are looked for while slow endpoints are being checked. */
+const LOOK_AGAIN_MS = 250;
 /** Lease of a check: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
 /** Weight of the newest response time in the moving average. */
 const NEWEST = 0.2;
 
-/** Runs all due checks: endpoint proofs of pending agents, health probes of the others. */
+/**
+ * Runs all due checks: endpoint proofs of pending agents, health probes of the others. Those that become due meanwhile are checked beside
+ * the slow ones, which nobody waits for.
+ */
 export async function checkDueAgents(ctx: CheckContext): Promise<void> {
-  const now = ctx.clock.now();
-  for (;;) {
-    const due = await takeDueAgents(ctx.db, now, new Date(now.getTime() + LOST_AFTER_MS), BATCH);
-    await Promise.all(due.map((agent) => checkAgent(ctx, agent)));
-    if (due.length < BATCH) return;
-  }
+  const running = new Set<Promise<void>>();
+  do {
+    const now = ctx.clock.now();
+    const room = MOST_AT_ONCE - running.size;
+    const due = await takeDueAgents(ctx.db, now, new Date(now.getTime() + LOST_AFTER_MS), room);
+    for (const agent of due) {
+      const check = checkAgent(ctx, agent).finally(() => running.delete(check));
+      running.add(check);
+    }
+    const someEnd: Promise<unknown> = running.size === MOST_AT_ONCE ? Promise.race(running) : Promise.all(running);
+    await Promise.race([someEnd, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
+  } while (running.size > 0);
 }
 
 async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {

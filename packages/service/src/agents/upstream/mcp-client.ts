@@ -112,11 +112,15 @@ const isTool = (value: unknown): value is McpTool =>
   /^[\x21-\x7e]{1,200}$/.test(value.name) &&
   isObject(value.inputSchema);
 
+/** Time of a whole check, however many messages it takes. */
+const WHOLE_CHECK_MS = 10_000;
+
 /** Throws UpstreamFault unless the tool is there; returns the digest of its schemas. */
 export async function requireTool(ctx: HasGuardedFetch, upstream: Upstream): Promise<string> {
-  const session = await openMcp(ctx, upstream);
+  const signal = AbortSignal.timeout(WHOLE_CHECK_MS);
+  const session = await openMcp(ctx, upstream, signal);
   try {
-    const { name, inputSchema, outputSchema } = await findTool(ctx, upstream, session);
+    const { name, inputSchema, outputSchema } = await findTool(ctx, upstream, session, signal);
     return schemaDigest(name, inputSchema, outputSchema);
   } finally {
     closeMcp(ctx, upstream, session);
