@@ -5,12 +5,58 @@ import { silentLog } from '../../../service/src/lib/log/log.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
 import { findBrowser } from './find-browser.ts';
 
-const shared = globalThis as { dashboardNode?: Promise<Harness>; dashboardBrowser?: Promise<Browser> };
+/** An idle node with its chain and a browser cost a tenth of a processor: they end soon after the last file that needs them. */
+const LINGER_MS = 3_000;
 
-/** A browser: started once in a process, and ended with it. */
-export function sharedBrowser(): Promise<Browser> {
-  shared.dashboardBrowser ??= launch();
-  return shared.dashboardBrowser;
+interface Shared<T> {
+  readonly it: Promise<T>;
+  users: number;
+  ending?: NodeJS.Timeout;
+}
+
+/** What a file has of something shared; everyone's last `giveBack` ends it after a while. */
+interface Loan<T> {
+  readonly it: T;
+  giveBack(): void;
+}
+
+const shared = globalThis as { dashboardNode?: Shared<Harness>; dashboardBrowser?: Shared<Browser> };
+
+/** A browser: one at a time in a process. */
+export const sharedBrowser = (): Promise<Loan<Browser>> =>
+  lend(
+    () => (shared.dashboardBrowser ??= { it: launch(), users: 0 }),
+    (it) => it.close(),
+    () => delete shared.dashboardBrowser,
+  );
+
+/** A node with the built dashboard: one at a time in a process. */
+export const sharedNode = (): Promise<Loan<Harness>> =>
+  lend(
+    () => (shared.dashboardNode ??= { it: startLasting(), users: 0 }),
+    (it) => it.stop(),
+    () => delete shared.dashboardNode,
+  );
+
+async function lend<T>(take: () => Shared<T>, end: (it: T) => Promise<void>, forget: () => void): Promise<Loan<T>> {
+  const held = take();
+  held.users += 1;
+  clearTimeout(held.ending);
+  const it = await held.it.catch((error) => {
+    forget();
+    throw error;
+  });
+  const stop = () => {
+    forget();
+    end(it).catch((error) => process.stderr.write(`A shared part of the dashboard's tests did not end: ${error}\n`));
+  };
+  return {
+    it,
+    giveBack() {
+      held.users -= 1;
+      if (held.users === 0) held.ending = setTimeout(stop, LINGER_MS);
+    },
+  };
 }
 
 async function launch(): Promise<Browser> {
@@ -21,12 +67,6 @@ async function launch(): Promise<Browser> {
     args: ['--no-sandbox', '--disable-gpu'],
     handleSIGTERM: false,
   });
-}
-
-/** A node with the built dashboard: started once in a process, and ended with it. */
-export function sharedNode(): Promise<Harness> {
-  shared.dashboardNode ??= startLasting();
-  return shared.dashboardNode;
 }
 
 /** A node with the built dashboard. */
@@ -40,9 +80,16 @@ export async function startNodeWithDashboard(options: HarnessOptions = {}): Prom
 
 async function startLasting(): Promise<Harness> {
   const h = await startNodeWithDashboard();
-  // Chromium, the chain and the database end with this process by themselves; only files would stay.
-  process.once('exit', () => rmSync(h.dataDir, { recursive: true, force: true }));
+  // In a process that ends before it, Chromium, the chain and the database end by themselves; only files would stay.
+  const removeFiles = () => rmSync(h.dataDir, { recursive: true, force: true });
   // Vitest ends its workers with SIGTERM, which runs no exit handlers.
-  process.once('SIGTERM', () => process.exit());
-  return h;
+  const exit = () => process.exit();
+  process.once('exit', removeFiles).once('SIGTERM', exit);
+  return {
+    ...h,
+    async stop() {
+      await h.stop();
+      process.off('exit', removeFiles).off('SIGTERM', exit);
+    },
+  };
 }

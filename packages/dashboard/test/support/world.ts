@@ -26,11 +26,12 @@ export interface World {
 
 /** The browser that all test files of this process share, and their node, or one of its own that is started with `options`. */
 export async function startWorld(options?: HarnessOptions): Promise<World> {
-  const [h, browser] = await Promise.all([options ? startNodeWithDashboard(options) : sharedNode(), sharedBrowser()]);
+  const [node, browser] = await Promise.all([options ? ownNode(options) : sharedNode(), sharedBrowser()]);
+  const h = node.it;
   const contexts: BrowserContext[] = [];
   const opened: OpenPage[] = [];
   const newPage: World['newPage'] = async ({ width = 1280, isDark = false, wallet } = {}) => {
-    const context = await newContext(browser, h, { width, isDark });
+    const context = await newContext(browser.it, h, { width, isDark });
     contexts.push(context);
     if (wallet) await injectWallet(context, wallet);
     const page = watchPage(await context.newPage());
@@ -52,10 +53,16 @@ export async function startWorld(options?: HarnessOptions): Promise<World> {
     },
     async stop() {
       await Promise.all(contexts.map((context) => context.close()));
-      if (options) await h.stop();
+      browser.giveBack();
+      await node.giveBack();
       for (const page of opened) expectNoComplaints(page);
     },
   };
+}
+
+async function ownNode(options: HarnessOptions) {
+  const it = await startNodeWithDashboard(options);
+  return { it, giveBack: () => it.stop() };
 }
 
 async function newContext(
