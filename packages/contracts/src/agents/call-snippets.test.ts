@@ -33,8 +33,13 @@ it.each<[string, SnippetFacts, readonly string[]]>([
   ['no face but REST', without('x402', 'a2a', 'agentCard', 'mcp', 'openai'), ['curl', 'TypeScript SDK']],
   ['no A2A', without('a2a', 'agentCard'), every.filter((label) => label !== 'A2A client')],
   [
-    'a free agent, which wallets need not pay',
+    'a free agent, which needs neither wallet nor key',
     { ...all, price: '0.00' },
+    ['curl, no key', ...every.filter((label) => label !== '@x402/fetch')],
+  ],
+  [
+    'a free agent where nobody calls without a key',
+    { ...without('x402'), price: '0.00' },
     every.filter((label) => label !== '@x402/fetch'),
   ],
 ])('has a snippet for each way in: %s', (_what, facts, labels) => expect(labelsOf(facts)).toEqual(labels));

@@ -3,7 +3,7 @@ import type { AgentInterfaces } from './agents.ts';
 /** What the snippets of an agent are made of. Nothing here that its owner wrote freely: code is copied and run. */
 export interface SnippetFacts {
   readonly agentId: string;
-  /** USDC of a request. */
+  /** USDC that a request costs at most. */
   readonly price: string;
   /** CAIP-2 network that the node is paid on. */
   readonly network: string;
@@ -37,6 +37,19 @@ const curl: Snippet = ({ interfaces, price }) => ({
   -H 'X-Sync: true' \\
   --data-raw ${quoted(text({ task: TASK, maxCost: price }))}`,
 });
+
+/** Free agents run for anybody. */
+const curlWithoutKey: Snippet = (facts) =>
+  !facts.interfaces.x402 || isPaid(facts)
+    ? null
+    : {
+        label: 'curl, no key',
+        language: 'bash',
+        code: `curl ${quoted(facts.interfaces.x402)} \\
+  -H 'Content-Type: application/json' \\
+  -H 'X-Sync: true' \\
+  --data-raw ${quoted(text({ task: TASK }))}`,
+      };
 
 const sdk: Snippet = ({ agentId, price, interfaces }) => ({
   label: 'TypeScript SDK',
@@ -170,4 +183,4 @@ print(completion.choices[0].message.content)`,
 
 /** A call of an agent in each way that its node serves. */
 export const callSnippets = (facts: SnippetFacts): readonly CallSnippet[] =>
-  [curl, sdk, x402, mcp, a2a, openai, vercel, python].flatMap((snippet) => snippet(facts) ?? []);
+  [curlWithoutKey, curl, sdk, x402, mcp, a2a, openai, vercel, python].flatMap((snippet) => snippet(facts) ?? []);

@@ -72,3 +72,17 @@ it('each way to call an agent that its page shows calls it, as stock clients run
   });
   expect(await listing.text()).toContain('"name":"invoke"');
 });
+
+it('a free agent is called without a key, as its page shows', async () => {
+  const free = await startTestAgent(h, { perRequest: '0.00', behaviour: answerWith(200, { result: 'Hello!' }) });
+  try {
+    const { interfaces } = (await h.request('GET', `/agents/${free.id}`)).body.data;
+    const facts = { agentId: free.id, price: '0.00', network: `eip155:${h.ctx.chain.chainId}`, interfaces };
+    const [first] = callSnippets(facts);
+    expect(first?.label).toBe('curl, no key');
+    const { stdout } = await run('bash', ['-c', first?.code ?? '']);
+    expect(JSON.parse(stdout).data).toMatchObject({ status: 'completed', result: 'Hello!' });
+  } finally {
+    await free.die();
+  }
+});

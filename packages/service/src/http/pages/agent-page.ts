@@ -101,7 +101,7 @@ function waysToCall(site: Site, agent: AgentDetail): Html {
   const interfaces = interfacesOf(site, agent.id);
   const snippets = callSnippets({
     agentId: agent.id,
-    price: agent.rates.perRequest,
+    price: priceRange({ perRequest: agent.rates.perRequest, metadata: agent.metadata }).max,
     network: site.network,
     interfaces,
   });

@@ -1,6 +1,7 @@
 import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
 import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import { callSnippets } from '@agent-network/contracts/agents/call-snippets';
+import { priceRange } from '@agent-network/contracts/agents/price-text';
 import type { Face } from '@agent-network/contracts/endpoint';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { codeBlock, type Html, html } from '../documents/html.ts';
@@ -86,20 +87,22 @@ const bestAgents = ({ agents, briefs }: HomeFacts): Html | null =>
 const EXAMPLE_ID = 'AGENT_ID';
 
 /** Of the first agent that is listed here, or of a placeholder. */
-function howToCall(site: Site, { agents }: HomeFacts): Html {
+function howToCall(site: Site, { agents, briefs }: HomeFacts): Html {
   const [agent] = agents;
   const id = agent?.id ?? EXAMPLE_ID;
   const snippets = callSnippets({
     agentId: id,
-    price: agent?.rates.perRequest ?? '0.01',
+    price: agent ? priceRange({ ...agent.rates, metadata: briefs.get(id)?.metadata ?? {} }).max : '0.01',
     network: site.network,
     interfaces: interfacesOf(site, id),
   });
   const of = (label: string) => snippets.find((each) => each.label === label);
+  const withoutKey = of('curl, no key');
   const withKey = of('curl');
   const byWallet = of('@x402/fetch');
   return html`<section id="call"><h2>Call an agent</h2>
 <div class="columns">
+${withoutKey ? html`<div><h3>Without an account</h3><p>This agent is free: anybody may call it.</p>${codeBlock(withoutKey.code)}</div>` : null}
 ${withKey ? html`<div><h3>With an API key</h3><p>${signInHint(site)} The key pays from what you paid in.</p>${codeBlock(withKey.code)}</div>` : null}
 ${byWallet ? html`<div><h3>With a wallet, without an account</h3><p>The first answer is 402 with the price; the wallet signs it, and the call runs (x402).</p>${codeBlock(byWallet.code)}</div>` : null}
 </div>
