@@ -112,11 +112,15 @@ export interface Figures {
   readonly mostMs: number;
 }
 
+/** 503: the node has no time; 429: the account has as many calls waiting as it may. Both name a time. */
+export const isRefusal = ({ status, retryAfterS }: Sample): boolean =>
+  status === 503 || (status === 429 && retryAfterS !== null);
+
 /** Times are of answers that are no refusal. */
 export function figuresOf(samples: readonly Sample[]): Figures {
   const good = samples.filter(({ status }) => status === 200);
   const times = good.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
-  const refused = samples.filter(({ status }) => status === 503).length;
+  const refused = samples.filter(isRefusal).length;
   return {
     ...{ count: samples.length, ok: good.length, refused, others: samples.length - good.length - refused },
     ...{ p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99), mostMs: times.at(-1) ?? Number.NaN },

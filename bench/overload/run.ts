@@ -1,10 +1,12 @@
 /** Offers a node ten times what it can do, and tells what reads, priorities, deadlines and other accounts felt. See ../README.md. */
 import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startLoadGenerator } from '../load-generator.ts';
 import { type StopList, withStopList } from '../stop-list.ts';
 import { createRequests } from './load.ts';
 import { startLoadProcess } from './load-process.ts';
+import { readNodeTimes, readsBetween } from './node-times.ts';
 import type { Stream } from './open-loop.ts';
 import { startSite } from './site.ts';
 import { type Measured, tableOf, verdictsOf } from './verdict.ts';
@@ -56,15 +58,18 @@ async function measure(stops: StopList): Promise<{ database: string; measured: M
     caller.run(job(requests.polite(polite), POLITE_PER_SECOND, forSeconds)),
   ];
   const [quietReads, quietCalls] = await Promise.all(beside(QUIET_SECONDS));
+  const before = await readNodeTimes(requests.baseUrl);
   const since = new Date();
   const endsAtMs = Date.now() + seconds * 1000;
-  const [flood, readsThen, callsThen] = await Promise.all([
+  const [after, flood, readsThen, callsThen] = await Promise.all([
+    sleep(seconds * 1000).then(() => readNodeTimes(requests.baseUrl)),
     flooder.run(job(requests.flood(flooding), capacity * times, seconds, CONNECTIONS)),
     ...beside(seconds + AFTER_SECONDS),
   ]);
   if (!quietReads || !quietCalls || !readsThen || !callsThen) throw new Error('a load brought no result');
   const quiet = { reads: quietReads, calls: quietCalls };
-  const measured = { capacity, seconds, since, endsAtMs, quiet, reads: readsThen, calls: callsThen, flood };
+  const inNode = { ...readsBetween(requests.readRoutes, before, after), loopP99Ms: after.loopP99Ms };
+  const measured = { capacity, seconds, since, endsAtMs, quiet, reads: readsThen, calls: callsThen, flood, inNode };
   return { database: site.service.local.database, measured };
 }
 
