@@ -3,7 +3,6 @@ import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { Context, Hono, Next } from 'hono';
 import { requireAgent } from '../agents/alternatives/find-agent.ts';
 import { AUTO, keylessResourceOf, resourceOf } from '../invocations/start/invocation-purchase.ts';
-import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
 import { toChannelState } from '../payments/x402/channels/channel.ts';
 import { refundByPayload } from '../payments/x402/channels/claims/refund-by-payload.ts';
@@ -13,6 +12,7 @@ import { commonHeaders } from './answer/common-headers.ts';
 import { encode, toErrorAnswer } from './answer/errors.ts';
 import { requestIdOf } from './mount.ts';
 import { countCall } from './request/count-call.ts';
+import { requireRoom } from './request/handle-call.ts';
 import type { HttpContext } from './request/http-context.ts';
 import { addressOf } from './request/remote-address.ts';
 
@@ -38,7 +38,7 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
     'x-request-id': requestId,
   };
   try {
-    if (!ctx.isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+    requireRoom(ctx, c.req.method);
     const address = addressOf(ctx, c);
     await countCall(ctx, { caller: { kind: 'anonymous', address }, row, address: () => address }, headers);
     const due = await refundDue(ctx, c.req.param('agentId') ?? '', path);
@@ -46,7 +46,13 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
       'payment-signature': c.req.header('payment-signature'),
       'x-payment': c.req.header('x-payment'),
     });
-    const { channel, amountMicro, transactionHash } = await refundByPayload(ctx, shown, { due, client: address });
+    // Who shows a payload has money sent, whatever the method.
+    if (shown) requireRoom(ctx, 'POST');
+    const ended = ctx.drain.begin('calls');
+    const { channel, amountMicro, transactionHash } = await refundByPayload(ctx, shown, {
+      due,
+      client: address,
+    }).finally(ended);
     const settled: SettleResponse = {
       ...{ success: true, payer: channel.config.payer, transaction: transactionHash, network: ctx.chain.caip2 },
       amount: amountMicro.toString(),

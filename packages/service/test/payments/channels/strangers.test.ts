@@ -104,3 +104,11 @@ it('strangers have used up none of the payer’s calls, and hold up none: a wron
   });
   expect((await site.keyless(headers)).body.data).toMatchObject({ status: 'completed' });
 });
+
+it('a process that drains refunds no channel, and still says what a refund takes', async () => {
+  const headers = payer.pay(await site.askRefund(), 3n * PRICE, { payload: { type: 'refund' } });
+  site.h.ctx.drain.hear(true);
+  const [refused, asked] = [await site.askRefund(headers), await site.askRefund()];
+  site.h.ctx.drain.hear(false);
+  expect([refused.status, refused.body.error.code, asked.status]).toEqual([503, 'UNAVAILABLE', 402]);
+});
