@@ -50,6 +50,11 @@ async function run(stops: StopList): Promise<void> {
       dataDir: join(folder, `node-${name}`),
       env: { DATABASE_URL: server.urls[name], ...env },
     });
+  for (const name of sizedNames) {
+    const startMs = performance.now();
+    const found = await reconcile(server.urls[name]);
+    tell(`${name}: reconciled in ${seconds1(startMs)}: ${found}`);
+  }
   const services = new Map<SizedName, ServiceUnderTest>();
   for (const name of sizedNames) {
     const startMs = performance.now();
@@ -61,11 +66,6 @@ async function run(stops: StopList): Promise<void> {
     asked.push(await withClient(server.urls[name], (client) => askedOf(name, service, client)));
   const times = await askAll(asked, { rounds, seconds }, (name) => tell(`asking: ${name}`));
   console.log(printTimes(times));
-  for (const name of sizedNames) {
-    const startMs = performance.now();
-    const found = await reconcile(server.urls[name]);
-    tell(`${name}: reconciled in ${seconds1(startMs)}: ${found}`);
-  }
   await withClient(server.urls.big, async (client) => {
     console.log(printSizes(await tableSizes(client), total));
     tell(`calling beside retention: ${values.trimming} s`);
