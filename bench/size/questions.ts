@@ -28,11 +28,10 @@ export async function questionsOf(
   const { rows: own } = await client.query<{
     treasury: string;
     rare: string;
-    webhook: string;
     payment: string;
     at: Date;
   }>(
-    `select p.treasury_id as treasury, p.webhook_id as webhook, 'charge:' || t.subject_id as payment, t.created_at as at,
+    `select p.treasury_id as treasury, 'charge:' || t.subject_id as payment, t.created_at as at,
             (select agent_id from invocation where account_id = p.account_id group by 1 order by count(*), 1 limit 1) as rare
        from bench.payer p join transfer t on t.subject_id = $1 where p.nth = 0 order by t.id limit 1`,
     [await chargedOf(client)],
@@ -78,7 +77,6 @@ export async function questionsOf(
     get(`owner's log of calls`, `${ofAgent}/calls`),
     get(`owner's failures in groups`, `${ofAgent}/errors`),
     get(`owner's earnings by day`, `${ofAgent}/earnings`),
-    get('deliveries of a webhook', `/account/webhooks/${account.webhook}/deliveries`),
     get('list of agents', '/agents'),
     {
       ...{ name: 'search of agents', status: 200 },
