@@ -11,18 +11,23 @@ export type FaultName =
 
 /** Does a fault, and resolves when another server or process serves; `mend` puts back what was taken. */
 export interface Struck {
+  /** Until another member said that it is the primary. */
+  readonly takenOverMs?: number;
   mend(): Promise<void>;
 }
 
 const TAKEN_OVER_MS = 60_000;
 
-async function takenOver(cluster: PatroniCluster, before: Member): Promise<void> {
+/** Waits for another primary; resolves with the time that it took, in milliseconds. */
+async function takenOver(cluster: PatroniCluster, before: Member): Promise<number> {
+  const sinceMs = performance.now();
   const another = async () => {
     const leader = await cluster.leader();
     return leader !== null && leader !== before ? true : null;
   };
   if (!(await until(another, { timeoutMs: TAKEN_OVER_MS, firstMs: 50, mostMs: 200 })))
     throw new Error(`nobody took over from ${before.name}`);
+  return performance.now() - sinceMs;
 }
 
 async function currentLeader(cluster: PatroniCluster): Promise<Member> {
@@ -34,8 +39,8 @@ async function currentLeader(cluster: PatroniCluster): Promise<Member> {
 export async function killPrimary(cluster: PatroniCluster): Promise<Struck> {
   const primary = await currentLeader(cluster);
   await primary.cutPower();
-  await takenOver(cluster, primary);
   return {
+    takenOverMs: await takenOver(cluster, primary),
     async mend() {
       primary.start();
       await cluster.untilHealthy();
@@ -47,8 +52,8 @@ export async function killPrimary(cluster: PatroniCluster): Promise<Struck> {
 export async function partitionPrimary(cluster: PatroniCluster): Promise<Struck> {
   const primary = await currentLeader(cluster);
   primary.toEtcd.set('silent');
-  await takenOver(cluster, primary);
   return {
+    takenOverMs: await takenOver(cluster, primary),
     async mend() {
       primary.toEtcd.set('open');
       primary.toEtcd.forgetMute();

@@ -64,6 +64,11 @@ function plannedFaults({ cluster, world }: Stage): [FaultName, () => Promise<Str
   ];
 }
 
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+const reasonsOf = (failed: readonly string[]) =>
+  [...new Set(failed)].map((each) => `; ${failed.filter((other) => other === each).length} ${each}`).join('');
+
 async function strikeAll(stage: Stage): Promise<Outage[]> {
   const outages: Outage[] = [];
   for (const [fault, strike] of plannedFaults(stage)) {
@@ -75,7 +80,10 @@ async function strikeAll(stage: Stage): Promise<Outage[]> {
     const gapMs = stage.prober.longestGapMs(sinceMs);
     const outage = { fault, gapMs, ...stage.prober.attempts(sinceMs) };
     outages.push(outage);
-    tell(`${fault}: ${(gapMs / 1000).toFixed(1)} s, ${outage.failed.length} of ${outage.made} first attempts failed`);
+    const promoted = struck.takenOverMs === undefined ? '' : ` (${seconds(struck.takenOverMs)} to another primary)`;
+    tell(
+      `${fault}: ${seconds(gapMs)}${promoted}, ${outage.failed.length} of ${outage.made} first attempts failed${reasonsOf(outage.failed)}`,
+    );
     await struck.mend();
   }
   return outages;
@@ -85,7 +93,7 @@ async function strikeAll(stage: Stage): Promise<Outage[]> {
 async function loadAndAudit(cluster: PatroniCluster, world: BankWorld, front: string): Promise<Outage[]> {
   const book = newBook();
   const [probing, ...clients] = world.clients;
-  const [agent] = world.agents;
+  const [, agent] = world.agents;
   if (!probing || !agent) throw new Error('there is nobody to probe with');
   const random = createRandom(values.seed, 'prober');
   const prober = startProber({ baseUrl: front, client: probing, agentId: agent.id, random, book });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PROBE } from '../torture/bank-agents.ts';
 import type { BankBook, Deal } from '../torture/bank-book.ts';
 import type { BankClient } from '../torture/bank-world.ts';
 import { sendWithin } from '../torture/insist.ts';
@@ -39,7 +40,7 @@ export function startProber({ baseUrl, client: { key }, agentId, random, book }:
     const options = {
       key,
       headers: { 'idempotency-key': deal.mark, 'x-sync': 'true', 'x-payment-method': 'treasury' },
-      body: { task: 'probe', metadata: { mark: deal.mark } },
+      body: { task: PROBE, metadata: { mark: deal.mark } },
     };
     const failure = await sendWithin(baseUrl, 'POST', `/invoke/${agentId}`, options, PATIENCE_MS).then(
       ({ status, body }) => {

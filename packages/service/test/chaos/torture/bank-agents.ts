@@ -24,6 +24,9 @@ const FATES = {
   'never answers': 4,
 } as const;
 
+/** A task that is always answered at once: what it waits for is the node. */
+export const PROBE = 'probe';
+
 /** Less than what it registered with: the rest goes back to whoever pays. */
 export const BILL_MICRO = 6000n;
 
@@ -83,7 +86,8 @@ export async function startBankAgent(
     const call = { mark, isFirst: !seen.has(key), lateMs: random.int(50, 2000) };
     seen.add(key);
     const answer = (how: Behaviour) => void how(request, response);
-    return treat(random.weighted(FATES), call, answer, response);
+    const fate = request.body.task === PROBE ? 'answers at once' : random.weighted(FATES);
+    return treat(fate, call, answer, response);
   };
   const behaviour: Behaviour = (request, response) => {
     const mark = String(request.body.metadata.mark);
