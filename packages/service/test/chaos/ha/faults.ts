@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import type { Seat } from '../torture/bank-world.ts';
 import type { Member, PatroniCluster } from './patroni-cluster.ts';
+import { type Timeline, watchFailover } from './timeline.ts';
 
 export type FaultName =
   | 'kill of the primary'
@@ -9,25 +9,30 @@ export type FaultName =
   | 'kill of a node process'
   | 'rolling upgrade';
 
-/** Does a fault, and resolves when another server or process serves; `mend` puts back what was taken. */
+/** Does a fault, and resolves when what was struck is replaced; `mend` puts back what was taken. */
 export interface Struck {
-  /** Until another member said that it is the primary. */
-  readonly takenOverMs?: number;
+  /** Of a failover of the database. */
+  readonly timeline?: Readonly<Timeline>;
   mend(): Promise<void>;
 }
 
 const TAKEN_OVER_MS = 60_000;
 
-/** Waits for another primary; resolves with the time that it took, in milliseconds. */
-async function takenOver(cluster: PatroniCluster, before: Member): Promise<number> {
-  const sinceMs = performance.now();
-  const another = async () => {
-    const leader = await cluster.leader();
-    return leader !== null && leader !== before ? true : null;
-  };
-  if (!(await until(another, { timeoutMs: TAKEN_OVER_MS, firstMs: 50, mostMs: 200 })))
-    throw new Error(`nobody took over from ${before.name}`);
-  return performance.now() - sinceMs;
+/** Does something to the primary, and waits until another member has acknowledged a commit. */
+async function failOver(
+  cluster: PatroniCluster,
+  primary: Member,
+  strike: () => Promise<void> | void,
+): Promise<Readonly<Timeline>> {
+  const watch = watchFailover(cluster, primary);
+  try {
+    await strike();
+    const isOver = async () => (watch.seen.acknowledged === undefined ? null : true);
+    if (await until(isOver, { timeoutMs: TAKEN_OVER_MS, firstMs: 50, mostMs: 200 })) return watch.seen;
+    throw new Error(`nobody took over from ${primary.name}; seen: ${Object.keys(watch.seen).join(', ') || 'nothing'}`);
+  } finally {
+    await watch.stop();
+  }
 }
 
 async function currentLeader(cluster: PatroniCluster): Promise<Member> {
@@ -38,9 +43,8 @@ async function currentLeader(cluster: PatroniCluster): Promise<Member> {
 
 export async function killPrimary(cluster: PatroniCluster): Promise<Struck> {
   const primary = await currentLeader(cluster);
-  await primary.cutPower();
   return {
-    takenOverMs: await takenOver(cluster, primary),
+    timeline: await failOver(cluster, primary, () => primary.cutPower()),
     async mend() {
       primary.start();
       await cluster.untilHealthy();
@@ -51,9 +55,8 @@ export async function killPrimary(cluster: PatroniCluster): Promise<Struck> {
 /** The primary goes on running and reaches everybody but etcd: it has to give up by itself. */
 export async function partitionPrimary(cluster: PatroniCluster): Promise<Struck> {
   const primary = await currentLeader(cluster);
-  primary.toEtcd.set('silent');
   return {
-    takenOverMs: await takenOver(cluster, primary),
+    timeline: await failOver(cluster, primary, () => primary.toEtcd.set('silent')),
     async mend() {
       primary.toEtcd.set('open');
       primary.toEtcd.forgetMute();
@@ -62,20 +65,16 @@ export async function partitionPrimary(cluster: PatroniCluster): Promise<Struck>
   };
 }
 
+/** Resolves when another process has taken its place, so that all calls meanwhile count. */
 export async function killProcess(seats: readonly Seat[], index: number): Promise<Struck> {
   const seat = seats[index % seats.length];
   seat?.kill(1_000);
-  return { mend: async () => seat?.untilTaken() };
+  await seat?.untilTaken();
+  return { mend: async () => undefined };
 }
-
-/** Longer than nginx takes a process that it found down for down (`fail_timeout`). */
-const FOUND_AGAIN_MS = 3_000;
 
 /** One process after the other ends and is started anew, with the other serving. */
 export async function upgrade(seats: readonly Seat[]): Promise<Struck> {
-  for (const seat of seats) {
-    await seat.restart();
-    await sleep(FOUND_AGAIN_MS);
-  }
+  for (const seat of seats) await seat.restart();
   return { mend: async () => undefined };
 }

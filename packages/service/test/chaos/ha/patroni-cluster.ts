@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { freePort } from '../../../src/local/free-port.ts';
+import { askDatabase } from '../../support/books.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../../support/database-proxy.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { binaries, postgresUser, type SystemUser } from './debian.ts';
@@ -12,13 +13,19 @@ import { binaries, postgresUser, type SystemUser } from './debian.ts';
 const DEPLOY = join(import.meta.dirname, '../../../../../deploy/ha');
 const PASSWORD = 'of-a-test';
 const HEALTHY_MS = 120_000;
+/** Writes a commit record and nothing else; acknowledged as any commit is. */
+export const COMMIT = `select pg_logical_emit_message(true, 'test:ha', '')`;
 
 export interface Member {
   readonly name: string;
   readonly port: number;
   readonly restPort: number;
+  /** Its own address, whatever its role. */
+  readonly url: string;
   /** Its way to etcd. */
   readonly toEtcd: DatabaseProxy;
+  /** Whether it says itself that it is the primary. */
+  isPrimary(): Promise<boolean>;
   start(): void;
   /** Kills Patroni and PostgreSQL at once, as a power cut does. */
   cutPower(): Promise<void>;
@@ -32,15 +39,20 @@ export interface PatroniCluster {
   /** The primary by way of HAProxy. */
   readonly proxiedUrl: string;
   leader(): Promise<Member | null>;
-  /** Waits for a primary with a synchronous standby, and all members running. */
+  /** Name of the member that holds the leader key in etcd; null: nobody does. */
+  leaderKey(): Promise<string | null>;
+  /** Waits for a primary that two standbys follow, one of them synchronous, and that takes a commit by way of HAProxy. */
   untilHealthy(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** What a member says of itself (`GET /patroni`). */
 interface MemberState {
-  readonly name: string;
-  readonly role: string;
-  readonly state: string;
+  readonly role?: string;
+  readonly state?: string;
+  readonly timeline?: number;
+  /** Of a primary: its standbys. */
+  readonly replication?: readonly { readonly state: string; readonly sync_state: string }[];
 }
 
 /** Three members under Patroni with the files of `deploy/ha`, one etcd, and HAProxy. */
@@ -58,39 +70,23 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
   for (const member of members) member.start();
   const haproxyPort = await freePort(0);
   const haproxy = startHaproxy(folder, haproxyPort, members);
-  const states = async (): Promise<readonly MemberState[]> => {
-    for (const { restPort } of members) {
-      const answer = await fetch(`http://127.0.0.1:${restPort}/cluster`, { signal: AbortSignal.timeout(2000) })
-        .then((response) => response.json() as Promise<{ members?: MemberState[] }>)
-        .catch(() => null);
-      if (answer?.members) return answer.members;
-    }
-    return [];
-  };
   /** The member that says itself that it is the primary: others may not know yet. */
   const leader = async () => {
-    for (const member of members) {
-      const is = await fetch(`http://127.0.0.1:${member.restPort}/primary`, { signal: AbortSignal.timeout(2000) })
-        .then(({ status }) => status === 200)
-        .catch(() => false);
-      if (is) return member;
-    }
+    for (const member of members) if (await member.isPrimary()) return member;
     return null;
   };
-  const isHealthy = async (): Promise<true | null> => {
-    const found = await states();
-    const has = (role: string) => found.some((each) => each.role === role);
-    const areUp = found.length === members.length && found.every(({ state }) => /^(running|streaming)$/.test(state));
-    return areUp && has('leader') && has('sync_standby') ? true : null;
-  };
+  const proxiedUrl = `postgresql://agent_network:${PASSWORD}@127.0.0.1:${haproxyPort}/agent_network`;
   const hosts = members.map(({ port }) => `127.0.0.1:${port}`).join(',');
   return {
     folder,
     members,
     url: `postgresql://agent_network:${PASSWORD}@${hosts}/agent_network?target_session_attrs=read-write`,
-    proxiedUrl: `postgresql://agent_network:${PASSWORD}@127.0.0.1:${haproxyPort}/agent_network`,
+    proxiedUrl,
     leader,
+    leaderKey: () => readLeaderKey(etcd.port),
     async untilHealthy() {
+      const states = () => Promise.all(members.map(stateOf));
+      const isHealthy = async () => (areHealthy(await states()) && (await takesCommits(proxiedUrl)) ? true : null);
       if (await until(isHealthy, { timeoutMs: HEALTHY_MS, firstMs: 100, mostMs: 500 })) return;
       throw new Error(`the cluster did not become healthy: ${JSON.stringify(await states())}; logs in ${folder}`);
     },
@@ -102,6 +98,40 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** As the member itself has it now: what the cluster's list says of it may be as old as the TTL. */
+const stateOf = ({ restPort }: Member): Promise<MemberState> =>
+  fetch(`http://127.0.0.1:${restPort}/patroni`, { signal: AbortSignal.timeout(2000) })
+    .then((response) => response.json() as Promise<MemberState>)
+    .catch(() => ({}));
+
+function areHealthy(states: readonly MemberState[]): boolean {
+  const primaries = states.filter(({ role }) => role === 'master' || role === 'primary');
+  const following = primaries[0]?.replication?.filter(({ state }) => state === 'streaming') ?? [];
+  return (
+    primaries.length === 1 &&
+    states.every(({ state, timeline }) => state === 'running' && timeline === primaries[0]?.timeline) &&
+    following.length === states.length - 1 &&
+    following.some(({ sync_state }) => sync_state === 'sync')
+  );
+}
+
+const takesCommits = (url: string): Promise<boolean> =>
+  askDatabase(url, COMMIT).then(
+    () => true,
+    () => false,
+  );
+
+/** By the JSON gateway of etcd. */
+async function readLeaderKey(port: number): Promise<string | null> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v3/kv/range`, {
+    method: 'POST',
+    body: JSON.stringify({ key: Buffer.from('/service/agent-network/leader').toString('base64') }),
+    signal: AbortSignal.timeout(2000),
+  });
+  const { kvs } = (await answer.json()) as { kvs?: { value: string }[] };
+  return kvs?.[0] ? Buffer.from(kvs[0].value, 'base64').toString() : null;
 }
 
 async function startEtcd(folder: string): Promise<{ daemon: Daemon; port: number }> {
@@ -168,7 +198,12 @@ async function createMember({ folder, user, name, toEtcd }: MemberParts): Promis
     name,
     port,
     restPort,
+    url: `postgresql://agent_network:${PASSWORD}@127.0.0.1:${port}/agent_network`,
     toEtcd,
+    isPrimary: () =>
+      fetch(`http://127.0.0.1:${restPort}/primary`, { signal: AbortSignal.timeout(2000) })
+        .then(({ status }) => status === 200)
+        .catch(() => false),
     start() {
       if (patroni?.isRunning()) return;
       const [command, args] = [binaries.patroni, [join(folder, 'patroni.yml')]];

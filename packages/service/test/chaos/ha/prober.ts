@@ -9,8 +9,8 @@ import type { Random } from '../torture/random.ts';
 export interface Prober {
   /** Longest time without a success since `sinceMs`, up to now. */
   longestGapMs(sinceMs: number): number;
-  /** Resolves with the next success. */
-  nextSuccess(): Promise<void>;
+  /** Resolves with the time of the first success since `sinceMs`; default: now. */
+  nextSuccess(sinceMs?: number): Promise<number>;
   /** First attempts, and those that did not succeed, since `sinceMs`. */
   attempts(sinceMs: number): { readonly made: number; readonly failed: readonly string[] };
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ const PATIENCE_MS = 3_000;
 export function startProber({ baseUrl, client: { key }, agentId, random, book }: ProbeOptions): Prober {
   const successes: number[] = [performance.now()];
   const tries: { readonly atMs: number; readonly failure: string | null }[] = [];
-  let waiting: (() => void)[] = [];
+  let waiting: ((atMs: number) => void)[] = [];
   let isStopped = false;
   const probe = async (): Promise<void> => {
     const atMs = performance.now();
@@ -52,8 +52,9 @@ export function startProber({ baseUrl, client: { key }, agentId, random, book }:
     );
     tries.push({ atMs, failure });
     if (failure !== null) return;
-    successes.push(performance.now());
-    for (const tell of waiting) tell();
+    const doneMs = performance.now();
+    successes.push(doneMs);
+    for (const tell of waiting) tell(doneMs);
     waiting = [];
   };
   const loop = async (): Promise<void> => {
@@ -69,7 +70,9 @@ export function startProber({ baseUrl, client: { key }, agentId, random, book }:
       const before = successes.findLast((atMs) => atMs < sinceMs) ?? sinceMs;
       return times.reduce((most, atMs, index) => Math.max(most, atMs - (times[index - 1] ?? before)), 0);
     },
-    nextSuccess: () => new Promise((resolve) => waiting.push(resolve)),
+    async nextSuccess(sinceMs = performance.now()) {
+      return successes.find((atMs) => atMs >= sinceMs) ?? new Promise((resolve) => waiting.push(resolve));
+    },
     attempts(sinceMs) {
       const made = tries.filter(({ atMs }) => atMs >= sinceMs);
       return { made: made.length, failed: made.flatMap(({ failure }) => failure ?? []) };
