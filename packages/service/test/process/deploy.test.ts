@@ -61,6 +61,8 @@ describe('what is deployed', () => {
     const [timeoutS = 0] = allOf(nginx, /proxy_read_timeout (\d+)s/g).map(Number);
     expect(timeoutS).toBeGreaterThan(30);
     expect(nginx).not.toContain('non_idempotent');
+    // A process that came back must not be skipped while one slow request tries it: the other may die meanwhile.
+    expect(allOf(nginx, /server node-\d:4020 (.*);/g)).toEqual(['max_fails=0', 'max_fails=0']);
   });
 
   it('brings the manifest of every workspace into the image, so that the lockfile fits', () => {

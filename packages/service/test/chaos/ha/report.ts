@@ -93,6 +93,8 @@ export function table(outages: readonly Outage[]): string {
     );
   }
   return rows
-    .map(([name = '', ...cells]) => `${name.padEnd(36)}${cells.map((cell) => cell.padStart(10)).join('')}`.trimEnd())
+    .map(([name = '', n = '', median = '', worst = '', failed = '']) =>
+      `${name.padEnd(36)}${n.padStart(3)}${median.padStart(9)}${worst.padStart(9)}  ${failed}`.trimEnd(),
+    )
     .join('\n');
 }
