@@ -29,6 +29,8 @@ export interface HasAuthenticator {
 /** Good credentials that are remembered by their digest, and for how long. */
 const MAX_RECENT = 20_000;
 const RECENT_MS = 15 * 60_000;
+/** Least time between two notes of one caller's credential: another digest a call would cost as much as checking its key. */
+const NOTE_MS = 60_000;
 /** Least time between two records of a key's use. */
 const TOUCH_MS = 60_000;
 
@@ -45,6 +47,14 @@ export function createAuthenticator(
 ): Authenticator {
   const credentials = createCredentials(ctx);
   const recent = createBoundedCache<string>(MAX_RECENT, RECENT_MS);
+  const notedAtMs = new WeakMap<KnownCaller, number>();
+
+  function note(authorization: string, caller: KnownCaller): void {
+    const nowMs = performance.now();
+    if (nowMs - (notedAtMs.get(caller) ?? Number.NEGATIVE_INFINITY) < NOTE_MS) return;
+    notedAtMs.set(caller, nowMs);
+    recent.set(digestOf(authorization), caller.accountId);
+  }
 
   async function byApiKey(key: string): Promise<KnownCaller> {
     const id = parseApiKey(key);
@@ -87,7 +97,7 @@ export function createAuthenticator(
       const credential = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(authorization)?.[1];
       if (!credential) throw refuse('Send "Authorization: Bearer <API key>".');
       const caller = await (identityTokenPattern.test(credential) ? byIdentityToken(credential) : byApiKey(credential));
-      recent.set(digestOf(authorization), caller.accountId);
+      note(authorization, caller);
       return caller;
     },
     recentAccountOf: (authorization) => recent.get(digestOf(authorization)) ?? null,

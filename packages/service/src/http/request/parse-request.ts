@@ -24,15 +24,15 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
       problems.push({ path: path.map(String).join('.') || 'body', message });
     return undefined;
   };
-  const headerNames = Object.keys(row.headers?.shape ?? {});
-  const given = headerNames.flatMap((name) => {
+  const given: Record<string, string> = {};
+  for (const name in row.headers?.shape) {
     const value = raw.header(name);
-    return value === undefined ? [] : [[name, value]];
-  });
+    if (value !== undefined) given[name] = value;
+  }
   const parsed = {
     params: check(row.params, raw.params),
     query: check(row.query, singleValues(row, raw.query, problems)),
-    headers: check(row.headers, Object.fromEntries(given)),
+    headers: check(row.headers, given),
     body: check(row.body, raw.body),
   };
   problems.push(...unknownProblems(row, raw.body));
