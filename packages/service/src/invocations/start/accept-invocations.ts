@@ -20,6 +20,7 @@ import { insertInvocations, removeRefused } from '../invocation-store.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
 import type { HasStorageMeter } from '../retention/require-storage.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
+import { holdUnpaid } from '../unpaid/unpaid-store.ts';
 import { findChanged, type Sale } from './agent-changed.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
@@ -34,6 +35,8 @@ export interface Acceptance {
   readonly budget: Budget | null;
   /** Its agent and price, as decided. */
   readonly sale: Sale;
+  /** The call that has waited for this payment: its caller may have ended it meanwhile. */
+  readonly waitingId?: string | undefined;
 }
 
 export type AcceptAnswer =
@@ -41,6 +44,7 @@ export type AcceptAnswer =
   /** The payment, the offer or a key of the purchase belongs to another request. */
   | Exclude<Admission, { readonly kind: 'admitted' }>
   | { readonly kind: 'quote_used' }
+  | { readonly kind: 'given_up' }
   /** The agent was withdrawn, or costs something else by now. */
   | { readonly kind: 'agent_changed' }
   | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
@@ -153,6 +157,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
   const used = await useQuotes(tx, quoted);
   for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
+  await holdWaiting(tx, items, answers);
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));
 
   await spendAll(tx, open, now, answers);
@@ -169,6 +174,13 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   const refused = [...used].filter((id) => answers.has(id));
   await unuseQuotes(tx, refused);
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
+}
+
+async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<string, AcceptAnswer>): Promise<void> {
+  const waiting = items.flatMap(({ waitingId }) => waitingId ?? []);
+  const givenUp = await holdUnpaid(tx, waiting);
+  for (const { invocation, waitingId } of items)
+    if (waitingId !== undefined && givenUp.has(waitingId)) answers.set(invocation.id, { kind: 'given_up' });
 }
 
 async function spendAll(

@@ -50,7 +50,7 @@ interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee, HasFreeC
 
 export interface InvokeContext extends PayContext, PaymentChecks, Intake, Tills, HasListing {}
 
-export interface InvokeInput {
+export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
   readonly agentId: string;
   readonly quoteId: string | null;
   readonly body: InvocationRequest;
@@ -225,6 +225,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
       side,
       shown: input.shown,
       deposit,
+      waitingId: input.waitingId,
     });
   } finally {
     leaveDeposits?.();

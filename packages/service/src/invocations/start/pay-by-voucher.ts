@@ -1,3 +1,4 @@
+import { AppError } from '../../lib/app-error.ts';
 import type { Purchase } from '../../payments/x402/authorize-payment.ts';
 import {
   findBoughtBefore,
@@ -35,14 +36,23 @@ export async function findBoughtInvocation(
   return requestId === null ? null : findInvocation(ctx.db, requestId);
 }
 
-/** Accepts a call. One that was told its channel's sum has had its turn then: with its admission, or because it is not admitted. */
-export async function acceptInTurn(ctx: HasAcceptor & HasChannels, item: Acceptance): Promise<AcceptAnswer> {
+/**
+ * Accepts a call. One that was told its channel's sum has had its turn then: with its admission, or because it is not admitted. Throws
+ * CONFLICT when the caller has ended the call that waited for this payment.
+ */
+export async function acceptInTurn(
+  ctx: HasAcceptor & HasChannels,
+  item: Acceptance,
+): Promise<Exclude<AcceptAnswer, { kind: 'given_up' }>> {
   const { voucher } = item;
-  if (!voucher) return ctx.acceptor.accept(item);
-  const { turns } = ctx.channels;
-  const { channelId, requestId } = voucher;
   const answer = await ctx.acceptor.accept(item);
-  if (answer.kind === 'accepted') turns.admitted(channelId, requestId);
-  else await turns.end(channelId, requestId);
+  if (voucher) {
+    const { turns } = ctx.channels;
+    const { channelId, requestId } = voucher;
+    if (answer.kind === 'accepted') turns.admitted(channelId, requestId);
+    else await turns.end(channelId, requestId);
+  }
+  if (answer.kind === 'given_up')
+    throw new AppError('CONFLICT', 'The caller ended this call before its payment came. Nothing was charged for it.');
   return answer;
 }

@@ -81,9 +81,9 @@ export async function refuseUnpaid(ctx: Records, task: UnpaidTask, refusal: stri
   return { ...task, refusal };
 }
 
-/** Ends a call that will not be paid. */
-export const giveUpUnpaid = (ctx: Records, id: string, how: 'rejected' | 'cancelled'): Promise<void> =>
-  endUnpaid(ctx.db, id, how);
+/** Ends a call that will not be paid: its payment is refused from here on. False: it was paid or ended before. */
+export const giveUpUnpaid = (ctx: Records, id: string, how: 'rejected' | 'cancelled'): Promise<boolean> =>
+  ctx.db.transaction((tx) => endUnpaid(tx, id, how));
 
 /** Removes calls whose terms have ended. */
 export const forgetUnpaid = (ctx: Records): Promise<void> =>

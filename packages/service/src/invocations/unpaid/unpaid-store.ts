@@ -84,8 +84,27 @@ export async function noteRefusal(sql: Sql, id: string, refusal: string): Promis
   await sql.query('note-refusal', 'update unpaid_task set refusal = $2 where id = $1', [id, refusal]);
 }
 
-export async function endUnpaid(sql: Sql, id: string, how: 'rejected' | 'cancelled'): Promise<void> {
-  await sql.query('end-unpaid', 'update unpaid_task set ended = $2 where id = $1 and ended is null', [id, how]);
+/** Ends a call that no payment has come for; true if this did. Waits for a payment that is being accepted, and sees its request then. */
+export async function endUnpaid(tx: Tx, id: string, how: 'rejected' | 'cancelled'): Promise<boolean> {
+  await tx.query('lock-unpaid', 'select id from unpaid_task where id = $1 for update', [id]);
+  const rows = await tx.query(
+    'end-unpaid',
+    `update unpaid_task set ended = $2 where id = $1 and ended is null and not exists (select 1 from invocation where id = $1)
+     returning id`,
+    [id, how],
+  );
+  return rows.length > 0;
+}
+
+/** Those of these calls that their callers have ended. The others cannot be ended before the end of the transaction. */
+export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await tx.query<{ id: string; ended: string | null }>(
+    'hold-unpaid',
+    'select id, ended from unpaid_task where id = any($1) order by id for share',
+    [ids],
+  );
+  return new Set(rows.flatMap(({ id, ended }) => (ended === null ? [] : [id])));
 }
 
 export async function removeUnpaid(sql: Sql, before: Date, most: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forgetUnpaid } from '../../../src/invocations/unpaid/keep-unpaid.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -223,6 +223,38 @@ describe('payment on the task', () => {
     const refused = await rpc(paying(first.id, await paymentOf(h, late, termsOf(first))));
     expect(refused.error?.code ?? refused.result.task.status.state).not.toBe('TASK_STATE_COMPLETED');
     expect(await h.usdcOf(late.address)).toBe(1_000_000n);
+  });
+
+  it.each([
+    ['cancelled', 'with a key'],
+    ['cancelled', 'without a key'],
+    ['declined', 'with a key'],
+    ['declined', 'without a key'],
+  ])('of a task that is %s while the payment is checked is not collected (%s)', async (how, who) => {
+    const wallet = await h.newWallet(50_000n);
+    const sending = who === 'with a key' ? { key: (await h.newAccount()).key } : {};
+    const task = await waiting(sending);
+    const [calls, checked, goesOn] = [echo.calls.length, Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { accept } = h.ctx.acceptor;
+    const held = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
+      checked.resolve();
+      await goesOn.promise;
+      return accept(item);
+    });
+    const paid = rpc(paying(task.id, await paymentOf(h, wallet, termsOf(task))), sending);
+    await checked.promise;
+    const end =
+      how === 'cancelled'
+        ? envelope('CancelTask', { id: task.id })
+        : send({ taskId: task.id, metadata: { [STATUS]: 'payment-rejected' } });
+    const { result } = await rpc(end, sending);
+    const { state, message: said } = (result.task ?? result).status;
+    expect(state).toBe(how === 'cancelled' ? 'TASK_STATE_CANCELED' : 'TASK_STATE_FAILED');
+    expect(said.parts[0].text).toContain('Nothing was charged');
+    goesOn.resolve();
+    expect((await paid).error.data[0].reason).toBe('CONFLICT');
+    held.mockRestore();
+    expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([0, 50_000n]);
   });
 
   it('with the terms and a payment of x402 version 1, for clients of the first extension', async () => {

@@ -99,10 +99,11 @@ async function goOn(
   const task = isHere ? unpaidTask(ctx, waiting, shapeOf(call, params)) : await findTask(ctx, call, taskId, {});
   if (contextId !== undefined && contextId !== task.contextId)
     throw invalidParam('message.contextId', 'is not the context of the task');
-  if (!isHere || waiting.ended || (waiting.isPaid && step.kind !== 'submitted'))
+  const isOver = !isHere || waiting.ended || (waiting.isPaid && step.kind !== 'submitted');
+  // A payment may come at the same time: what was accepted first stands.
+  if (isOver || (step.kind === 'rejected' && !(await giveUpUnpaid(ctx, taskId, 'rejected'))))
     throw new A2aError('UNSUPPORTED_OPERATION', 'The task takes no further messages. Send one without taskId.');
   if (step.kind === 'rejected') {
-    await giveUpUnpaid(ctx, taskId, 'rejected');
     return { started: null, task: unpaidTask(ctx, { ...waiting, ended: 'rejected' }, shapeOf(call, params)) };
   }
   const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : undefined;
@@ -124,7 +125,7 @@ async function buy(
   const resourceUrl = ctx.baseUrl + resource;
   try {
     const started = await startPurchase(ctx, face, {
-      ...{ agentId, body, quoteId, payment, idempotencyKey: messageKey },
+      ...{ agentId, body, quoteId, payment, idempotencyKey: messageKey, waitingId: asked.waiting?.id },
       ...way,
     });
     const { first, settlement } = started;

@@ -77,7 +77,8 @@ export async function cancelTask(ctx: HttpContext, call: A2aCall, taskId: string
   const ended = () => new A2aError('TASK_NOT_CANCELABLE', 'The task has ended: it cannot be cancelled.');
   if (found.unpaid) {
     if (found.unpaid.ended) throw ended();
-    await giveUpUnpaid(ctx, taskId, 'cancelled');
+    // Paid or ended meanwhile: it is another task now.
+    if (!(await giveUpUnpaid(ctx, taskId, 'cancelled'))) return cancelTask(ctx, call, taskId);
     return shown(ctx, call, { record: null, unpaid: { ...found.unpaid, ended: 'cancelled' } }, {});
   }
   if (hasEnded(found.record.status)) throw ended();

@@ -38,6 +38,8 @@ export interface Purchase {
   readonly isAwaited: boolean;
   /** True when the agent is asked to stream. */
   readonly isStreamed: boolean;
+  /** The call that has waited for this payment; undefined: none. */
+  readonly waitingId?: string | undefined;
 }
 
 /** A request as it was started, or as a repetition found it. */
@@ -145,7 +147,7 @@ type BegunCall = Pick<HandlerCall<Api['invokeAgent']>, 'setHeader' | 'uncount'>;
 const invokeWithKey = (
   ctx: HttpContext,
   call: HandlerCall<Api['invokeAgent']>,
-  { isAwaited, isStreamed, face }: FacePurchase,
+  { isAwaited, isStreamed, face, waitingId }: FacePurchase,
 ): Promise<Made> =>
   invokeAgent(ctx, call.caller, {
     agentId: call.params.agentId,
@@ -153,6 +155,7 @@ const invokeWithKey = (
     body: call.body,
     via: null,
     face,
+    waitingId,
     shown: shownPayment(ctx, call.headers),
     forced: call.headers['x-payment-method'] ?? null,
     isAwaited,
@@ -164,12 +167,13 @@ const invokeWithKey = (
 async function invokeWithoutKey(
   ctx: HttpContext,
   call: HandlerCall<Api['invokeKeyless']>,
-  { isAwaited, isStreamed, face }: FacePurchase,
+  { isAwaited, isStreamed, face, waitingId }: FacePurchase,
 ): Promise<Made> {
   const invoked = await invokeKeyless(ctx, {
     agentId: call.params.agentId,
     body: call.body,
     face,
+    waitingId,
     shown: shownPayment(ctx, call.headers),
     isAwaited,
     isStreamed,
