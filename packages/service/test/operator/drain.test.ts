@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { drainProcesses, isDrained, undoDrain } from '../../src/operator/drain-processes.ts';
 import { listProcesses } from '../../src/operator/operator-store.ts';
 import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
@@ -83,6 +85,34 @@ it('a process that is asked to drain takes no call and no queued request, ends w
   expect(await undoDrain(h.ctx, me())).toHaveLength(1);
   await expect.poll(() => statusOf(h.baseUrl), { timeout: 10_000 }).toBe(200);
   expect((await call(h, key)).status).toBeLessThan(300);
+  await other.stop();
+});
+
+it('a request whose body does not come holds up no drain, and is refused when it comes', async () => {
+  const other = await joinNode(h);
+  const { host, hostname, port } = new URL(other.baseUrl);
+  const { key } = await newClient(h, '0.05');
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify({ task: 'slow' });
+  const headers = [
+    `Host: ${host}`,
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    'Connection: close',
+  ];
+  const identified = vi.spyOn(other.ctx.authenticator, 'authenticate');
+  socket.write(
+    `POST /invoke/${agent.id} HTTP/1.1\r\n${headers.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n{`,
+  );
+  await expect.poll(() => identified.mock.calls.length).toBe(1);
+  const draining = { which: { name: other.ctx.processId() }, waitMs: 20_000, tell: quiet };
+  expect((await drainProcesses(h.ctx, draining)).map(({ state }) => state)).toEqual(['drained']);
+  await expect.poll(() => other.ctx.drain.isRefusing()).toBe(true);
+  socket.write(body.slice(1));
+  const answer = await text(socket);
+  expect(answer.slice(0, 12)).toBe('HTTP/1.1 503');
+  expect(answer).toContain('"outcome":"nothing"');
+  expect(await balanceOf(h, key)).toEqual({ available: '0.05', held: '0.00' });
   await other.stop();
 });
 

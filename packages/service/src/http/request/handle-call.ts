@@ -12,6 +12,7 @@ import {
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { encodeJson } from '../../lib/prepared-json.ts';
+import type { Drain } from '../../queue/drain.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import { tellAway } from '../answer/tell-away.ts';
 import { auditCall, auditRefusal, auditReplay, isSettled } from './audit-call.ts';
@@ -53,8 +54,7 @@ export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<AnswerBody> {
   const { row, parts } = incoming;
   requireRoom(ctx, row.method);
-  const ended = row.method === 'GET' ? null : ctx.drain.begin('calls');
-  const progress = { hasBegun: false };
+  const progress: Progress = { hasBegun: false, end: () => undefined };
   try {
     const answer = await handleReady(ctx, incoming, progress);
     if (isSettled(incoming.name, row)) await ctx.replica.settleWrite();
@@ -62,13 +62,19 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
   } catch (error) {
     throw tellAway(error, {
       method: row.method,
-      ...progress,
+      hasBegun: progress.hasBegun,
       hasKey: parts.header('idempotency-key') !== undefined,
       hasPayment: ['payment-signature', 'x-payment'].some((name) => parts.header(name) !== undefined),
     });
   } finally {
-    ended?.();
+    progress.end();
   }
+}
+
+interface Progress {
+  hasBegun: boolean;
+  /** Says that the call is answered. */
+  end: () => void;
 }
 
 /**
@@ -77,18 +83,28 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
  */
 export function requireRoom({ isReady, drain, db, metrics }: HttpContext, method: string): void {
   if (!isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
-  if (drain.isRefusing() && method !== 'GET' && method !== 'HEAD') {
-    const message =
-      'This process of the node is draining. Nothing was done; repeat the request: another process takes it.';
-    throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
-  }
+  requireNotDrained(drain, method);
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
   metrics.requestsShed.inc({ reason: 'database', priority: '' });
   const message = 'The node is overloaded. Nothing was done; repeat the request later.';
   throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
 }
 
-async function handleReady(ctx: HttpContext, incoming: Incoming, progress: { hasBegun: boolean }): Promise<AnswerBody> {
+function requireNotDrained(drain: Drain, method: string): void {
+  if (!drain.isRefusing() || method === 'GET' || method === 'HEAD') return;
+  const message =
+    'This process of the node is draining. Nothing was done; repeat the request: another process takes it.';
+  throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
+}
+
+/** Counts a call whose request is here: one that only sends its body, perhaps for a minute, holds up no drain. */
+function enter({ drain }: HttpContext, { method }: Endpoint): () => void {
+  if (method === 'GET') return () => undefined;
+  requireNotDrained(drain, method);
+  return drain.begin('calls');
+}
+
+async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progress): Promise<AnswerBody> {
   const { row, c, parts, headers } = incoming;
   const caller = await incoming.identify();
   const counted = await incoming.count(caller);
@@ -101,6 +117,7 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: { has
       header: parts.header,
       body: row.body ? await parts.body() : undefined,
     });
+    progress.end = enter(ctx, row);
     const begin = (running: Running) => {
       progress.hasBegun = true;
       return run(ctx, incoming, { caller, parsed, counted, ...running });
