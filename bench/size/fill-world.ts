@@ -10,12 +10,6 @@ const DEPOSIT_MICRO = 1_000_000_000_000n;
 
 const DEPOSITED_MICRO = DEPOSIT_MICRO * BigInt(ACCOUNTS);
 
-/** More than any of the real calls costs. */
-const CALL_MICRO = 1_000_000n;
-
-/** Of what deposits and payments for calls bring, the node's wallet must hold at least as much on chain. */
-export const walletMicro = (invocations: number): bigint => DEPOSITED_MICRO + CALL_MICRO * BigInt(invocations);
-
 /** An account without calls for each so many invocations: a node has more accounts than callers. */
 const INVOCATIONS_OF_IDLE = 100;
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { fundWallets } from '@agent-network/chain/chain-funding';
 import type pg from 'pg';
 import { fillTreasury } from '../bench-treasury.ts';
 import { tell } from '../progress.ts';
@@ -15,7 +14,7 @@ import { type StopList, withStopList } from '../stop-list.ts';
 import { type Asked, askAll } from './ask.ts';
 import { tableSizes } from './disk.ts';
 import { fillCalls } from './fill.ts';
-import { fillWorld, walletMicro } from './fill-world.ts';
+import { fillWorld } from './fill-world.ts';
 import { printSizes, printTimes, printTrimming } from './print.ts';
 import { questionsOf } from './questions.ts';
 import { sampleCalls } from './sample-calls.ts';
@@ -122,7 +121,10 @@ async function fill(): Promise<void> {
   });
 }
 
-/** Makes the real calls that are multiplied, and the accounts and agents of the rest. */
+/**
+ * Makes the real calls that are multiplied, and the accounts and agents of the rest. The USDC of their deposits is not on the chain: a local
+ * node replaces at its start what its chain lacks.
+ */
 async function prepare(name: SizedName, url: string, many: number): Promise<void> {
   await withStopList(async (stops) => {
     const dataDir = join(folder, `node-${name}`);
@@ -130,21 +132,9 @@ async function prepare(name: SizedName, url: string, many: number): Promise<void
     await fillTreasury({ service });
     const samples = await sampleCalls(stops, service, url);
     for (const { kind, rows } of samples) tell(`${name}: a call (${kind}) leaves ${JSON.stringify(rows)}`);
-    await fundNode(service, url, many);
     await service.stop();
     await withClient(url, (client) => fillWorld(client, samples, many));
   });
-}
-
-/** The deposits of the accounts are in the node's wallet on chain: the books are equal to it. */
-async function fundNode({ local }: ServiceUnderTest, url: string, invocations: number): Promise<void> {
-  const { rows } = await withClient(url, (client) =>
-    client.query<{ wallet: `0x${string}` }>(
-      `select to_address as wallet from chain_payment where purpose = 'deposit' limit 1`,
-    ),
-  );
-  const fundings = rows.map(({ wallet }) => ({ address: wallet, ethWei: 0n, usdcMicro: walletMicro(invocations) }));
-  await fundWallets(local.chain.rpcUrl, local.chain.usdc, fundings);
 }
 
 await withStopList(run);

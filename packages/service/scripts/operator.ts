@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openDatabase } from '../src/db/database.ts';
+import { type DatabaseOptions, openDatabase } from '../src/db/database.ts';
 import { hostsOf } from '../src/db/primary/database-hosts.ts';
 import { keptOn } from '../src/db/primary/durability.ts';
 import { acceptHole, readHoles } from '../src/db/primary/hole-store.ts';
@@ -53,8 +53,15 @@ async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>)
   }
 }
 
-async function onNode<T>(url: string, work: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> {
-  const db = openDatabase(url, { max: 2, log: silentLog });
+/** For a check that reads all rows, in statements side by side. */
+const WHOLE = { max: 5, isUnlimited: true };
+
+async function onNode<T>(
+  url: string,
+  work: (db: ReturnType<typeof openDatabase>) => Promise<T>,
+  options: Partial<DatabaseOptions> = {},
+): Promise<T> {
+  const db = openDatabase(url, { max: 2, log: silentLog, ...options });
   try {
     return await work(db);
   } finally {
@@ -134,7 +141,7 @@ const commands: Record<string, (url: string, options: Options) => Promise<boolea
   },
   async reconcile(url, { report: isReport, json }) {
     if (isReport) return onNode(url, (db) => report(db, json ?? false));
-    const contradictions = await onNode(url, (db) => findMoneyContradictions({ db }));
+    const contradictions = await onNode(url, (db) => findMoneyContradictions({ db }), WHOLE);
     print({ contradictions });
     return contradictions.length === 0;
   },

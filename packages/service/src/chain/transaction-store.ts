@@ -125,13 +125,18 @@ export async function openHashesOfNonce(sql: Sql, hash: string): Promise<string[
   return rows.map((row) => row.hash);
 }
 
-/** The transactions that a chain which lost its newest blocks may lack: one per nonce, in sending order. */
+/** The transactions that a chain which lost its newest blocks may lack: one per nonce, in sending order. Reads as many as it returns. */
 export const listNewest = (sql: Sql, chainId: number, limit: number): Promise<StoredTransaction[]> =>
   sql.query<StoredTransaction>(
     'list-newest-transactions',
-    `select hash, raw, mined_at_s as "minedAtS" from (
-       select distinct on (signer, nonce) * from chain_transaction
-        where chain_id = $1 and state <> 'replaced' order by signer, nonce, created_at desc, hash
+    `with newest as (
+       (select * from chain_transaction where chain_id = $1 and state = 'sent' order by signer desc, nonce desc limit $2)
+       union all
+       (select * from chain_transaction where chain_id = $1 and block_hash is not null
+         order by mined_block desc, block_index desc limit $2)
+     )
+     select hash, raw, mined_at_s as "minedAtS" from (
+       select distinct on (signer, nonce) * from newest order by signer, nonce, created_at desc, hash
      ) one_each order by mined_block desc nulls first, block_index desc, nonce desc limit $2`,
     [chainId, limit],
   );

@@ -11,6 +11,8 @@ export interface PoolOptions {
   log: Log;
   /** Checks the server of every connection; default: one of its own. */
   gate?: PrimaryGate;
+  /** For an operator's command that reads everything: no limit of a statement's time. Default: 30 s. */
+  isUnlimited?: boolean;
 }
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -51,10 +53,11 @@ export const connectionOptions = (url: string, label = 'agent-network') => ({
  */
 export function createConnectionPool(
   url: string,
-  { max = DEFAULT_MAX, log, gate }: PoolOptions & { gate: PrimaryGate },
+  { max = DEFAULT_MAX, log, gate, isUnlimited = false }: PoolOptions & { gate: PrimaryGate },
 ): pg.Pool {
-  const pool = new pg.Pool({ ...connectionOptions(url), max, types, pipeline: true, Client: clientOn(url) });
-  watchPool(pool, { url, log, gate });
+  const limits = isUnlimited ? { statement_timeout: 0 } : {};
+  const pool = new pg.Pool({ ...connectionOptions(url), ...limits, max, types, pipeline: true, Client: clientOn(url) });
+  watchPool(pool, { url, log, gate, ...(isUnlimited ? { hardLimitMs: Number.POSITIVE_INFINITY } : {}) });
   return pool;
 }
 

@@ -12,18 +12,19 @@ export async function removeDeliveries(sql: Sql, before: Date, most: number): Pr
 }
 
 /**
- * Removes the oldest events without pending deliveries, and records the horizon of each account. The newest event stays, because the clock
- * of sequences depends on it. Returns their number.
+ * Removes the oldest events without pending deliveries, at most so many, and records the horizon of each account. Looks at ten times as many
+ * and no more, however few of them are old enough. The newest event stays, because the clock of sequences depends on it. Returns their
+ * number.
  */
 export async function removeEvents(tx: Tx, before: Date, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'remove-events',
     `with gone as (
        delete from event where sequence in (
-         select e.sequence from event e
+         select e.sequence from (select * from event order by sequence limit $2::bigint * 10) e
           where e.created_at < $1 and not e.needs_fan_out and e.sequence < (select max(sequence) from event)
             and not exists (select from webhook_delivery d where d.event_id = e.id and d.state = 'pending')
-          order by e.sequence limit $2)
+          order by e.sequence limit $2::bigint)
        returning account_id, sequence
      ), noted as (
        insert into event_horizon as h (account_id, sequence) select account_id, max(sequence) from gone group by account_id

@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Sql } from '../../../src/db/sql.ts';
+import { listNewest } from '../../../src/chain/transaction-store.ts';
+import type { Sql, Tx } from '../../../src/db/sql.ts';
+import { removeEvents } from '../../../src/events/outbox/retention-store.ts';
 import { findEnded } from '../../../src/invocations/read/export-store.ts';
 import { type HistoryQuery, readHistory, sumHistory } from '../../../src/invocations/read/history-store.ts';
 import { countPayments, listPaymentRows } from '../../../src/payments/ledger/payment-history-store.ts';
@@ -26,6 +28,12 @@ const seed = `
     value_micro, valid_after, valid_before, signature, state, created_at)
   select 'pay_' || n, 1, '', '', n::text, case when n % 1000 = 0 then 'out' else 'in' end, case when n % 1000 = 0 then 'refund' else 'invocation' end,
          'req_' || n, 'acc_a', 'payer:a', '', 1, 0, 0, '', 'settled', timestamptz '2026-01-01' + n * interval '10 minutes'
+    from generate_series(1, ${CALLS}) as n;
+  insert into event (sequence, id, account_id, type, subject_id, data, needs_fan_out, created_at)
+  select n, 'evt_' || n, 'acc_a', 'invocation.completed', 'req_' || n, '{}', false, timestamptz '2026-01-01' + n * interval '10 minutes'
+    from generate_series(1, ${CALLS}) as n;
+  insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at, mined_block, mined_at_s, block_hash, block_index)
+  select 'h' || n, 1, 'signer', n, '', 'mined', timestamptz '2026-01-01' + n * interval '10 minutes', n, n, 'b' || n, 0
     from generate_series(1, ${CALLS}) as n`;
 
 let database: TestDatabase;
@@ -70,6 +78,8 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'the last payments': (sql) => listPaymentRows(sql, payments, first),
   'payments in the middle': (sql) => listPaymentRows(sql, payments, { ...first, after }),
   'the last charges': (sql) => listPaymentRows(sql, { ...payments, type: 'charge' }, first),
+  'the transactions that a chain may lack': (sql) => listNewest(sql, 1, 21),
+  'a removal of old events where none is old enough': (sql) => removeEvents(sql as Tx, new Date(0), 21),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
