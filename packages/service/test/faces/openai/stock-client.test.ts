@@ -205,6 +205,8 @@ describe('a response', () => {
     expect(['queued', 'in_progress']).toContain(started.status);
     const cancelled = await open().responses.cancel(started.id);
     expect(cancelled.status).toBe('cancelled');
+    // As OpenAI's API: a second cancellation, perhaps after a lost answer, is answered like the first.
+    expect(await open().responses.cancel(started.id)).toEqual(cancelled);
     expect(await untilEnded(h, buyer.key, started.id)).toMatchObject({ status: 'cancelled', cost: '0.00' });
   });
 });

@@ -151,10 +151,19 @@ const readResponse: Route = async ({ ctx }, face) => {
   return { status: 200, body: responseOf(data, data.task.length) };
 };
 
+/** OpenAI's API answers a second cancellation with the response that was cancelled. */
 const cancelResponse: Route = async (mounted, face) => {
   const params = { requestId: face.c.req.param('id') ?? '' };
-  await callEndpoint(mounted.ctx, face, 'cancelInvocation', { params, headers: readHeaders(face) });
-  return readResponse(mounted, face);
+  const call = { params, headers: readHeaders(face) };
+  const refused = await callEndpoint(mounted.ctx, face, 'cancelInvocation', call).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (refused !== null && !(refused instanceof AppError && refused.code === 'CONFLICT')) throw refused;
+  const answer = await readResponse(mounted, face);
+  const isCancelled = 'body' in answer && (answer.body as { status: string }).status === 'cancelled';
+  if (refused !== null && !isCancelled) throw refused;
+  return answer;
 };
 
 /** Starts the purchase, or finds it. Throws FORBIDDEN when its payment is shown by somebody who is not known to have made the call. */
