@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { forgetPushes } from '../../../src/http/faces/a2a/send-pushes.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions } from '../../support/books.ts';
@@ -193,4 +193,44 @@ it('of a task that has long ended is forgotten', async () => {
   aheadMs += 8 * 86_400_000;
   await forgetPushes(h.ctx);
   expect(await count()).toBe(0);
+});
+
+it('of a message is one however often that is sent; one that finds no room has nothing bought, or what was bought answered', async () => {
+  const message = { messageId: `push-${++messages}`, role: 'ROLE_USER', parts: [{ text: 'go' }] };
+  const again = () =>
+    rpc('SendMessage', {
+      message,
+      configuration: { returnImmediately: true, taskPushNotificationConfig: { url: hook } },
+    });
+  const ids = new Set<string>();
+  for (let i = 0; i < 7; i++) ids.add((await again()).result.task.id);
+  const [taskId] = ids;
+  expect(ids.size).toBe(1);
+  expect((await rpc('ListTaskPushNotificationConfigs', { taskId })).result.configs).toHaveLength(1);
+  await finish();
+
+  const full = await newClient(h, '1');
+  const fill = (most: number) =>
+    h.ctx.db.query(
+      'test-fill-pushes',
+      `insert into a2a_push (task_id, id, account_id, url, version, sealed, next_at, created_at)
+       select $1, 'full-' || n, $2, 'http://127.0.0.1:9/', '1.0', '', 'infinity', now() from generate_series(1, $3::int) n`,
+      [taskId, full.accountId, most],
+    );
+  await fill(200);
+  expect((await send({ url: hook }, full.key)).error.code).toBe(-32_602);
+  expect((await balanceOf(h, full.key)).available).toBe('1.00');
+  await h.ctx.db.query('test-empty-pushes', 'delete from a2a_push where account_id = $1', [full.accountId]);
+  // Others take the room while the call is bought.
+  const { accept } = h.ctx.acceptor;
+  const bought = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
+    await fill(200);
+    return accept(item);
+  });
+  const { task } = (await send({ url: hook }, full.key)).result;
+  bought.mockRestore();
+  expect((await rpc('ListTaskPushNotificationConfigs', { taskId: task.id }, { key: full.key })).result.configs).toEqual(
+    [],
+  );
+  await finish();
 });

@@ -1,15 +1,15 @@
+import { createHash } from 'node:crypto';
 import { suspended } from '../../../access/caller/suspension.ts';
 import { AppError, invalid } from '../../../lib/app-error.ts';
 import { newId } from '../../../lib/id.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall } from './a2a-call.ts';
 import { invalidParam, taskNotFound } from './protocol/errors.ts';
-import type { PushConfig } from './protocol/wire.ts';
-import { findPushes, type PushRow, removePush, writePush } from './push-store.ts';
+import type { PushConfig, SendMessage } from './protocol/wire.ts';
+import { findPushes, hasPushRoom, type PushRow, removePush, writePush } from './push-store.ts';
 import { findTask } from './task-operations.ts';
 
-const MAX_OF_TASK = 5;
-const MAX_OF_ACCOUNT = 200;
+const MOST = { ofTask: 5, ofAccount: 200 };
 
 /** What a push is sent with, beside its body. */
 export interface PushSecrets {
@@ -30,7 +30,7 @@ function accountOf({ face: { caller } }: A2aCall): string {
 const isHeader = (text: string) => /^[\x20-\x7e]*$/.test(text);
 
 /** Checks a configuration before anything is bought: its address is one that this node calls, and what it sends fits into headers. */
-export function requirePushable(ctx: HttpContext, call: A2aCall, { url, token, authentication }: PushConfig): void {
+function requirePushable(ctx: HttpContext, call: A2aCall, { url, token, authentication }: PushConfig): void {
   accountOf(call);
   const check = ctx.guardedFetch.checkUrl(url);
   if (!check.ok) throw invalidParam('url', check.reason);
@@ -38,6 +38,34 @@ export function requirePushable(ctx: HttpContext, call: A2aCall, { url, token, a
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(scheme)) throw invalidParam('authentication.scheme', 'is no HTTP scheme');
   if (!isHeader(credentials) || !isHeader(token ?? ''))
     throw invalidParam('token', 'and credentials must be visible ASCII characters');
+}
+
+const noRoom = () =>
+  invalid('taskId', `has ${MOST.ofTask} configurations, or the account has ${MOST.ofAccount} of running tasks`);
+
+/** The configuration of a message, checked before anything is bought. The same message again has the same one. */
+export async function pushOfMessage(
+  ctx: HttpContext,
+  call: A2aCall,
+  { message, config }: { readonly message: SendMessage['message']; readonly config: PushConfig },
+): Promise<PushConfig & { readonly id: string }> {
+  requirePushable(ctx, call, config);
+  const { messageId, taskId = null } = message;
+  const named = createHash('sha256')
+    .update(JSON.stringify([call.agentId, messageId, config.url]))
+    .digest('hex');
+  const id = config.id ?? `whk_${named.slice(0, 26)}`;
+  const wanted = { taskId, id, accountId: accountOf(call), isOfMessage: config.id === undefined };
+  if (!(await hasPushRoom(ctx.db, wanted, MOST))) throw noRoom();
+  return { ...config, id };
+}
+
+/** Adds a configuration to what was bought. One for which others have taken the room meanwhile is left out: the purchase stands. */
+export async function addToBought(ctx: HttpContext, call: A2aCall, taskId: string, config: PushConfig): Promise<void> {
+  await addPush(ctx, call, taskId, config).catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'VALIDATION_ERROR')) throw error;
+    ctx.log.debug({ err: error, requestId: taskId }, 'no room for the push configuration of a message');
+  });
 }
 
 /** Adds a configuration to a task of the caller. */
@@ -50,9 +78,7 @@ export async function addPush(ctx: HttpContext, call: A2aCall, taskId: string, c
     scheme: authentication?.scheme ?? null,
     sealed: ctx.secrets.seal(JSON.stringify(secrets)),
   };
-  const most = { ofTask: MAX_OF_TASK, ofAccount: MAX_OF_ACCOUNT };
-  if (!(await writePush(ctx.db, push, most, ctx.clock.now())))
-    throw invalid('taskId', `has ${MAX_OF_TASK} configurations, or the account has ${MAX_OF_ACCOUNT} of running tasks`);
+  if (!(await writePush(ctx.db, push, MOST, ctx.clock.now()))) throw noRoom();
   return shown(push);
 }
 

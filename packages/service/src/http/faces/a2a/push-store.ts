@@ -43,6 +43,30 @@ export async function writePush(
   return rows.length > 0;
 }
 
+interface WantedPush extends Pick<NewPush, 'id' | 'accountId'> {
+  /** null: a task that does not exist yet. */
+  readonly taskId: string | null;
+  /** True when the id is of one message, and so of one task. */
+  readonly isOfMessage: boolean;
+}
+
+/** True if one may be added within these numbers, or is there already. */
+export async function hasPushRoom(
+  sql: Sql,
+  { taskId, id, accountId, isOfMessage }: WantedPush,
+  most: { readonly ofTask: number; readonly ofAccount: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'has-push-room',
+    `select 1 as room
+      where exists (select 1 from a2a_push where account_id = $3 and id = $2 and ($6::boolean or task_id = $1))
+         or ((select count(*) from a2a_push where account_id = $3 and is_open) < $5
+             and (select count(*) from a2a_push where task_id = $1) < $4)`,
+    [taskId, id, accountId, most.ofTask, most.ofAccount, isOfMessage],
+  );
+  return rows.length > 0;
+}
+
 export const findPushes = (sql: Sql, taskId: string): Promise<PushRow[]> =>
   sql.query<PushRow>(
     'find-pushes',

@@ -11,7 +11,7 @@ import { readMessage } from './messages.ts';
 import { type PaymentStep, paymentStepOf } from './payments.ts';
 import { A2aError, invalidParam } from './protocol/errors.ts';
 import type { SendMessage, StreamResponse, WireTask } from './protocol/wire.ts';
-import { addPush, requirePushable } from './push-configs.ts';
+import { addToBought, pushOfMessage } from './push-configs.ts';
 import { followTask, once } from './streams.ts';
 import { findTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
@@ -63,11 +63,11 @@ export async function streamMessage(
 }
 
 async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
-  const push = params.configuration?.taskPushNotificationConfig;
-  if (push) requirePushable(ctx, call, push);
+  const config = params.configuration?.taskPushNotificationConfig;
+  const push = config && (await pushOfMessage(ctx, call, { message: params.message, config }));
   const begun = await beginTask(ctx, call, params, way);
   // A process that dies here tells nobody: the same message again finds the task, and adds it.
-  if (push) await addPush(ctx, call, begun.started ? begun.started.first.data.requestId : begun.task.id, push);
+  if (push) await addToBought(ctx, call, begun.started ? begun.started.first.data.requestId : begun.task.id, push);
   return begun;
 }
 
