@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
@@ -133,5 +136,27 @@ describe('an endpoint that cannot answer a challenge is proven', () => {
     name(tokenId);
     expect(await verify(theirs, thief)).toMatchObject({ by: null });
     expect(await verify(id)).toMatchObject({ by: 'erc8004' });
+  });
+
+  it('by tokens whose files are read at once, so that slow ones add up to no more than one', async () => {
+    const endpoint = new URL('/slow/v1', site.endpoint).href;
+    const waiting: ServerResponse[] = [];
+    // Answers nobody before three have asked.
+    const slow = createServer((_request, response) => {
+      if (waiting.push(response) === 3)
+        for (const each of waiting.splice(0)) each.end(JSON.stringify({ services: [{ name: 'x', endpoint }] }));
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const { port } = slow.address() as AddressInfo;
+    const tokens: string[] = [];
+    for (const at of [0, 1, 2])
+      tokens.push(await registerOnChain(h.rpcUrl, owner.address, `http://127.0.0.1:${port}/${at}.json`));
+    const isRead = async () => ((await h.ctx.registryTokens.at(BigInt(tokens[2] ?? '')))?.isSafe ? true : null);
+    expect(await until(isRead, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 })).toBe(true);
+    const agentRegistry = agentRegistryOf(h.ctx.registry.chainId, h.ctx.registry.address);
+    site.registrations.splice(0, 9, ...tokens.map((token) => ({ agentId: Number(token), agentRegistry })));
+    expect(await verify(await register(endpoint))).toMatchObject({ by: 'erc8004' });
+    slow.close();
+    slow.closeAllConnections();
   });
 });

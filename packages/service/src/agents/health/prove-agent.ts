@@ -32,6 +32,7 @@ const MAX_FILE_BYTES = 64 * 1024;
 /**
  * Looks for a proof that the endpoint belongs to the agent. Each is a statement of who controls the endpoint's address, and names this agent
  * or a token of its owner: what an owner states elsewhere proves nothing, and a shared host proves for nobody but whom it names.
+ * Somebody waits for it: what does not depend on another answer is asked at once, so that it takes three time limits at most.
  */
 export async function proveAgent(ctx: ProofContext, { agent, upstream, identityToken }: Claim): Promise<EndpointProof> {
   const { id } = agent;
@@ -39,11 +40,14 @@ export async function proveAgent(ctx: ProofContext, { agent, upstream, identityT
   const challenged =
     protocol === 'http' ? await tryChallenge(ctx, { agentId: id, endpoint, identityToken, headers }) : null;
   if (challenged?.isProven) return challenged;
-  const registrations = await readWellKnown(ctx, endpoint);
-  const isNamed = registrations.some((each) => each.agentId === id);
-  if (isNamed) return proven('well-known');
-  if (protocol === 'a2a' && (await isNamedInCard(ctx, upstream, id))) return proven('card');
-  if (await isNamedInDns(ctx, endpoint, id)) return proven('dns');
+  const [registrations, isInCard, isInDns] = await Promise.all([
+    readWellKnown(ctx, endpoint),
+    protocol === 'a2a' && isNamedInCard(ctx, upstream, id),
+    isNamedInDns(ctx, endpoint, id),
+  ]);
+  if (registrations.some((each) => each.agentId === id)) return proven('well-known');
+  if (isInCard) return proven('card');
+  if (isInDns) return proven('dns');
   if (await isOwnersToken(ctx, agent, registrations)) return proven('erc8004');
   return challenged ?? { isProven: false, reason: waysOf(upstream, id) };
 }
@@ -96,12 +100,16 @@ async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: rea
       agentRegistry.toLowerCase() === registry &&
       /^\d{1,78}$/.test(scalarText(agentId)),
   );
-  for (const { agentId } of named.slice(0, MOST_TOKENS)) {
-    const known = await ctx.registryTokens.at(BigInt(scalarText(agentId)));
-    if (!known?.isSafe || known.token.owner !== agent.owner) continue;
-    if (await fileLists(ctx, known.token.uri, agent.endpoint)) return true;
-  }
-  return false;
+  const ids = new Set(named.map(({ agentId }) => BigInt(scalarText(agentId))));
+  const found = await Promise.all(
+    [...ids].slice(0, MOST_TOKENS).map(async (tokenId) => {
+      const known = await ctx.registryTokens.at(tokenId);
+      return known?.isSafe === true && known.token.owner === agent.owner
+        ? fileLists(ctx, known.token.uri, agent.endpoint)
+        : false;
+    }),
+  );
+  return found.includes(true);
 }
 
 async function fileLists(ctx: HasGuardedFetch, uri: string, endpoint: string): Promise<boolean> {
