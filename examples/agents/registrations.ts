@@ -20,3 +20,11 @@ export const textAnalystAgent: AgentDescription = {
   capabilities: ['text-analysis', 'keyword-extraction', 'summarization'],
   rates: { perRequest: '0.05' },
 };
+
+export const caseConverterAgent: AgentDescription = {
+  name: 'Case Converter',
+  description:
+    'Writes words in camelCase, snake_case, kebab-case and Title Case. Free: anybody can try it, without an account.',
+  capabilities: ['case-conversion'],
+  rates: { perRequest: '0' },
+};

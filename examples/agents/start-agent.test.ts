@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { inCases } from './cases.ts';
 
 const identityToken = `0x${randomBytes(32).toString('hex')}`;
 const children: ChildProcess[] = [];
@@ -37,6 +38,18 @@ describe('the example agents, started as child processes', () => {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
+  });
+
+  it.each([
+    [
+      'Say hello.',
+      { camelCase: 'sayHello', snake_case: 'say_hello', 'kebab-case': 'say-hello', 'Title Case': 'Say Hello' },
+    ],
+    ['parseHTTPAnswer', { snake_case: 'parse_httpanswer' }],
+    ['Grüße an 3 Ältere', { snake_case: 'grüße_an_3_ältere' }],
+    ['...', { camelCase: '', snake_case: '' }],
+  ])('the case converter writes %s', (task, expected) => {
+    expect(inCases(task)).toMatchObject(expected);
   });
 
   it('text-analyst analyses, refuses junk with a reason, and ends when its parent lets go', async () => {

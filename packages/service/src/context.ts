@@ -93,7 +93,10 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const { config, log } = parts;
   const rpcUrl = parts.chainRpcUrl;
   const wallet = createNodeWallet(parts.settlementPrivateKey);
-  const access = await withChannels(await openChain({ ...config, rpcUrl, wallet: wallet.address }), parts);
+  const access = await withChannels(
+    await openChain({ ...config, isLocal: isLocalChain(config), rpcUrl, wallet: wallet.address }),
+    parts,
+  );
   const { chain } = access;
   const metrics = createNodeMetrics();
   const databases = openDatabases(

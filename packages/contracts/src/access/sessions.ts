@@ -76,6 +76,9 @@ export const sessionEndpoints = {
         ),
       label: z.string(),
       chainId: z.int(),
+      isLocalChain: z
+        .boolean()
+        .describe('true: a development chain on the machine of the node; it only has the chain id of Base Sepolia.'),
       usdc: WalletAddress.describe('The USDC contract on that chain.'),
       version: z.string(),
     }),

@@ -36,6 +36,7 @@ const usual: Readonly<Record<string, unknown>> = {
   frozen: false,
   isThis: true,
   hasLocalAccount: false,
+  isLocalChain: false,
   eventsAt: 41,
   isCurrent: true,
   idleExpiresAt: '2026-11-21T22:00:00.000Z',

@@ -14,8 +14,8 @@ interface ChainLinkProps {
 
 /** A transaction or an address: to copy, and on a public chain to look up. The chain of local mode has the id of one, but is none. */
 export function ChainLink({ kind, id, label, short = true }: ChainLinkProps) {
-  const { chainId, hasLocalAccount } = useSessionInfo();
-  const href = hasLocalAccount ? null : explorerUrl(chainId, kind, id);
+  const { chainId, isLocalChain } = useSessionInfo();
+  const href = isLocalChain ? null : explorerUrl(chainId, kind, id);
   return (
     <span className="inline-flex max-w-full items-center gap-2">
       <Copyable label={label} text={id} short={short} />

@@ -1,12 +1,12 @@
 import { numberToHex } from 'viem/utils';
-import { networkName } from '../app/network-name.ts';
 import type { Eip1193Provider } from './injected-wallets.ts';
 import { walletError } from './wallet-error.ts';
 
 /** EIP-3085: the chain has not been added to the wallet. */
 const UNKNOWN_CHAIN = 4902;
 
-const named = (chainId: number) => `${networkName(chainId)} (chain ${chainId})`;
+/** By number where a local chain may be meant: it has the id of Base Sepolia. */
+const named = (chainId: number) => (chainId === 8453 ? 'Base (chain 8453)' : `chain ${chainId}`);
 
 async function chainOf(provider: Eip1193Provider): Promise<number> {
   try {

@@ -12,20 +12,22 @@ export interface ChainAccess extends HasChain, HasUsdc, HasSettlementContract, H
 interface ChainOptions {
   readonly rpcUrl: string;
   readonly chainId: Config['chainId'];
+  readonly isLocal: boolean;
   /** The node's wallet, lower case. */
   readonly wallet: string;
   readonly confirmations: Confirmations;
 }
 
 /** Connects to the chain and reads the facts about it. Throws when it is not the configured one. */
-export async function openChain({ rpcUrl, chainId, wallet, confirmations }: ChainOptions): Promise<ChainAccess> {
+export async function openChain(options: ChainOptions): Promise<ChainAccess> {
+  const { rpcUrl, chainId, isLocal, wallet, confirmations } = options;
   const token = usdcByChain[chainId].toLowerCase();
   const usdc = createUsdcClient({ rpcUrl, token });
   const served = await usdc.chainId();
   if (served !== chainId) throw new Error(`CHAIN_RPC_URL serves chain ${served}, but CHAIN_ID is ${chainId}.`);
   const { name: tokenName, version: tokenVersion, domainSeparator } = await usdc.readToken();
   const [caip2, name] = [caip2ByChain[chainId], v1NetworkByChain[chainId]];
-  const chain = { chainId, caip2, name, token, tokenName, tokenVersion, domainSeparator, wallet };
+  const chain = { chainId, isLocal, caip2, name, token, tokenName, tokenVersion, domainSeparator, wallet };
   const settlementContract = createSettlementContract({ rpcUrl, chainId, token, wallet });
   return { chain, usdc, settlementContract, fees: createChainFees({ usdc }), confirmations };
 }

@@ -1,6 +1,8 @@
 /** The chain that this node is paid on, as read at start. */
 export interface ChainInfo {
   readonly chainId: number;
+  /** A development chain on this machine. It has the chain id of Base Sepolia, and must not be shown as that. */
+  readonly isLocal: boolean;
   /** CAIP-2 network name, used by x402 v2: `eip155:8453`. */
   readonly caip2: string;
   /** Network name in x402 v1 and in the payment terms: `base`. */

@@ -34,7 +34,11 @@ interface Description {
 }
 
 const AGENTS_DIR = fileURLToPath(new URL('../../../../examples/agents/', import.meta.url));
-const agentFiles = { echoAgent: 'echo.ts', textAnalystAgent: 'text-analyst.ts' } as const;
+const agentFiles = {
+  echoAgent: 'echo.ts',
+  textAnalystAgent: 'text-analyst.ts',
+  caseConverterAgent: 'case-converter.ts',
+} as const;
 const RESPAWN_MS = 1000;
 const UP_WITHIN_MS = 15_000;
 const ONLINE_WITHIN_MS = 15_000;

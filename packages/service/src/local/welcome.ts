@@ -1,6 +1,12 @@
 import type { Config } from '../config.ts';
 import type { LocalJson } from './seed-local.ts';
 
+/** Costs nothing and needs no key, so it works at once. */
+const tryFree = ({ baseUrl }: LocalJson, id: string) => `\
+    curl -H 'Content-Type: application/json' -H 'X-Sync: true' \\
+         -d '{"task":"say hello"}' ${baseUrl}/x402/${id}      (free: runs at once)
+`;
+
 const tryEcho = ({ apiKey, baseUrl }: LocalJson, echoId: string) => `\
     curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' \\
          -d '{"task":"hello"}' ${baseUrl}/invoke/${echoId}      (402: what it costs)
@@ -10,9 +16,9 @@ const tryEcho = ({ apiKey, baseUrl }: LocalJson, echoId: string) => `\
 /** Welcome text of `npm start`: addresses, keys and first commands. */
 export function welcomeText(
   local: LocalJson,
-  { dataDir, servesDashboard }: Pick<Config, 'dataDir' | 'servesDashboard'>,
+  { dataDir, servesDashboard, faces }: Pick<Config, 'dataDir' | 'servesDashboard' | 'faces'>,
 ): string {
-  const [echo] = local.agents;
+  const [echo, , free] = local.agents;
   return `
   agent-network is running at ${local.baseUrl}
 
@@ -25,7 +31,7 @@ ${servesDashboard ? `    dashboard ${local.baseUrl}/dashboard/\n` : ''}    agent
   Try next, in another terminal:
 
     curl ${local.baseUrl}/agents
-${echo ? tryEcho(local, echo.id) : ''}
+${free && faces.has('x402') ? tryFree(local, free.id) : ''}${echo ? tryEcho(local, echo.id) : ''}
   Ctrl-C stops it; everything is kept for the next start.
 `;
 }

@@ -317,4 +317,18 @@ it('an agent whose price per request is 0, and that charges for units, is called
   const { text } = await get('/explore?capability=price.units');
   expect(text.match(/<strong>(Free|from 0\.00 USDC per request)</g)?.toSorted()).toHaveLength(2);
   expect(text.match(/<strong>Free</g)).toHaveLength(1);
+  const linkTo = (id = '') => `"/agents/${agentSlug({ id, name: 'Counter' })}#try"`;
+  const freeLinks = async () => (await get('/')).text.split('<section id="free">')[1]?.split('</section>')[0] ?? '';
+  // The page is drawn anew after a second at most.
+  await expect.poll(freeLinks).toContain(linkTo(ids[1]));
+  expect(await freeLinks()).not.toContain(linkTo(ids[0]));
+});
+
+it('the pages of a node on a local chain never call it Base Sepolia', async () => {
+  await prove(echo());
+  for (const path of ['/', `/agents/${agentSlug({ id: echo(), name: 'Echo Écho' })}`]) {
+    const { text } = await get(path);
+    expect(text).toContain('a local test chain');
+    expect(text).not.toContain('Base Sepolia');
+  }
 });

@@ -17,7 +17,7 @@ const freePort = () =>
     });
   });
 
-it('local.json is there, and whole, when /readyz says that the node is ready; both agents are online then', async () => {
+it('local.json is there, and whole, when /readyz says that the node is ready; all its agents are online then', async () => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-ready-'));
   const port = await freePort();
@@ -43,7 +43,7 @@ it('local.json is there, and whole, when /readyz says that the node is ready; bo
   );
   const node = await starting;
   expect(JSON.parse(firstReady ?? '')).toEqual(node.localJson);
-  expect(agents.map(({ data }) => data.status)).toEqual(['online', 'online']);
+  expect(agents.map(({ data }) => data.status)).toEqual(['online', 'online', 'online']);
   expect(seen).toContain(503);
   await node.stop();
   await database.drop();

@@ -136,6 +136,7 @@ async function createContext(
   const { name, version, domainSeparator } = await usdc.readToken();
   const chain: ChainInfo = {
     chainId: parts.chain.chainId,
+    isLocal: true,
     caip2: `eip155:${parts.chain.chainId}`,
     name: 'base-sepolia',
     token,

@@ -3,8 +3,8 @@ import { Menu } from '../../ui/controls/menu.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
 import type { IconName } from '../../ui/values/icon.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
-import { networkName } from '../network-name.ts';
-import { useSession, useSessionInfo } from '../session.ts';
+import { ChainName } from '../chain-name.tsx';
+import { useSession } from '../session.ts';
 import { signOut } from '../sign-out.ts';
 import { HelpButton } from './help-button.tsx';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
@@ -64,12 +64,13 @@ interface TopBarProps {
 }
 
 export function TopBar({ onOpenNav, onShowShortcuts, onOpenPalette }: TopBarProps) {
-  const { chainId } = useSessionInfo();
   return (
     <header className="sticky top-0 z-30 flex h-14 print:hidden items-center justify-between gap-2 border-b border-line bg-page/90 px-2 backdrop-blur sm:px-6">
       <div className="flex min-w-0 items-center gap-2">
         <IconButton icon="menu" label="Open navigation" className="md:hidden" onClick={onOpenNav} />
-        <Badge>{networkName(chainId)}</Badge>
+        <Badge>
+          <ChainName />
+        </Badge>
       </div>
       <div className="flex items-center">
         <PaletteButton onOpen={onOpenPalette} />

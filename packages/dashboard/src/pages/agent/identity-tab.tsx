@@ -1,7 +1,7 @@
 import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
-import { networkName } from '../../app/network-name.ts';
+import { ChainName } from '../../app/chain-name.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
@@ -65,7 +65,9 @@ function OnChain({ record: { onChain, registration } }: { record: IdentityRecord
   if (!onChain) return <p className="text-muted">{stages[registration]}</p>;
   return (
     <dl>
-      <FactRow label="Chain">{networkName(onChain.chainId)}</FactRow>
+      <FactRow label="Chain">
+        <ChainName />
+      </FactRow>
       <FactRow label="Registry (ERC-8004)">
         <ChainLink kind="address" label="registry" id={onChain.registry} />
       </FactRow>

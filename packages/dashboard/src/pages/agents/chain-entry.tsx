@@ -1,6 +1,6 @@
 import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
-import { networkName } from '../../app/network-name.ts';
+import { ChainName } from '../../app/chain-name.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Status } from '../../ui/values/badge.tsx';
@@ -42,7 +42,9 @@ export function ChainEntry({ agent, identity }: ChainEntryProps) {
 
 const Entry = ({ onChain }: { onChain: NonNullable<IdentityRecord['onChain']> }) => (
   <dl className="max-w-xl">
-    <FactRow label="Chain">{networkName(onChain.chainId)}</FactRow>
+    <FactRow label="Chain">
+      <ChainName />
+    </FactRow>
     <FactRow label="Token">
       <Copyable label="token id" text={onChain.tokenId} />
     </FactRow>

@@ -2,7 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { ChainIndex } from '@agent-network/contracts/network/network';
 import { useApi } from '../../app/api-query.ts';
-import { networkName } from '../../app/network-name.ts';
+import { ChainName } from '../../app/chain-name.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
@@ -87,7 +87,9 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
 
 const IndexDetails = ({ index }: { index: ChainIndex }) => (
   <dl>
-    <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
+    <FactRow label="Chain">
+      <ChainName />
+    </FactRow>
     <FactRow label="Registry">
       <Copyable label="registry address" text={index.registry} short />
     </FactRow>

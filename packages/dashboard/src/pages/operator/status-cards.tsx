@@ -1,7 +1,7 @@
 import type { ChainIndex } from '@agent-network/contracts/network/network';
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
-import { networkName } from '../../app/network-name.ts';
+import { ChainName } from '../../app/chain-name.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
@@ -43,7 +43,9 @@ export const ReservesCard = ({ reserves }: { reserves: Reserves | null }) => (
 export const IndexCard = ({ index }: { index: ChainIndex }) => (
   <Card title="Chain index" actions={<Status value={index.state} />}>
     <dl>
-      <FactRow label="Chain">{networkName(index.chainId)}</FactRow>
+      <FactRow label="Chain">
+        <ChainName />
+      </FactRow>
       <FactRow label="Indexed to block">{grouped(index.block)}</FactRow>
       <FactRow label="Chain head">{grouped(index.headBlock)}</FactRow>
       <FactRow label="Lag">{index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`}</FactRow>

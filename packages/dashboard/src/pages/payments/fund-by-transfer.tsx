@@ -9,7 +9,8 @@ import { ClaimWallet } from './claim-wallet.tsx';
 
 /** Address for USDC from any wallet or exchange, and the steps to claim it for the account. */
 export function FundByTransfer() {
-  const { chainId, usdc } = useSessionInfo();
+  const info = useSessionInfo();
+  const { chainId, usdc } = info;
   const { address } = useSession();
   const { data, error, refetch } = useApi('getReserves');
   if (!data)
@@ -19,7 +20,7 @@ export function FundByTransfer() {
       <p>Send USDC to the node's wallet. It is credited to the account's treasury once confirmed on chain.</p>
       <div className="*:grid-cols-1 *:sm:grid-cols-1">
         <Details>
-          <Detail label="Network">{`${networkName(chainId)} (chain id ${chainId})`}</Detail>
+          <Detail label="Network">{`${networkName(info)} (chain id ${chainId})`}</Detail>
           <Detail label="Send to">
             <ChainLink kind="address" id={data.wallet} label="address of the node" short={false} />
           </Detail>

@@ -21,7 +21,7 @@ interface FundByWalletFormProps {
 
 /** The node answers with a bill, the wallet signs it, and the node collects it on the chain. */
 export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWalletFormProps) {
-  const { chainId } = useSessionInfo();
+  const info = useSessionInfo();
   const { wallet, field } = useWalletField();
   const { deposit, isUncertain } = useDeposit();
   const form = useForm({
@@ -52,7 +52,7 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
           label="Amount"
           isRequired
           error={error('amount')}
-          hint={`Your wallet signs a payment of this amount on ${networkName(chainId)}. It pays no gas.`}
+          hint={`Your wallet signs a payment of this amount on ${networkName(info)}. It pays no gas.`}
         >
           <NumberInput unit="USDC" value={values.amount} onChange={(amount) => set('amount', amount)} />
         </Field>

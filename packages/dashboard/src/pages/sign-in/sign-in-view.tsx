@@ -42,7 +42,7 @@ export function SignInView() {
         <div className="mb-6 flex flex-col items-center text-center">
           <img src="/dashboard/icon.svg" alt="" className="mb-4 size-10" />
           <h1 className="text-xl font-semibold tracking-tight">Sign in to {info.label}</h1>
-          <p className="mt-1 text-muted">{networkName(info.chainId)}</p>
+          <p className="mt-1 text-muted">{networkName(info)}</p>
         </div>
         <div className="space-y-3 rounded-xl border border-line bg-surface p-5 shadow-card">
           {wallets.map(({ id, name, provider }, at) => (

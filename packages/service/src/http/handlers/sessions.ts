@@ -31,6 +31,7 @@ export const sessionHandlers = {
     eventsAt: isSession(caller) ? await eventsAt(ctx) : null,
     label: ctx.nodeLabel,
     chainId: ctx.chain.chainId,
+    isLocalChain: ctx.chain.isLocal,
     usdc: ctx.chain.token,
     version: NODE_VERSION,
   }),

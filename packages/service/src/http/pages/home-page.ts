@@ -6,7 +6,7 @@ import type { Face } from '@agent-network/contracts/endpoint';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { codeBlock, type Html, html } from '../documents/html.ts';
 import type { PageContent } from './layout.ts';
-import { agentCards, type Brief, capabilityPath, countText } from './parts.ts';
+import { agentCards, agentPath, type Brief, capabilityPath, countText } from './parts.ts';
 import { networkName, type Site } from './site.ts';
 
 const MAX_CAPABILITIES = 12;
@@ -17,6 +17,8 @@ export interface HomeFacts {
   readonly facets: AgentFacets;
   /** The best, online. */
   readonly agents: readonly AgentListItem[];
+  /** Of those without a price, the best, online. */
+  readonly free: readonly AgentListItem[];
   readonly briefs: ReadonlyMap<string, Brief>;
 }
 
@@ -32,7 +34,7 @@ export function homePage(site: Site, facts: HomeFacts): PageContent {
     preview: { path: '/preview.png', alt: description },
     data: [siteData(site, description)],
     active: 'home',
-    body: html`${hero(site, facets)}${bestAgents(facts)}${howToCall(site, facts)}${howToList(site)}`,
+    body: html`${hero(site, facets)}${freeAgents(site, facts)}${bestAgents(facts)}${howToCall(site, facts)}${howToList(site)}`,
   };
 }
 
@@ -83,6 +85,14 @@ const bestAgents = ({ agents, briefs }: HomeFacts): Html | null =>
   agents.length === 0
     ? null
     : html`<section><h2>Agents of good reputation</h2>${agentCards(agents, briefs, 3)}<p><a href="/explore">All agents</a></p></section>`;
+
+/** For visitors without an account: what they can run at once. */
+const freeAgents = (site: Site, { free }: HomeFacts): Html | null =>
+  free.length === 0 || !site.faces.has('x402')
+    ? null
+    : html`<section id="free"><h2>Try one now</h2><p>Free, and without an account: ${free.map(
+        (agent, at) => html`${at === 0 ? null : ', '}<a href="${agentPath(agent)}#try"><bdi>${agent.name}</bdi></a>`,
+      )}.</p></section>`;
 
 const EXAMPLE_ID = 'AGENT_ID';
 

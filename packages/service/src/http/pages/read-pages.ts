@@ -12,18 +12,27 @@ import type { AgentFacts } from './agent-page.ts';
 import type { ExploreFacts } from './explore-page.ts';
 import { type ExploreParams, exploreQuery } from './explore-query.ts';
 import type { HomeFacts } from './home-page.ts';
-import type { Brief } from './parts.ts';
+import { type Brief, isFree } from './parts.ts';
 
 const BEST = AgentSearch.parse({ query: { online: true }, sort: [{ field: 'reputation', order: 'desc' }], limit: 6 });
+/** Those without a price per request; some of them charge by units. */
+const FREE = AgentSearch.parse({ ...BEST, query: { ...BEST.query, rates: { perRequest: { max: '0' } } } });
+const MAX_FREE = 3;
 const MAX_DESCRIPTION_CHARS = 200;
 const MAX_ALTERNATIVES = 3;
 
 const itemsOf = (agents: PreparedJson) => agents.value as AgentListItem[];
 
 export async function readHome(ctx: HttpContext): Promise<HomeFacts> {
-  const [facets, found] = await Promise.all([countFacets(ctx, {}), searchAgents(ctx, BEST)]);
-  const agents = itemsOf(found.agents);
-  return { facets, agents, briefs: await briefly(ctx, agents) };
+  const [facets, best, unpriced] = await Promise.all([
+    countFacets(ctx, {}),
+    searchAgents(ctx, BEST),
+    searchAgents(ctx, FREE),
+  ]);
+  const [agents, candidates] = [itemsOf(best.agents), itemsOf(unpriced.agents)];
+  const briefs = await briefly(ctx, [...agents, ...candidates]);
+  const free = candidates.filter(({ id, rates }) => isFree(rates.perRequest, briefs.get(id)?.metadata));
+  return { facets, agents, free: free.slice(0, MAX_FREE), briefs };
 }
 
 export async function readExplore(ctx: HttpContext, params: ExploreParams): Promise<ExploreFacts> {

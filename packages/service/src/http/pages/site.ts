@@ -7,6 +7,7 @@ export interface Site {
   readonly baseUrl: string;
   readonly label: string;
   readonly chainId: number;
+  readonly isLocalChain: boolean;
   /** CAIP-2. */
   readonly network: string;
   /** The contract of the USDC that calls are paid in. */
@@ -19,6 +20,7 @@ export const siteOf = ({ baseUrl, nodeLabel, chain, faces, dashboard }: HttpCont
   baseUrl,
   label: nodeLabel,
   chainId: chain.chainId,
+  isLocalChain: chain.isLocal,
   network: chain.caip2,
   usdc: chain.token,
   faces,
@@ -27,4 +29,6 @@ export const siteOf = ({ baseUrl, nodeLabel, chain, faces, dashboard }: HttpCont
 
 const names: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia, a test network' };
 
-export const networkName = ({ chainId }: Site): string => names[chainId] ?? `chain ${chainId}`;
+/** As people read it, after "on". */
+export const networkName = ({ chainId, isLocalChain }: Pick<Site, 'chainId' | 'isLocalChain'>): string =>
+  isLocalChain ? 'a local test chain' : (names[chainId] ?? `chain ${chainId}`);

@@ -4,6 +4,7 @@ import { type BillAnswer, readAgentTerms } from './agent-terms.ts';
 
 const chain: ChainInfo = {
   chainId: 8453,
+  isLocal: false,
   caip2: 'eip155:8453',
   name: 'base',
   token: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',

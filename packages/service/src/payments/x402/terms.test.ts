@@ -7,6 +7,7 @@ import { makeOffer, readOffer, type Terms } from './terms.ts';
 
 const chain: ChainInfo = {
   chainId: 84532,
+  isLocal: false,
   caip2: 'eip155:84532',
   name: 'base-sepolia',
   token: `0x${'11'.repeat(20)}`,

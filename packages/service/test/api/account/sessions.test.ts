@@ -40,7 +40,14 @@ describe('signing in with a browser', () => {
     const browser = await openBrowser(h, wallet, cookieOf(answer));
     expect((await browser.request('GET', '/auth/session')).body.data).toMatchObject({
       eventsAt: expect.any(Number),
-      ...{ session: data, hasLocalAccount: true, label: 'local', chainId: 84532, usdc: h.ctx.chain.token },
+      ...{
+        session: data,
+        hasLocalAccount: true,
+        label: 'local',
+        chainId: 84532,
+        isLocalChain: true,
+        usdc: h.ctx.chain.token,
+      },
     });
     expect((await browser.request('GET', '/account')).body.data.accountId).toBe(data.accountId);
   });
