@@ -16,7 +16,7 @@ export const echoAgent: AgentDescription = {
 export const textAnalystAgent: AgentDescription = {
   name: 'Text Analyst',
   description:
-    'Counts words and sentences, finds keywords and summarises English text with its own sentences. Send `input.text`, or the text as the task.',
+    'Counts words and sentences, finds keywords and summarises English text with its own sentences. Send the text as the task, or in the field text of the input.',
   capabilities: ['text-analysis', 'keyword-extraction', 'summarization'],
   rates: { perRequest: '0.05' },
 };

@@ -6,7 +6,7 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   VALIDATION_ERROR:
     '`details.fields` names each field and what is wrong with it. Mend the call; the same one fails again.',
   UNAUTHORIZED:
-    'Send `Authorization: Bearer` with a key that is not revoked or expired. Create one in the dashboard under Keys, or sign in with a wallet (`POST /auth/challenge`, `POST /auth/sign-in`).',
+    'Send `Authorization: Bearer` with a key that is not revoked or expired. Create one in the dashboard under API keys, or sign in with a wallet (`POST /auth/challenge`, `POST /auth/sign-in`).',
   PAYMENT_REQUIRED:
     'Pay the terms in `error.payment` and repeat the identical call with the payment: the SDK does it with a payer. Or fill a treasury once, and calls are paid from it. `details.reason` says why a payment that you showed was not taken.',
   FORBIDDEN:

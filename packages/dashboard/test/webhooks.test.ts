@@ -47,6 +47,8 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   const row = page.getByRole('row', { name: /agent\.removed/ });
   await row.getByText('HTTP 503').waitFor({ timeout: 15_000 });
   await page.getByText('No delivery has succeeded since').waitFor();
+  const toSend = page.getByText('1 still to send');
+  await toSend.waitFor();
   await expectAccessible(page);
   await lookAt(page, 'webhook-failing');
   await row.getByRole('link', { name: 'agent.removed' }).click();
@@ -68,6 +70,7 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   await page.getByRole('figure', { name: 'Delivery attempts' }).waitFor();
   const delivered = page.getByRole('row', { name: /delivered/ });
   await delivered.waitFor();
+  await toSend.waitFor({ state: 'hidden' });
   const set = 'update webhook_delivery set state = $2, next_attempt_at = null where event_id = $1';
   await world.h.ctx.db.pool.query(set, [receiver.received[0]?.id, 'failed']);
   await page.reload();

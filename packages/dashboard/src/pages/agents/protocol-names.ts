@@ -1,7 +1,7 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 
 export const protocolNames: Readonly<Record<AgentProtocol, string>> = {
-  http: 'HTTP, as this node has it',
+  http: 'HTTP: task in, result out, as JSON',
   a2a: 'A2A',
   openai: 'OpenAI-compatible chat',
   mcp: 'MCP tool',

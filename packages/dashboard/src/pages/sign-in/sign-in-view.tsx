@@ -59,7 +59,9 @@ export function SignInView() {
           ))}
           {wallets.length === 0 && (
             <p className="text-muted">
-              No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.
+              {info.hasLocalAccount
+                ? 'No wallet was found in this browser. You need none here: the local account has test money.'
+                : 'No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.'}
             </p>
           )}
           {info.hasLocalAccount && (

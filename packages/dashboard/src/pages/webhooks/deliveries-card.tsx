@@ -16,6 +16,7 @@ import { nextLookMs } from './delivery.ts';
 import { deliveryColumns } from './delivery-columns.tsx';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { RetryFailed } from './retry-failed.tsx';
+import { StillToSend } from './still-to-send.tsx';
 
 const PAGE_SIZE = 25;
 const statuses = ['', 'pending', 'delivered', 'failed'].map((value) => ({ value, label: value || 'Any status' }));
@@ -48,7 +49,18 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
   useStandingFollows(data?.deliveries);
   const hasFilter = Boolean(status || type || eventId);
   return (
-    <Card title="Deliveries" isFlush actions={canReplay && <RetryFailed webhookId={webhookId} />}>
+    <Card
+      title="Deliveries"
+      isFlush
+      actions={
+        canReplay && (
+          <span className="flex items-center gap-3">
+            <StillToSend webhookId={webhookId} />
+            <RetryFailed webhookId={webhookId} />
+          </span>
+        )
+      }
+    >
       <div className="border-b border-line px-4 py-3">
         <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
           <Select

@@ -44,7 +44,7 @@ export function RecoverDialog({ webhookId, failingSince, onClose }: RecoverDialo
       isOpen
       onClose={onClose}
       title="Recover events"
-      description="Every event since then is sent again with the same ID, so receivers can ignore the ones they already have."
+      description="Every event since then is sent again with the same ID, so receivers can ignore the ones they already have. They are sent one after the other; the page counts those still to send."
     >
       <div className="space-y-4">
         <Field label="Events from">

@@ -1,7 +1,7 @@
 import type { CodeSample } from '../../ui/values/code-block.tsx';
 
 /** The node serves the SDK as a package. */
-const install = '// npm install <address of the node>/sdk.tgz';
+const install = `// npm install ${location.origin}/sdk.tgz`;
 
 const withFetch = `${install}
 import { verifyWebhook } from '@agent-network/sdk';

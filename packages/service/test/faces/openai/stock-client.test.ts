@@ -53,7 +53,9 @@ describe('models', () => {
       pricing: { request: '0.05' },
     });
     expect(await open().models.retrieve(writer.id)).toEqual(found);
-    expect((await failure(open().models.retrieve('agent_none'))).code).toBe('model_not_found');
+    const unknown = await failure(open().models.retrieve('agent_none'));
+    expect(unknown.code).toBe('model_not_found');
+    expect(unknown.message).toContain('GET /v1/models');
   });
 });
 

@@ -35,13 +35,15 @@ const isFreeToRepeat = (status: number) => status === 429 || status === 503;
  */
 export function openAiError({ status, headers, error, termsV1 }: FaceError, isModel = false): OpenAiError {
   const { code: ours, message, ...more } = error;
-  const code = ours === 'NOT_FOUND' && isModel ? 'model_not_found' : (codes[ours] ?? ours.toLowerCase());
+  const isNoModel = ours === 'NOT_FOUND' && isModel;
+  const code = isNoModel ? 'model_not_found' : (codes[ours] ?? ours.toLowerCase());
+  const text = isNoModel ? `${message} The model is the id of an agent: GET /v1/models lists them.` : message;
   const fields = (more as { details?: { fields?: readonly { path: string }[] } }).details?.fields;
-  const param = isModel && ours === 'NOT_FOUND' ? 'model' : fields?.[0] ? requestNameOf(fields[0].path) : null;
+  const param = isNoModel ? 'model' : fields?.[0] ? requestNameOf(fields[0].path) : null;
   return {
     status,
     headers: { ...headers, ...(isFreeToRepeat(status) ? {} : { 'x-should-retry': 'false' }) },
-    body: { error: { message, type: typeOf(status), param, code, ...more }, ...termsV1 },
+    body: { error: { message: text, type: typeOf(status), param, code, ...more }, ...termsV1 },
   };
 }
 
