@@ -69,7 +69,7 @@ export async function addToBought(ctx: HttpContext, call: A2aCall, taskId: strin
 }
 
 /** Adds a configuration to a task of the caller. */
-export async function addPush(ctx: HttpContext, call: A2aCall, taskId: string, config: PushConfig) {
+async function addPush(ctx: HttpContext, call: A2aCall, taskId: string, config: PushConfig) {
   requirePushable(ctx, call, config);
   const { url, token, authentication } = config;
   const secrets: PushSecrets = { token, credentials: authentication?.credentials };
