@@ -140,11 +140,13 @@ describe('an endpoint that cannot answer a challenge is proven', () => {
 
   it('by tokens whose files are read at once, so that slow ones add up to no more than one', async () => {
     const endpoint = new URL('/slow/v1', site.endpoint).href;
-    const waiting: ServerResponse[] = [];
-    // Answers nobody before three have asked.
-    const slow = createServer((_request, response) => {
-      if (waiting.push(response) === 3)
-        for (const each of waiting.splice(0)) each.end(JSON.stringify({ services: [{ name: 'x', endpoint }] }));
+    const waiting = new Map<ServerResponse, string>();
+    // Answers nobody before all three files are asked for at the same time. The first check of the agent may ask beside us.
+    const slow = createServer((request, response) => {
+      waiting.set(response, request.url ?? '');
+      response.once('close', () => waiting.delete(response));
+      if (new Set(waiting.values()).size === 3)
+        for (const each of waiting.keys()) each.end(JSON.stringify({ services: [{ name: 'x', endpoint }] }));
     }).listen(0, '127.0.0.1');
     await once(slow, 'listening');
     const { port } = slow.address() as AddressInfo;
