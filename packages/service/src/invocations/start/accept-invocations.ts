@@ -45,6 +45,8 @@ export type AcceptAnswer =
   | Exclude<Admission, { readonly kind: 'admitted' }>
   | { readonly kind: 'quote_used' }
   | { readonly kind: 'given_up' }
+  /** Its deadline passed while it waited for this. */
+  | { readonly kind: 'too_late' }
   /** The agent was withdrawn, or costs something else by now. */
   | { readonly kind: 'agent_changed' }
   | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
@@ -154,7 +156,10 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promi
 /** Uses the quote, holds the money or claims the payment, and stores the request: in one transaction, all or nothing. */
 async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
   const answers = new Map<string, AcceptAnswer>();
-  const quoted = items.flatMap(({ quoteId, invocation }) => (quoteId ? [{ quoteId, requestId: invocation.id }] : []));
+  for (const { invocation } of items) if (invocation.deadline <= now) answers.set(invocation.id, { kind: 'too_late' });
+  const quoted = items.flatMap(({ quoteId, invocation: { id } }) =>
+    quoteId && !answers.has(id) ? [{ quoteId, requestId: id }] : [],
+  );
   const used = await useQuotes(tx, quoted);
   for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   await holdWaiting(tx, items, answers);

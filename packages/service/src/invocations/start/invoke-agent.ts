@@ -39,6 +39,7 @@ import { chooseMeans } from './choose-means.ts';
 import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { lockedPrice, requirePaidInFull } from './locked-price.ts';
 import { newInvocation } from './new-invocation.ts';
+import { orRepetition } from './or-repetition.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { acceptInTurn, depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
 import { quoteUsed } from './quote-invocation.ts';
@@ -89,7 +90,7 @@ export interface Invoked {
 
 /** Starts an invocation, or finds the one that the shown payment was for. */
 export const invokeAgent = (ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> =>
-  withPresentAgent(ctx, () => invokePresent(ctx, caller, input));
+  withPresentAgent(ctx, () => orRepetition(input.shown !== null, () => invokePresent(ctx, caller, input)));
 
 /** All branching of the start is here. Throws AgentChangedError when the agent changed before the request was stored. */
 async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {

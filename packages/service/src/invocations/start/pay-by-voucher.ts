@@ -9,6 +9,7 @@ import type { DepositContext } from '../../payments/x402/channels/chain/settle-d
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/take-deposit.ts';
 import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import { DeadlinePassedError } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { AcceptAnswer, Acceptance, HasAcceptor } from './accept-invocations.ts';
@@ -38,12 +39,12 @@ export async function findBoughtInvocation(
 
 /**
  * Accepts a call. One that was told its channel's sum has had its turn then: with its admission, or because it is not admitted. Throws
- * CONFLICT when the caller has ended the call that waited for this payment.
+ * CONFLICT when the caller has ended the call that waited for this payment, and DeadlinePassedError.
  */
 export async function acceptInTurn(
   ctx: HasAcceptor & HasChannels,
   item: Acceptance,
-): Promise<Exclude<AcceptAnswer, { kind: 'given_up' }>> {
+): Promise<Exclude<AcceptAnswer, { kind: 'given_up' | 'too_late' }>> {
   const { voucher } = item;
   const answer = await ctx.acceptor.accept(item);
   if (voucher) {
@@ -52,6 +53,7 @@ export async function acceptInTurn(
     if (answer.kind === 'accepted') turns.admitted(channelId, requestId);
     else await turns.end(channelId, requestId);
   }
+  if (answer.kind === 'too_late') throw new DeadlinePassedError();
   if (answer.kind === 'given_up')
     throw new AppError('CONFLICT', 'The caller ended this call before its payment came. Nothing was charged for it.');
   return answer;

@@ -216,3 +216,52 @@ describe('a voucher for a wrong sum', () => {
     expect((await call(payer.pay(corrected, 3n * PRICE))).status).toBe(200);
   });
 });
+
+describe('a deadline that passes while a paid call is accepted', () => {
+  const DEADLINE_MS = 30_000;
+  const callOf = () => {
+    const body = { task: 'hello', deadline: new Date(Date.now() + DEADLINE_MS).toISOString() };
+    return (headers = {}) => h.request('POST', path(), { key: account.key, body, headers });
+  };
+  const passDeadline = () => {
+    const nowMs = h.ctx.clock.now().getTime();
+    return vi.spyOn(h.ctx.clock, 'now').mockImplementation(() => new Date(nowMs + DEADLINE_MS + 1));
+  };
+
+  it('before it is stored: the call is refused, and charges nothing', async () => {
+    const [payer, send] = [await funded(), callOf()];
+    const payment = payer.pay(await send(), PRICE);
+    const { accept } = h.ctx.acceptor;
+    const accepting = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce((item) => {
+      passDeadline();
+      return accept(item);
+    });
+    const late = await send(payment).finally(() => vi.restoreAllMocks());
+    expect(accepting).toHaveBeenCalledOnce();
+    expect([late.status, late.body.error.message]).toEqual([400, 'Invalid request: deadline has passed.']);
+    expect(await channelOf(payer)).toMatchObject({ charged_micro: '0', reserved_micro: '0' });
+  });
+
+  it('behind it: the same request, which looked for it just before, is answered with its result', async () => {
+    const [payer, send] = [await funded(), callOf()];
+    const payment = payer.pay(await send(), PRICE);
+    const { typeChecks } = h.ctx;
+    const { requireInput } = typeChecks;
+    const hasLooked = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    vi.spyOn(typeChecks, 'requireInput').mockImplementationOnce(async (...asked) => {
+      hasLooked.resolve();
+      await goesOn.promise;
+      return requireInput(...asked);
+    });
+    const second = send(payment);
+    await hasLooked.promise;
+    const first = await send(payment);
+    passDeadline();
+    goesOn.resolve();
+    const answer = await second.finally(() => vi.restoreAllMocks());
+    expect([first.status, answer.status]).toEqual([200, 200]);
+    expect(answer.body.data.requestId).toBe(first.body.data.requestId);
+    expect(await channelOf(payer)).toMatchObject({ charged_micro: String(PRICE) });
+  });
+});
