@@ -117,7 +117,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     },
   });
   // Alive, but not ready, while the registry is loaded.
-  front.serve(createAdmission({ ...ctx, admissionLimits: config.admissionLimits })(createApp(ctx).fetch));
+  front.serve(createApp(ctx).fetch, createAdmission({ ...ctx, admissionLimits: config.admissionLimits }));
   await ctx.replica.start();
   await prepareChain(ctx, local?.chainRepair, () => catchUp(ctx));
   await startBackground(ctx, stops);

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Config } from '../config.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
 import { answerUnread } from './answer/answer-unread.ts';
-import { createAnswerWatch } from './answer/answer-watch.ts';
+import { createAnswerWatch, watched } from './answer/answer-watch.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { toErrorAnswer } from './answer/errors.ts';
-import { inTurn } from './request/in-turn.ts';
+import { inTurn, type Listener } from './request/in-turn.ts';
 import { limitConnections } from './request/limit-connections.ts';
 import { createRetirement } from './request/retirement.ts';
 
@@ -18,7 +18,8 @@ type Fetch = Hono['fetch'];
 
 export interface Front {
   readonly port: number;
-  serve(fetch: Fetch): void;
+  /** Admission decides about a request before anything else is done with it. */
+  serve(fetch: Fetch, admission?: (listener: Listener) => Listener): void;
   /** Listens, unless it does already. */
   open(): Promise<void>;
   /**
@@ -45,19 +46,23 @@ export async function listen(
 ): Promise<Front> {
   let serving: Fetch | null = null;
   const watch = createAnswerWatch();
-  const server = createAdaptorServer({
-    fetch: inTurn((request, env) => {
-      if (hasSeveralHosts(env as HttpBindings)) return refusal(invalid('Host', 'is given more than once'));
-      return serving ? serving(request, env) : refusal(new AppError('UNAVAILABLE', 'The node is starting.'));
-    }, watch),
-    serverOptions: {
-      maxHeaderSize: 32 * 1024,
-      headersTimeout: 10_000,
-      requestTimeout: 60_000,
-      connectionsCheckingInterval: 5000,
-      keepAliveTimeout: 65_000,
-    },
-  }) as Server;
+  const answer: Fetch = (request, env) => {
+    if (hasSeveralHosts((env as HttpBindings).incoming)) return refusal(invalid('Host', 'is given more than once'));
+    return serving ? serving(request, env) : refusal(new AppError('UNAVAILABLE', 'The node is starting.'));
+  };
+  const listener: Listener = getRequestListener(watched(answer, watch));
+  let admitted = listener;
+  const serverOptions = {
+    maxHeaderSize: 32 * 1024,
+    headersTimeout: 10_000,
+    requestTimeout: 60_000,
+    connectionsCheckingInterval: 5000,
+    keepAliveTimeout: 65_000,
+  };
+  const server = createServer(
+    serverOptions,
+    inTurn((incoming, outgoing) => admitted(incoming, outgoing)),
+  );
   server.maxHeadersCount = 100;
   const retiring = createRetirement(server);
   limitConnections(server, config);
@@ -82,8 +87,9 @@ export async function listen(
   return {
     port: server.listening ? (server.address() as AddressInfo).port : config.port,
     open,
-    serve(fetch) {
+    serve(fetch, admission = (unguarded) => unguarded) {
       serving = fetch;
+      admitted = admission(listener);
     },
     async retire() {
       // Those that the system has already taken are ours: closing would reset them.
@@ -98,7 +104,7 @@ export async function listen(
 const isAddressNeeded = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>) => baseUrl === null || port === 0;
 
 /** Node takes the first and drops the others; a proxy in front may have judged another one (RFC 9112, section 3.2). */
-function hasSeveralHosts({ incoming: { rawHeaders } }: HttpBindings): boolean {
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] as string)) hosts += 1;
   return hosts > 1;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -25,13 +26,13 @@ async function startGuarded({ maxQueueMs = 60_000, maxQueued = 1000, turnMs = 0 
   const guard = createAdmission(parts as unknown as AdmissionContext, {
     read: () => ({ cpuMs: turnMs, wallMs: turnMs }),
   });
-  const fetch = guard((request) => {
+  const listener = getRequestListener((request) => {
     const name = request.headers.get('x-name') ?? '';
     ran.push(name);
     if (name === 'broken') throw new Error('the handler failed at once');
     return request.text().then((text) => new Response(`${request.method} ${text.length}`));
   });
-  const server = createAdaptorServer({ fetch }).listen(0, '127.0.0.1');
+  const server = createServer(guard(listener)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const came = { count: 0 };

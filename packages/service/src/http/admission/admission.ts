@@ -2,13 +2,15 @@ import type { HasDb } from '../../db/database.ts';
 import { asRead } from '../../db/read-reserve.ts';
 import type { HasFinisher } from '../../invocations/finish/end-invocations.ts';
 import type { HasAcceptor } from '../../invocations/start/accept-invocations.ts';
-import { type Env, type Fetch, type Held, incomingOf } from './held-request.ts';
+import type { Listener } from '../request/in-turn.ts';
+import { createCallTimes } from './call-times.ts';
+import type { Held } from './held-request.ts';
 import { kindOf } from './request-kind.ts';
 import { MOST_PER_TURN, nextPace, TURN_MS } from './start-pace.ts';
 import { createStartRate } from './start-rate.ts';
 import { createStartedBefore } from './started-before.ts';
 import { createTurnMeter, type TurnMeter } from './turn-meter.ts';
-import { createWaitingRoom, type WaitingContext } from './waiting-room.ts';
+import { createWaitingRoom, MOST_AT_ONCE, type WaitingContext } from './waiting-room.ts';
 
 export interface AdmissionContext extends HasDb, HasAcceptor, HasFinisher, WaitingContext {}
 
@@ -24,10 +26,10 @@ const LOOK_AGAIN_MS = 5;
  * request that waits has been parsed as HTTP and nothing else: refusing it costs little, and nothing was done.
  */
 export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = createTurnMeter()) {
-  const starts = { rate: createStartRate(), before: createStartedBefore() };
+  const starts = { rate: createStartRate(), before: createStartedBefore(), times: createCallTimes() };
   const room = createWaitingRoom(ctx, starts);
   /** What came in this turn of the event loop and was not started. */
-  let held: Held[] = [];
+  const held: Held[] = [];
   let pace = MOST_PER_TURN;
   let started = 0;
   let turnBeganMs = 0;
@@ -39,53 +41,53 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
   const mayStart = (nowMs: number) =>
     (started === 0 || (started < Math.floor(pace) && nowMs - turnBeganMs < TURN_MS)) && hasDatabaseRoom();
 
-  /** Asynchronous: whatever a handler throws is its own request's failure, as nobody above `endTurn` would catch it. */
-  async function start(handle: Fetch, request: Request, env: Env, sinceMs: number): Promise<Response> {
+  function start(listener: Listener, { incoming, outgoing, sinceMs, kind }: Held): void {
     const nowMs = performance.now();
     started += 1;
     starts.rate.count(nowMs);
-    starts.before.note(incomingOf(env));
+    starts.before.note(incoming);
     ctx.metrics.queueTime.observe((nowMs - sinceMs) / 1000);
-    return handle(request, env);
+    if (kind === 'invocation')
+      outgoing.once('finish', () => {
+        const endMs = performance.now();
+        if (outgoing.statusCode === 200) starts.times.note(incoming.url, endMs - nowMs, endMs);
+      });
+    listener(incoming, outgoing);
   }
 
-  function endTurn(handle: Fetch): void {
+  function endTurn(listener: Listener): void {
     isTurnWatched = false;
     pace = nextPace(pace, { ...meter.read(), started });
     started = 0;
     const nowMs = performance.now();
-    const entering = held;
-    held = [];
-    room.enter(entering, nowMs);
+    room.enter(held.splice(0, MOST_AT_ONCE), nowMs);
     turnBeganMs = nowMs;
     while (mayStart(performance.now())) {
-      const next = room.next();
+      const next = room.next(nowMs);
       if (!next) break;
-      const { request, env, sinceMs, resolve } = next;
-      resolve(start(handle, request, env, sinceMs));
+      start(listener, next);
     }
     room.expire(nowMs);
-    if (room.size > 0) watchTurn(handle);
+    if (room.size > 0 || held.length > 0) watchTurn(listener);
   }
 
-  function watchTurn(handle: Fetch): void {
+  function watchTurn(listener: Listener): void {
     if (isTurnWatched) return;
     isTurnWatched = true;
-    if (hasDatabaseRoom()) setImmediate(() => endTurn(handle));
-    else setTimeout(() => endTurn(handle), LOOK_AGAIN_MS);
+    if (held.length >= MOST_AT_ONCE || hasDatabaseRoom()) setImmediate(() => endTurn(listener));
+    else setTimeout(() => endTurn(listener), LOOK_AGAIN_MS);
   }
 
-  return (handle: Fetch): Fetch =>
-    (request, env) => {
-      const { method, url } = incomingOf(env);
-      const kind = kindOf(method, url);
-      if (kind === 'free') return asRead(() => handle(request, env));
+  return (listener: Listener): Listener =>
+    (incoming, outgoing) => {
+      const kind = kindOf(incoming.method, incoming.url);
+      if (kind === 'free') return asRead(() => listener(incoming, outgoing));
       // With a database that is so far behind, `requireRoom` refuses.
-      if (ctx.db.queueAgeMs() >= DATABASE_SHED_MS) return handle(request, env);
-      const sinceMs = performance.now();
-      if (!isTurnWatched) turnBeganMs = sinceMs;
-      watchTurn(handle);
-      if (room.size === 0 && held.length === 0 && mayStart(sinceMs)) return start(handle, request, env, sinceMs);
-      return new Promise((resolve) => held.push({ request, env, resolve, sinceMs, kind }));
+      if (ctx.db.queueAgeMs() >= DATABASE_SHED_MS) return listener(incoming, outgoing);
+      const request = { incoming, outgoing, sinceMs: performance.now(), kind };
+      if (!isTurnWatched) turnBeganMs = request.sinceMs;
+      watchTurn(listener);
+      if (room.size === 0 && held.length === 0 && mayStart(request.sinceMs)) start(listener, request);
+      else held.push(request);
     };
 }

@@ -1,20 +1,14 @@
-import type { IncomingMessage } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
-import type { Hono } from 'hono';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { LinePlace } from '../../lib/concurrency/fair-line.ts';
 import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
 import { askedBy, MOST_BYTES, type RequestKind, ranks } from './request-kind.ts';
 import type { StartedBefore } from './started-before.ts';
 
-export type Fetch = Hono['fetch'];
-export type Env = Parameters<Fetch>[1];
-
 /** A request that was not started when it came. */
 export interface Held {
-  readonly request: Request;
-  readonly env: Env;
-  readonly resolve: (answer: Response | Promise<Response>) => void;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
   readonly sinceMs: number;
   readonly kind: RequestKind;
 }
@@ -27,11 +21,9 @@ export interface Waiting extends Held {
 
 export interface CallerNames extends HasAuthenticator, HasTrustedProxies {}
 
-export const incomingOf = (env: Env): IncomingMessage => (env as HttpBindings).incoming;
-
 /** Finds the place of a request in the line: the lane of its caller, and its rank there. */
 export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Waiting {
-  const incoming = incomingOf(held.env);
+  const { incoming } = held;
   const { authorization, 'x-forwarded-for': forwarded } = incoming.headers;
   const asked = held.kind === 'invocation' ? askedBy(wholeBodyOf(incoming)) : null;
   const isRepeated = before.has(incoming);

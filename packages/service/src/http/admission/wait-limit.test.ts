@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { whyShed } from './wait-limit.ts';
 
-const fresh = { waitedMs: 0, expectedMs: null, standingMs: 0, untilDeadlineMs: null, isRepeated: false };
+const fresh = { waitedMs: 0, expectedMs: null, standingMs: 0, untilDeadlineMs: null, isRepeated: false, takesMs: 0 };
 /** With a limit of 2 s, a line stands after 5 s. */
 const standing = { ...fresh, standingMs: 6000 };
 
@@ -17,6 +17,10 @@ it.each([
   ['a repetition in a standing line', { ...standing, waitedMs: 9000, expectedMs: 60_000, isRepeated: true }, null],
   ['a repetition that has waited for 11 s', { ...standing, waitedMs: 11_000, isRepeated: true }, 'queue_time'],
   ['a deadline that has passed', { ...fresh, untilDeadlineMs: 0 }, 'deadline'],
+  ['a repetition whose deadline has passed', { ...fresh, untilDeadlineMs: -1, isRepeated: true }, null],
   ['a deadline before its turn', { ...standing, expectedMs: 1500, untilDeadlineMs: 1000 }, 'deadline'],
   ['a deadline after its turn', { ...standing, expectedMs: 1500, untilDeadlineMs: 1600 }, null],
+  ['a deadline before its end, by what such calls take', { ...fresh, takesMs: 800, untilDeadlineMs: 1200 }, 'deadline'],
+  ['a deadline after its end', { ...fresh, takesMs: 800, untilDeadlineMs: 1300 }, null],
+  ['its turn and its run together', { ...standing, expectedMs: 600, takesMs: 800, untilDeadlineMs: 1700 }, 'deadline'],
 ])('%s', (_, waiter, reason) => expect(whyShed(2000, waiter)).toBe(reason));

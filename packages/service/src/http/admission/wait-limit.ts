@@ -21,15 +21,21 @@ export interface Waiter {
   readonly untilDeadlineMs: number | null;
   /** A repetition of what was started before: its first run may have been paid. */
   readonly isRepeated: boolean;
+  /** How long it will take once it is started, as such calls did of late; 0: not known. */
+  readonly takesMs: number;
 }
+
+/** Half of the calls take longer than the average one. */
+const SAFETY = 1.5;
 
 export type ShedReason = 'queue_time' | 'full' | 'deadline';
 
 /** Why a request is not to wait any longer; null: it waits. Expected times count in standing lines only: before, they are guesses. */
 export function whyShed(maxQueueMs: number, waiter: Waiter): 'queue_time' | 'deadline' | null {
-  const { waitedMs, standingMs, untilDeadlineMs, isRepeated } = waiter;
+  const { waitedMs, standingMs, untilDeadlineMs, isRepeated, takesMs } = waiter;
   const expectedMs = isStanding(maxQueueMs, standingMs) && !isRepeated ? (waiter.expectedMs ?? 0) : 0;
-  if (untilDeadlineMs !== null && untilDeadlineMs <= expectedMs) return 'deadline';
+  // A repetition asks for a result, which may be there.
+  if (untilDeadlineMs !== null && !isRepeated && untilDeadlineMs <= expectedMs + SAFETY * takesMs) return 'deadline';
   const limitMs = waitLimitMs(maxQueueMs, isRepeated ? 0 : standingMs);
   return waitedMs > limitMs || waitedMs + expectedMs > limitMs ? 'queue_time' : null;
 }

@@ -1,8 +1,9 @@
 import type { HasClock } from '../../lib/clock.ts';
 import { createFairLine } from '../../lib/concurrency/fair-line.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
-import { type CallerNames, type Held, incomingOf, placed, type Waiting } from './held-request.ts';
-import { refusal } from './refusal.ts';
+import type { CallTimes } from './call-times.ts';
+import { type CallerNames, type Held, placed, type Waiting } from './held-request.ts';
+import { refuse } from './refusal.ts';
 import { ranks } from './request-kind.ts';
 import type { StartRate } from './start-rate.ts';
 import type { StartedBefore } from './started-before.ts';
@@ -23,6 +24,7 @@ export interface WaitingContext extends CallerNames, HasClock, HasMetrics {
 export interface Starts {
   readonly rate: StartRate;
   readonly before: StartedBefore;
+  readonly times: CallTimes;
 }
 
 /** Requests that wait to be started. Each leaves it by `next`, or is refused. */
@@ -31,21 +33,23 @@ export interface WaitingRoom {
   /** Lines requests up, or refuses them: all bytes of a small body should be there. */
   enter(held: readonly Held[], nowMs: number): void;
   /** Whose turn it is; null: nobody waits. */
-  next(): Waiting | null;
+  next(nowMs: number): Waiting | null;
   /** Refuses those that waited too long. */
   expire(nowMs: number): void;
 }
 
 const EXPIRE_EVERY_MS = 50;
+/** Requests that one turn lines up or refuses: some milliseconds of work. */
+export const MOST_AT_ONCE = 100;
 
-export function createWaitingRoom(ctx: WaitingContext, { rate, before }: Starts): WaitingRoom {
+export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: Starts): WaitingRoom {
   const { maxQueueMs, maxQueued } = ctx.admissionLimits;
   const line = createFairLine<Waiting>(ranks.length);
   let expiredMs = 0;
 
-  function shed({ place, resolve, env }: Waiting, reason: ShedReason): void {
-    ctx.metrics.requestsShed.inc({ reason, priority: ranks[place.rank] ?? 'write' });
-    resolve(refusal(reason, incomingOf(env).headers['x-request-id']));
+  function shed(waiting: Waiting, reason: ShedReason): void {
+    ctx.metrics.requestsShed.inc({ reason, priority: ranks[waiting.place.rank] ?? 'write' });
+    refuse(waiting, reason);
   }
 
   const untilDeadlineMs = ({ deadlineMs }: Waiting) =>
@@ -54,10 +58,11 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before }: Starts)
   function judge(waiting: Waiting, nowMs: number, expectedMs: number | null) {
     const standingMs = line.standingMs(waiting.place, nowMs);
     const waitedMs = nowMs - waiting.sinceMs;
-    const { isRepeated } = waiting;
+    const { isRepeated, deadlineMs } = waiting;
     return whyShed(maxQueueMs, {
       ...{ waitedMs, expectedMs, standingMs, isRepeated },
       untilDeadlineMs: untilDeadlineMs(waiting),
+      takesMs: deadlineMs === null ? 0 : times.expectedMs(waiting.incoming.url, nowMs),
     });
   }
 
@@ -78,12 +83,12 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before }: Starts)
     enter(held, nowMs) {
       for (const each of held) enterOne(placed(ctx, before, each), nowMs);
     },
-    next() {
+    next(nowMs) {
       for (let waiting = line.take(); waiting; waiting = line.take()) {
         // Whoever hung up needs no answer.
-        if (incomingOf(waiting.env).socket.destroyed) waiting.resolve(new Response(null, { status: 503 }));
-        else if ((untilDeadlineMs(waiting) ?? 1) <= 0) shed(waiting, 'deadline');
-        else return waiting;
+        if (waiting.incoming.socket.destroyed) continue;
+        if (waiting.deadlineMs === null || judge(waiting, nowMs, null) !== 'deadline') return waiting;
+        shed(waiting, 'deadline');
       }
       return null;
     },
@@ -92,6 +97,11 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before }: Starts)
       expiredMs = nowMs;
       const reasons = new Map<Waiting, ShedReason>();
       const isOver = (waiting: Waiting) => {
+        if (reasons.size >= MOST_AT_ONCE) {
+          // The next turn goes on: reads have theirs in between.
+          expiredMs = 0;
+          return false;
+        }
         const reason = judge(waiting, nowMs, null);
         if (reason) reasons.set(waiting, reason);
         return reason !== null;

@@ -1,5 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { getRequestListener, HttpBindings } from '@hono/node-server';
+
+/** The fetch callback of the Node adapter. */
+type Fetch = Parameters<typeof getRequestListener>[0];
 
 /** Time after which an answer is aborted if the client reads nothing; streams send something every 15 s. */
 export const STALLED_MS = 45_000;
@@ -43,3 +47,16 @@ export function createAnswerWatch(): AnswerWatch {
 
 const isStream = (outgoing: ServerResponse) =>
   String(outgoing.getHeader('content-type') ?? '').startsWith('text/event-stream');
+
+/** Watches the answer of each request that is handled. */
+export function watched(handle: Fetch, watch: AnswerWatch): Fetch {
+  return (request, env) => {
+    const { incoming, outgoing } = env as HttpBindings;
+    const asked = watch.asked(incoming.socket, outgoing);
+    outgoing.once('close', asked.closed);
+    const answer = handle(request, env);
+    if (answer instanceof Promise) void answer.then(asked.answered, asked.answered);
+    else asked.answered();
+    return answer;
+  };
+}

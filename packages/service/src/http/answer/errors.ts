@@ -18,7 +18,7 @@ const retryAfterS: Partial<Record<string, readonly [least: number, most: number]
   AGENT_UNAVAILABLE: [30, 45],
 };
 
-function waitOf(code: string): string | undefined {
+export function retryAfterOf(code: string): string | undefined {
   const [least, most] = retryAfterS[code] ?? [];
   return least === undefined || most === undefined ? undefined : String(randomInt(least, most + 1));
 }
@@ -40,7 +40,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const wait =
     known.code === 'RATE_LIMITED'
       ? String((known as AppError<'RATE_LIMITED'>).extra.details.retryAfterS)
-      : waitOf(code);
+      : retryAfterOf(code);
   if (wait !== undefined) headers['retry-after'] = wait;
   const help = helps[code] ? { help: helps[code] } : {};
   const body = { status: 'error', error: { code, message, requestId, ...help, ...known.extra } };

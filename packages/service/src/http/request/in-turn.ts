@@ -1,9 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { createAdaptorServer, HttpBindings } from '@hono/node-server';
-import type { AnswerWatch } from '../answer/answer-watch.ts';
 
-/** The fetch callback of the Node adapter. */
-type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
+/** What a server of Node calls with a request. It throws nothing. */
+export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** Maximum requests of one connection that wait for earlier answers. */
 export const MAX_WAITING = 16;
@@ -12,22 +11,14 @@ export const MAX_WAITING = 16;
  * Handles the requests of one connection in sequence, because their answers leave in that order anyway: requests pipelined behind a slow
  * answer cost only their headers. Ends a connection with more than `MAX_WAITING` waiting requests.
  */
-export function inTurn(handle: Fetch, watch: AnswerWatch): Fetch {
+export function inTurn(listener: Listener): Listener {
   const lines = new WeakMap<Socket, (() => void)[]>();
-  return (request, env) => {
+  return (incoming, outgoing) => {
     // The server speaks HTTP/1.1 only.
-    const { incoming, outgoing } = env as HttpBindings;
     const { socket } = incoming;
     const serve = () => {
-      const asked = watch.asked(socket, outgoing);
-      outgoing.once('close', () => {
-        asked.closed();
-        letNextIn(lines, socket);
-      });
-      const answer = handle(request, env);
-      if (answer instanceof Promise) void answer.then(asked.answered, asked.answered);
-      else asked.answered();
-      return answer;
+      outgoing.once('close', () => letNextIn(lines, socket));
+      listener(incoming, outgoing);
     };
     const line = lines.get(socket);
     if (!line) {
@@ -35,20 +26,12 @@ export function inTurn(handle: Fetch, watch: AnswerWatch): Fetch {
       return serve();
     }
     if (line.length >= MAX_WAITING) socket.destroy();
-    if (socket.destroyed) return unanswered();
-    return new Promise((resolve) => {
-      line.push(() => resolve(socket.destroyed ? unanswered() : serve()));
-    });
+    if (!socket.destroyed) line.push(serve);
   };
 }
 
 function letNextIn(lines: WeakMap<Socket, (() => void)[]>, socket: Socket): void {
-  const line = lines.get(socket);
-  if (socket.destroyed) for (const next of line?.splice(0) ?? []) next();
-  const next = line?.shift();
+  const next = socket.destroyed ? undefined : lines.get(socket)?.shift();
   if (next) next();
   else lines.delete(socket);
 }
-
-/** Answer for a closed connection, which nobody reads. */
-const unanswered = () => new Response(null, { status: 503 });

@@ -1,0 +1,45 @@
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
+
+/** What calls of one agent took, in a second and in the one before. */
+interface Seen {
+  sinceMs: number;
+  count: number;
+  sumMs: number;
+  lastMs: number;
+}
+
+/** How long calls take from their start to their answer: the node's own time, which an overload multiplies, and the agent's. */
+export interface CallTimes {
+  note(url: string | undefined, tookMs: number, nowMs: number): void;
+  /** As calls of this agent took of late, on average; 0: not known. */
+  expectedMs(url: string | undefined, nowMs: number): number;
+}
+
+const MOST = 10_000;
+const WINDOW_MS = 1000;
+/** What is older says nothing of now: a call is then tried. */
+const KNOWN_MS = 5 * WINDOW_MS;
+const OF_AGENT = /^\/(?:invoke|x402)\/([\w-]+)/;
+
+export function createCallTimes(): CallTimes {
+  const known = createBoundedCache<Seen>(MOST, KNOWN_MS);
+  const agentOf = (url = '') => OF_AGENT.exec(url)?.[1] ?? null;
+  return {
+    note(url, tookMs, nowMs) {
+      const agent = agentOf(url);
+      if (agent === null) return;
+      const seen = known.get(agent) ?? { sinceMs: nowMs, count: 0, sumMs: 0, lastMs: tookMs };
+      if (nowMs - seen.sinceMs >= WINDOW_MS)
+        Object.assign(seen, { sinceMs: nowMs, count: 0, sumMs: 0, lastMs: seen.sumMs / Math.max(1, seen.count) });
+      seen.count += 1;
+      seen.sumMs += tookMs;
+      known.set(agent, seen);
+    },
+    expectedMs(url, nowMs) {
+      const agent = agentOf(url);
+      const seen = agent === null ? undefined : known.get(agent);
+      if (!seen || nowMs - seen.sinceMs >= KNOWN_MS) return 0;
+      return Math.max(seen.lastMs, seen.sumMs / Math.max(1, seen.count));
+    },
+  };
+}
