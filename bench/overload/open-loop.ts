@@ -18,7 +18,10 @@ export interface OpenLoop {
   readonly url: string;
   readonly perSecond: number;
   readonly seconds: number;
+  /** Opened one after the other until `startsAtMs`. */
   readonly connections: number;
+  /** When it begins to send, since the epoch: loads that are beside each other begin together. */
+  readonly startsAtMs: number;
   readonly streams: readonly Stream[];
 }
 
@@ -40,13 +43,21 @@ export interface OpenLoopResult {
 }
 
 const TICK_MS = 5;
+const CONNECTED_AT_ONCE = 10;
 const LAST_ANSWERS_MS = 12_000;
 
 /** Sends at its pace, whatever has been answered: what is late counts from when it was due. */
 export async function runOpenLoop(job: OpenLoop): Promise<OpenLoopResult> {
   const url = new URL(job.url);
-  const free: Connection[] = await Promise.all(Array.from({ length: job.connections }, () => openConnection(url)));
-  const all = [...free];
+  const all: Connection[] = [];
+  while (all.length < job.connections) {
+    const batch = Math.min(CONNECTED_AT_ONCE, job.connections - all.length);
+    all.push(...(await Promise.all(Array.from({ length: batch }, () => openConnection(url)))));
+    await sleep(TICK_MS);
+  }
+  const free = [...all];
+  if (Date.now() > job.startsAtMs) throw new Error(`${job.connections} connections took too long`);
+  await sleep(job.startsAtMs - Date.now());
   const samples: Sample[] = [];
   const open = new Set<Promise<void>>();
   let [unsent, broken] = [0, 0];

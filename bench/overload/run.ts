@@ -17,8 +17,9 @@ const POLITE_PER_SECOND = 5;
 const AFTER_SECONDS = 8;
 const QUIET_SECONDS = 5;
 const CAPACITY_SECONDS = 5;
-/** Connections of the flood: each waits for its answer. */
+/** Connections of the flood: each waits for its answer. They are opened before: a storm of new connections is another load. */
 const CONNECTIONS = 3000;
+const CONNECT_MS = 6000;
 
 const { values } = parseArgs({
   options: {
@@ -49,20 +50,27 @@ async function measure(stops: StopList): Promise<{ database: string; measured: M
   );
 
   const reads = requests.reads(polite, await requests.invokeOnce(polite));
-  const [reader, caller, flooder] = [startLoadProcess(stops), startLoadProcess(stops), startLoadProcess(stops)];
+  const [reader, caller, flooder] = [
+    startLoadProcess(stops, { isMeasuring: true }),
+    startLoadProcess(stops),
+    startLoadProcess(stops),
+  ];
+  let startsAtMs = Date.now() + 1000;
   const job = (streams: readonly Stream[], perSecond: number, forSeconds: number, connections = 64) => ({
-    ...{ url: requests.baseUrl, streams, perSecond, seconds: forSeconds, connections },
+    ...{ url: requests.baseUrl, streams, perSecond, seconds: forSeconds, connections, startsAtMs },
   });
   const beside = (forSeconds: number) => [
     reader.run(job(reads, READS_PER_SECOND, forSeconds)),
     caller.run(job(requests.polite(polite), POLITE_PER_SECOND, forSeconds)),
   ];
   const [quietReads, quietCalls] = await Promise.all(beside(QUIET_SECONDS));
-  const before = await readNodeTimes(requests.baseUrl);
-  const since = new Date();
-  const endsAtMs = Date.now() + seconds * 1000;
-  const [after, flood, readsThen, callsThen] = await Promise.all([
-    sleep(seconds * 1000).then(() => readNodeTimes(requests.baseUrl)),
+  startsAtMs = Date.now() + CONNECT_MS;
+  const since = new Date(startsAtMs);
+  const endsAtMs = startsAtMs + seconds * 1000;
+  const untilMs = (atMs: number) => sleep(atMs - Date.now()).then(() => readNodeTimes(requests.baseUrl));
+  const [before, after, flood, readsThen, callsThen] = await Promise.all([
+    untilMs(startsAtMs - 100),
+    untilMs(endsAtMs),
     flooder.run(job(requests.flood(flooding), capacity * times, seconds, CONNECTIONS)),
     ...beside(seconds + AFTER_SECONDS),
   ]);

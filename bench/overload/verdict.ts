@@ -32,6 +32,13 @@ const rowOf = (name: string, { count, ok, refused, others, p50Ms, p99Ms, mostMs 
 const byName = (samples: readonly Sample[]): [string, Figures][] =>
   Object.entries(Object.groupBy(samples, ({ name }) => name)).map(([name, of = []]) => [name, figuresOf(of)]);
 
+const bySecond = (samples: readonly Sample[], endsAtMs: number): Figures[] => {
+  const seconds = Object.groupBy(samples, ({ dueAtMs }) => -Math.floor((endsAtMs - dueAtMs) / 1000));
+  return Object.entries(seconds)
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([, of = []]) => figuresOf(of));
+};
+
 export function tableOf({ quiet, reads, calls, flood, endsAtMs }: Measured): string {
   const during = ({ samples }: OpenLoopResult) => samples.filter(({ dueAtMs }) => dueAtMs < endsAtMs);
   return [
@@ -40,6 +47,7 @@ export function tableOf({ quiet, reads, calls, flood, endsAtMs }: Measured): str
     rowOf('other account before', figuresOf(quiet.calls.samples)),
     rowOf('reads', figuresOf(during(reads))),
     ...byName(during(reads)).map(([name, figures]) => rowOf(`  ${name}`, figures)),
+    ...bySecond(during(reads), endsAtMs).map((figures, nth) => rowOf(`  all, second ${nth + 1}`, figures)),
     ...[...byName(during(calls)), ...byName(flood.samples)].map(([name, figures]) => rowOf(name, figures)),
   ].join('\n');
 }
