@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import { inTurn } from '../request/in-turn.ts';
 import { type AdmissionContext, createAdmission } from './admission.ts';
 
 /** A node that answers with the names of what it ran; while it is held, its database has no room. */
@@ -32,7 +34,7 @@ async function startGuarded({ maxQueueMs = 60_000, maxQueued = 1000, turnMs = 0 
     if (name === 'broken') throw new Error('the handler failed at once');
     return request.text().then((text) => new Response(`${request.method} ${text.length}`));
   });
-  const server = createServer(guard(listener)).listen(0, '127.0.0.1');
+  const server = createServer(inTurn(guard(listener))).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const came = { count: 0 };
@@ -41,6 +43,12 @@ async function startGuarded({ maxQueueMs = 60_000, maxQueued = 1000, turnMs = 0 
   });
   return {
     ...{ ran, state, metrics, came },
+    /** All answers, until the server closes the connection. */
+    sendRaw: (...requests: string[]) => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      socket.write(requests.join(''));
+      return text(socket);
+    },
     stop: () =>
       new Promise(
         (resolve) => server.close(resolve) && (server as { closeAllConnections?(): void }).closeAllConnections?.(),
@@ -185,4 +193,20 @@ describe('requests that write, while the node does not keep up', () => {
     node.state.isHeld = false;
     expect(await (await answer).text()).toBe(`POST ${body.length}`);
   });
+});
+
+it('requests behind one that waits, on the same connection, are answered in its order', async () => {
+  node = await startGuarded();
+  node.state.isHeld = true;
+  const body = JSON.stringify({ priority: 'low' });
+  const headOf = (name: string) => `host: x\r\nx-name: ${name}\r\nauthorization: a\r\n`;
+  const answers = node.sendRaw(
+    `POST /invoke/agt_1 HTTP/1.1\r\n${headOf('low')}content-length: ${body.length}\r\n\r\n${body}`,
+    `GET /agents/agt_1 HTTP/1.1\r\n${headOf('read')}connection: close\r\n\r\n`,
+  );
+  await arrived(2);
+  expect(node.ran).toEqual([]);
+  node.state.isHeld = false;
+  expect((await answers).match(/(POST|GET) \d+/g)).toEqual([`POST ${body.length}`, 'GET 0']);
+  expect(node.ran).toEqual(['low', 'read']);
 });
