@@ -1,10 +1,10 @@
 import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
-import { invalid, notFound } from '../../lib/app-error.ts';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { FEES, findLedgerAccount, LOSS } from '../ledger/ledger-store.ts';
 import { charge } from './charge-payout.ts';
-import { type FoundPayout, lockFoundPayout, writeFoundPayout } from './found-payout-store.ts';
+import { type FoundPayout, lockFoundPayout, mayComeToPayout, writeFoundPayout } from './found-payout-store.ts';
 
 /**
  * An operator's word about a payout: `charge`: it was paid from this ledger account. `loss`: the node bears it. `own`: it was the operator's
@@ -14,7 +14,11 @@ export type Decision = { readonly kind: 'charge'; readonly account: string } | {
 
 const chargeable = ['treasury', 'agent', 'suspense'];
 
-/** Closes a payout that waits for an operator, once, and keeps the name with the decision. */
+/**
+ * Closes a payout that waits for an operator, once, and keeps the name with the decision. A payout that is left to its request is refused
+ * until the request has ended without it: booked twice, the request could never be refunded or billed. Throws NOT_FOUND for a payout that
+ * waits for nobody, CONFLICT for one that its request may come to, and VALIDATION_ERROR for a decision that it does not allow.
+ */
 export async function decidePayout(
   { db, clock }: Records,
   { id, decision, by }: { id: string; decision: Decision; by: string },
@@ -23,6 +27,9 @@ export async function decidePayout(
     const now = clock.now();
     const payout = await lockFoundPayout(tx, id, ['expected', 'undecided', 'due']);
     if (!payout) throw notFound('payout that waits for a decision');
+    const { requestId } = payout;
+    if (payout.state === 'expected' && requestId !== null && (await mayComeToPayout(tx, requestId, now)))
+      throw new AppError('CONFLICT', `The payout is left to ${requestId}, which may still come to it.`);
     const word = { decidedBy: by, decision: decision.kind === 'charge' ? `charge ${decision.account}` : decision.kind };
     if (payout.state === 'due') {
       // It is booked, and the node bears what the account lacks: it may only be left at that.

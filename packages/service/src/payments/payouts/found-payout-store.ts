@@ -127,6 +127,21 @@ export async function closeExplained(sql: Sql, token: string, wallet: string, no
   return rows.length;
 }
 
+/**
+ * True while a request may still come to a payout of its own: it has not ended, its payment is under way, or it has a bill of the last three
+ * days, of which something may be returned.
+ */
+export async function mayComeToPayout(tx: Tx, requestId: string, now: Date): Promise<boolean> {
+  const [row] = await tx.query<{ may: boolean }>(
+    'may-come-to-payout',
+    `select exists (select from invocation where id = $1 and completed_at is null)
+         or exists (select from chain_payment where subject_id = $1
+              and (state in ('claimed', 'broadcasting') or purpose = 'bill' and created_at > $2::timestamptz - interval '3 days')) as may`,
+    [requestId, now],
+  );
+  return row?.may ?? false;
+}
+
 /** Sum of what has left the wallet and is not in the books yet. */
 export async function sumUnbookedPayouts(sql: Sql, chainId: number): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(

@@ -53,6 +53,20 @@ const lineOf = (payout: FoundPayout): string => {
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [`${title} (${lines.length})`, ...lines, ''];
 
+/** What has to wait for the operator, and how it goes on: withdrawals of all for what a restore left open, else of one account. */
+function whatWaits(report: RestoreReport): string[] {
+  const { undecided, due } = report;
+  if (!needsOperator(report)) return ['Nothing is left to decide.'];
+  const lines: string[] = [];
+  if (undecided.some(({ isRestored }) => isRestored))
+    lines.push('Withdrawals of all accounts wait until it is decided.');
+  if (due.length > 0)
+    lines.push(
+      'Withdrawals of accounts that lack some wait until they have it: it is collected by itself, or decided as --loss.',
+    );
+  return [...lines, 'npm run operator -- decide <id> --by <name> --charge <account> | --loss | --own'];
+}
+
 /** The report as an operator reads it. */
 export function reportText(report: RestoreReport): string {
   const { restored, waiting } = report;
@@ -84,7 +98,7 @@ export function reportText(report: RestoreReport): string {
     '',
     ...section('TO DECIDE: payouts that no account is known for', report.undecided.map(lineOf)),
     ...section('TO COLLECT: payouts charged to accounts that lack some of it', report.due.map(lineOf)),
-    ...section('Left to their requests', report.expected.map(lineOf)),
+    ...section('Left to their requests; to decide only if one ends without it', report.expected.map(lineOf)),
     ...section('Repaired: payouts', report.repaired.map(lineOf)),
     ...section('Repaired: transfers credited to their senders', credited),
     ...section(
@@ -93,8 +107,6 @@ export function reportText(report: RestoreReport): string {
         .filter(([count]) => count > 0)
         .map(([count, micro, what]) => `  ${formatUsdc(micro)} USDC of ${count} ${what}`),
     ),
-    needsOperator(report)
-      ? 'Withdrawals wait until nothing is left to decide: npm run operator -- decide <id> --by <name> --charge <account> | --loss | --own'
-      : 'Nothing is left to decide.',
+    ...whatWaits(report),
   ].join('\n');
 }
