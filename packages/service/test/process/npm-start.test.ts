@@ -143,7 +143,7 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
         });
       }
       const { online, wallets } = await stateOf(service);
-      expect(online).toEqual(['online', 'online']);
+      expect(online).toEqual(['online', 'online', 'online']);
       expect(wallets.every((micro) => micro === 1_000_000_000n)).toBe(true);
     },
     30_000,
@@ -186,7 +186,7 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       expect((await after.request('GET', `/invoke/${requestId}`, { key: service.local.apiKey })).body.data).toEqual(
         paid.body.data,
       );
-      expect((await stateOf(service)).online).toEqual(['online', 'online']);
+      expect((await stateOf(service)).online).toEqual(['online', 'online', 'online']);
     },
     40_000,
   );
