@@ -5,6 +5,7 @@ import { createKeysInHand } from './access/idempotency/keys-in-hand.ts';
 import { createFreeCalls } from './access/limits/free-calls.ts';
 import { createRateLimiter } from './access/limits/rate-limiter.ts';
 import { createAuthenticator } from './access/sessions/authenticate.ts';
+import { createKeyWatch } from './access/sessions/key-watch.ts';
 import { createAgentFinder } from './agents/alternatives/find-agent.ts';
 import { checkDueAgents } from './agents/health/check-agents.ts';
 import { createFollower } from './agents/registry-entry/follow-writes.ts';
@@ -148,7 +149,11 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...phaseOf(parts, own.drain),
     ...createSubjectReader({ db }),
   };
-  const live = { streamPoller: createStreamPoller(base), liveEvents: createLiveEvents(base) };
+  const live = {
+    streamPoller: createStreamPoller(base),
+    liveEvents: createLiveEvents(base),
+    keyWatch: createKeyWatch(base),
+  };
   const channelWork = createChannelWork(base);
   const webhookDispatcher = createWebhookDispatcher(base);
   const finisher = createFinisher({ ...base, ...channelWork, webhookDispatcher });

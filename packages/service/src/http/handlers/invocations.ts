@@ -53,7 +53,7 @@ export const invocationHandlers = {
     const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
     const { id } = await readFollowed(ctx, reader, params.requestId);
     const after = Number(headers['last-event-id'] ?? query.after ?? 0);
-    return new SseAnswer((signal) => readStream(ctx, id, after, signal));
+    return new SseAnswer((signal) => readStream(ctx, id, after, ctx.keyWatch.whileValid(caller, signal)));
   },
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
   exportRequests: (ctx, { caller, query }) => exportRequests(ctx, caller, query),
@@ -102,7 +102,7 @@ export async function answerInvoked(
     await notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
     return new SseAnswer((signal) => {
       onAbort(signal, unawait);
-      return readStream(ctx, id, 0, signal);
+      return readStream(ctx, id, 0, ctx.keyWatch.whileValid(caller, signal));
     });
   }
   if (!isAwaited) {

@@ -4,6 +4,7 @@ import type { HasKeyMode } from '../../access/keys/manage-keys.ts';
 import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
 import type { HasRateLimiter } from '../../access/limits/rate-limiter.ts';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
+import type { HasKeyWatch } from '../../access/sessions/key-watch.ts';
 import type { HasAgentChecks } from '../../agents/health/check-agents.ts';
 import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
@@ -61,8 +62,10 @@ interface EndpointWork extends HasAgentChecks, HasTextRecords {}
 
 interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, RegistryEntries {}
 
+interface RequestStreams extends HasStreamPoller, HasKeyWatch {}
+
 /** What happens, as it happens. */
-interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, HasStreamPoller {}
+interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, RequestStreams {}
 
 interface DatabaseStandings extends HasDatabaseWatch, HasDatabaseClock {}
 

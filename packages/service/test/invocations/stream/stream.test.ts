@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { contradictions } from '../../support/books.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
+import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
@@ -204,6 +205,28 @@ it('hanging up is not cancelling: the agent goes on and the result is there', as
   said.say(result('kept'));
   expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', result: 'kept' });
   expect(problemWithStream(await (await follow(requestId)).rest())).toBeNull();
+});
+
+it('streams end when their key is revoked, and the request goes on', async () => {
+  const talk = spokenBy();
+  agent.behave(talk.behaviour);
+  const started = await invoke();
+  const [created] = await started.take(2);
+  const { requestId } = created?.data ?? {};
+  const followed = await follow(requestId);
+  await followed.take(2);
+  const said = await talk.next();
+  const { keyId } = (await h.request('GET', '/account/keys', { key: client.key })).body.data.keys[0];
+  expect((await h.request('DELETE', `/account/keys/${keyId}`, { key: client.key })).status).toBe(200);
+  expect(await started.next()).toBeNull();
+  expect(await followed.next()).toBeNull();
+  await expect(follow(requestId)).rejects.toThrow('401');
+  said.say(result('done'));
+  const isDone = async () =>
+    (
+      await askDatabase<{ status: string }>(h.databaseUrl, 'select status from invocation where id = $1', [requestId])
+    )[0]?.status === 'completed' || null;
+  expect(await until(isDone, { timeoutMs: 10_000, firstMs: 10, mostMs: 100 })).toBe(true);
 });
 
 it('a request that is cancelled ends every stream with invocation.cancelled', async () => {

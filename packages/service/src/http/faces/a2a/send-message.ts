@@ -59,7 +59,10 @@ export async function streamMessage(
   const { data } = started.first;
   if (started.isWithheld) return once({ task: taskOf(data, shape) });
   if (hasEnded(data.status)) return once({ task: taskOf(data, { ...shape, settlement: await settledBy() }) });
-  return { requestId: data.requestId, open: (signal) => followTask(ctx, data, { ...shape, settledBy }, signal) };
+  return {
+    requestId: data.requestId,
+    open: (signal) => followTask(ctx, data, { ...shape, settledBy }, ctx.keyWatch.whileValid(call.face.caller, signal)),
+  };
 }
 
 async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {

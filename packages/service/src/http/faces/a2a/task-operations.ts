@@ -102,7 +102,10 @@ export async function subscribeToTask(
   if (record ? hasEnded(record.status) : unpaid.ended)
     throw new A2aError('UNSUPPORTED_OPERATION', 'The task has ended: there is nothing to follow. Read it.');
   if (!record) return once({ task: shown(ctx, call, found, {}) });
-  return { requestId: taskId, open: (signal) => followTask(ctx, record, shape(ctx, {}), signal) };
+  return {
+    requestId: taskId,
+    open: (signal) => followTask(ctx, record, shape(ctx, {}), ctx.keyWatch.whileValid(call.face.caller, signal)),
+  };
 }
 
 export interface TaskPage {

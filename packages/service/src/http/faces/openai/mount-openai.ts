@@ -227,7 +227,7 @@ function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed:
       const unawait = () => ctx.runner.unawait(streamed.requestId);
       if (signal.aborted) unawait();
       else signal.addEventListener('abort', unawait, { once: true });
-      return open(ctx, streamed, signal);
+      return open(ctx, streamed, ctx.keyWatch.whileValid(face.caller, signal));
     },
     encode: (text: string) => encoder.encode(text),
     opening: '',
