@@ -220,7 +220,7 @@ it('explains a wallet that declines or stays on another chain; nothing is paid, 
   wallet.strayTo(1);
   wallet.refuseNext('wallet_switchEthereumChain');
   await run().click();
-  await page.getByText(/The wallet is on chain 1 .* Switch the wallet to it/).waitFor();
+  await page.getByText(/The wallet is on chain 1, but this node uses chain 84532\. Switch the wallet to it/).waitFor();
   expect(await world.h.usdcOf(wallet.address)).toBe(held);
   expect(await requestCount()).toBe(before);
   await run().click();
