@@ -28,7 +28,7 @@ export async function decidePayout(
     const payout = await lockFoundPayout(tx, id, ['expected', 'undecided', 'due']);
     if (!payout) throw notFound('payout that waits for a decision');
     const { requestId } = payout;
-    if (payout.state === 'expected' && requestId !== null && (await mayComeToPayout(tx, requestId, now)))
+    if (payout.state === 'expected' && requestId !== null && (await mayComeToPayout(tx, requestId)))
       throw new AppError('CONFLICT', `The payout is left to ${requestId}, which may still come to it.`);
     const word = { decidedBy: by, decision: decision.kind === 'charge' ? `charge ${decision.account}` : decision.kind };
     if (payout.state === 'due') {

@@ -115,12 +115,12 @@ export const writeFoundPayout = (
     [id, state, source, dueMicro, paymentId, requestId, purpose, decidedBy, decision, now],
   );
 
-/** Those that wait for a payment of the books, which has come. Returns how many. */
+/** Closes those whose payment the books have by now, also while they wait for an operator. Returns how many. */
 export async function closeExplained(sql: Sql, token: string, wallet: string, now: Date): Promise<number> {
   const rows = await sql.query(
     'close-explained-payouts',
     `update found_payout f set state = 'explained', payment_id = p.id, changed_at = $3 from chain_payment p
-      where f.state in ('found', 'expected') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = $2
+      where f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = $2
         and p.nonce = f.nonce and p.direction = 'out' returning f.id`,
     [token, wallet, now],
   );
@@ -128,16 +128,17 @@ export async function closeExplained(sql: Sql, token: string, wallet: string, no
 }
 
 /**
- * True while a request may still come to a payout of its own: it has not ended, its payment is under way, or it has a bill of the last three
- * days, of which something may be returned.
+ * True while a request may still come to a payout of its own: it has not ended, its payment is under way, or it has a bill, of which something
+ * may be returned, or a failed payment, which may be mined after all, of the last three days of the books.
  */
-export async function mayComeToPayout(tx: Tx, requestId: string, now: Date): Promise<boolean> {
+export async function mayComeToPayout(tx: Tx, requestId: string): Promise<boolean> {
   const [row] = await tx.query<{ may: boolean }>(
     'may-come-to-payout',
     `select exists (select from invocation where id = $1 and completed_at is null)
          or exists (select from chain_payment where subject_id = $1
-              and (state in ('claimed', 'broadcasting') or purpose = 'bill' and created_at > $2::timestamptz - interval '3 days')) as may`,
-    [requestId, now],
+              and (state in ('claimed', 'broadcasting') or (purpose = 'bill' or purpose = 'invocation' and state = 'failed')
+                    and created_at > (select max(created_at) from chain_payment) - interval '3 days')) as may`,
+    [requestId],
   );
   return row?.may ?? false;
 }

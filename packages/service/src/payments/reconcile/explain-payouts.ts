@@ -43,7 +43,7 @@ const SOURCES_AT_ONCE = 5000;
  */
 export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const { db, chain, clock } = ctx;
-  const open = await listFoundPayouts(db, ['found', 'expected', 'due']);
+  const open = await listFoundPayouts(db, ['found', 'expected', 'undecided', 'due']);
   if (open.length === 0) return;
   await closeExplained(db, chain.token, chain.wallet, clock.now());
   const found = open.filter(({ state }) => state === 'found');

@@ -3,7 +3,11 @@ import { type Database, openDatabase } from '../../../src/db/database.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log/log.ts';
 import { type Decision, decidePayout } from '../../../src/payments/payouts/decide-payout.ts';
-import { type FoundPayout, listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
+import {
+  closeExplained,
+  type FoundPayout,
+  listFoundPayouts,
+} from '../../../src/payments/payouts/found-payout-store.ts';
 import { reportRestore, reportText } from '../../../src/payments/reconcile/report-restore.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
@@ -76,7 +80,9 @@ describe('a payout that is left to its request', () => {
       const open = await makeRequest({ isEnded: false });
       const paying = await makeRequest({ isEnded: true });
       await pay(paying, 'broadcasting');
-      for (const requestId of [open, paying]) {
+      const late = await makeRequest({ isEnded: true });
+      await pay(late, 'failed');
+      for (const requestId of [open, paying, late]) {
         const id = await makePayout({ state: 'expected', requestId });
         await expect(decide(id, decision)).rejects.toMatchObject({ code: 'CONFLICT' });
         expect(await stateOf(id)).toBe('expected');
@@ -88,6 +94,22 @@ describe('a payout that is left to its request', () => {
     const requestId = await makeRequest({ isEnded: true });
     const id = await makePayout({ state: 'expected', requestId });
     expect(await decide(id, { kind: 'loss' })).toMatchObject({ state: 'decided', source: 'loss', decidedBy: 'Ada' });
+  });
+});
+
+describe('a payout that waits for an operator', () => {
+  it('is explained, not decided, once the books have its payment', async () => {
+    const id = await makePayout({ state: 'undecided' });
+    await db.query(
+      '',
+      `insert into chain_payment (id, chain_id, token, from_address, nonce, direction, purpose, subject_id, account_id, ledger_account_id, to_address,
+         value_micro, valid_after, valid_before, signature, state, created_at)
+       values ($1, 84532, '0xusdc', '0xnode', $2, 'out', 'refund', 'req_late', null, 'outgoing', '0xpayer', 50000, 0, 0, '', 'settled', now())`,
+      [`pay_${++made}`, id],
+    );
+    expect(await closeExplained(db, '0xusdc', '0xnode', clock.now())).toBe(1);
+    expect(await stateOf(id)).toBe('explained');
+    await expect(decide(id, { kind: 'own' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
