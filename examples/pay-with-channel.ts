@@ -6,6 +6,8 @@ import { readChain } from './chain-reads.ts';
 import { agentNamed, firstWallet, type Local, runExample } from './local.ts';
 
 const calls = 100;
+/** A line on the terminal after so many calls: each takes 30 to 200 ms, by how busy the machine is. */
+const callsPerLine = 20;
 
 export async function run(local: Local): Promise<void> {
   const { privateKey, address } = firstWallet(local);
@@ -26,14 +28,17 @@ export async function run(local: Local): Promise<void> {
   const chain = readChain(local);
   const before = await chain.usdcOf(address);
   let cost = 0n;
+  console.log(`Depositing 2 USDC into a channel with the first of ${calls} calls; the others are a signature each.`);
   for (let round = 0; round < calls; round += 1) {
     const answer = await invoke(round);
     assert.ok('cost' in answer && answer.status === 'completed');
     cost += parseUnits(answer.cost ?? '', 6);
     assert.equal(before - (await chain.usdcOf(address)), parseUnits('2', 6), 'one deposit left the wallet');
+    if ((round + 1) % callsPerLine === 0) console.log(`${round + 1} of ${calls} calls done`);
   }
   assert.ok(cost > 0n, 'the calls cost something');
 
+  console.log('Closing the channel: the rest comes back.');
   const [closed] = await payer.close();
   assert.ok(closed, 'the channel was closed');
   assert.equal(parseUnits(closed.refunded, 6), parseUnits('2', 6) - cost, 'the rest was refunded');

@@ -36,13 +36,13 @@ export function NetworkView() {
   );
 }
 
+const onlineText = (nodes: Network['nodes']): string =>
+  nodes.length === 0 ? 'None known' : `${nodes.filter(({ status }) => status === 'online').length} of ${nodes.length}`;
+
 const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Network }) => (
   <>
     <Stats>
-      <Stat
-        label="Nodes online"
-        value={`${nodes.filter(({ status }) => status === 'online').length} of ${nodes.length}`}
-      />
+      <Stat label="Other nodes online" value={onlineText(nodes)} />
       <Stat label="Agents on this node" value={grouped(agents.local)} />
       <Stat label="Agents on other nodes" value={grouped(agents.remote)} />
       <Stat label="Index lag" value={index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`} />
