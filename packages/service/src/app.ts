@@ -13,6 +13,7 @@ import { mountOpenAi } from './http/faces/openai/mount-openai.ts';
 import { handlers } from './http/handlers/all.ts';
 import { mount, requestIdOf } from './http/mount.ts';
 import { mountRefunds } from './http/mount-refunds.ts';
+import { mountNotFound } from './http/pages/mount-not-found.ts';
 import { mountPageFiles } from './http/pages/mount-page-files.ts';
 import { mountPages } from './http/pages/mount-pages.ts';
 import type { HttpContext } from './http/request/http-context.ts';
@@ -37,7 +38,7 @@ export function createApp(ctx: HttpContext): Hono {
   if (ctx.faces.has('openai')) mountOpenAi(app, ctx, room);
   mountRefunds(app, ctx);
   mount(app, ctx, handlers, room);
-  app.notFound((c) => failure(new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`), requestIdOf(c)));
+  mountNotFound(app, ctx, limit);
   app.onError((error, c) => {
     const requestId = requestIdOf(c);
     if (!(error instanceof AppError)) ctx.log.error({ err: error, requestId }, 'request failed outside of its handler');

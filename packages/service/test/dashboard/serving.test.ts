@@ -203,7 +203,7 @@ describe('a dashboard that is not there', () => {
     const without = await startHarness();
     try {
       for (const path of ['/dashboard', '/dashboard/', '/dashboard/assets/index-abc.js']) {
-        const answer = await without.request('GET', path, { headers: { accept: 'text/html' } });
+        const answer = await without.request('GET', path);
         expect([answer.status, answer.body.error?.code], path).toEqual([404, 'NOT_FOUND']);
       }
       const root = await fetch(without.baseUrl, { headers: { accept: 'text/html' } });

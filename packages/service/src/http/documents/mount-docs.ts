@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context, Hono } from 'hono';
-import { AppError } from '../../lib/app-error.ts';
 import { madeOnce } from '../../lib/made-once.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { searchEntries } from './docs/search-entries.ts';
@@ -43,7 +42,7 @@ export function mountDocs(app: Hono, ctx: Pick<HttpContext, 'planLimits' | 'base
   }
   const pageAt = (c: Context) => {
     const page = pages().get(c.req.path.replace(/\/$/, ''));
-    if (!page) throw new AppError('NOT_FOUND', 'There is no such page: the contents are at /docs.');
+    if (!page) return c.notFound();
     const answer = documentAnswer(c, page(), { ...CACHE, 'content-security-policy': pagePolicy });
     // The page says it in its head: a browser under the DevTools protocol (Lighthouse) does not load it with the header.
     answer.headers.delete('referrer-policy');

@@ -1,0 +1,32 @@
+import { api } from '@agent-network/contracts/api';
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import { madeOnce } from '../../lib/made-once.ts';
+
+/** Longer paths are no slips, and are not compared. */
+const MAX_PATH_CHARS = 200;
+
+const rows = madeOnce(() =>
+  Object.values<Endpoint>(api).map(({ method, path }) => ({
+    method,
+    path,
+    whole: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    ending: new RegExp(`${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  })),
+);
+
+/**
+ * What a call that does not exist most likely means, as a sentence: the methods of its path, the path without what stands before it
+ * (`/api/agents`) or behind it (`/agents/`), or the path that ends with it (`/webhooks`). Null: nothing is like it.
+ */
+export function callMeantBy(method: string, path: string): string | null {
+  if (path.length > MAX_PATH_CHARS) return null;
+  const methods = rows().flatMap((row) => (row.whole.test(path) ? [row.method] : []));
+  if (methods.length > 0) return `This path takes ${[...new Set(methods)].join(' and ')}.`;
+  const trimmed = path.replace(/\/+$/, '');
+  const [longest] = rows()
+    .filter((row) => row.method === method && row.ending.test(trimmed))
+    .sort((a, b) => b.path.length - a.path.length);
+  if (longest) return `Did you mean ${method} ${longest.path}?`;
+  const ends = rows().filter((row) => row.method === method && trimmed !== '' && row.path.endsWith(trimmed));
+  return ends.length === 1 ? `Did you mean ${method} ${ends[0]?.path}?` : null;
+}

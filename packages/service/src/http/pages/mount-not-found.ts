@@ -1,0 +1,63 @@
+import type { Context, Hono } from 'hono';
+import { AppError } from '../../lib/app-error.ts';
+import { commonHeaders } from '../answer/common-headers.ts';
+import { toErrorAnswer } from '../answer/errors.ts';
+import type { DocumentLimit } from '../documents/limit-documents.ts';
+import { requestIdOf } from '../mount.ts';
+import type { HttpContext } from '../request/http-context.ts';
+import { callMeantBy } from './call-meant.ts';
+import { notFoundPage } from './error-page.ts';
+import { addressMeantBy } from './guessed-paths.ts';
+import { pageText } from './layout.ts';
+import { pageHeaders } from './page-headers.ts';
+import { type Site, siteOf } from './site.ts';
+import { wantsPage } from './wants-page.ts';
+
+/** A page or JSON, as the request asks. */
+const headers = { 'cache-control': 'no-store', vary: 'Accept, Authorization' };
+
+/**
+ * Answers what no route takes: a program with 404 in the envelope and what the call most likely means, a browser with a page. A browser is
+ * led to the address that a guessed path means, and everybody below `/docs`, which is for people.
+ */
+export function mountNotFound(app: Hono, ctx: HttpContext, limit: DocumentLimit): void {
+  const site = siteOf(ctx);
+  app.notFound((c) => {
+    const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
+    const address = isRead ? servedAddress(site, c.req.path) : null;
+    const isPage = isRead && wantsPage(c);
+    if (address !== null && (isPage || c.req.path.startsWith('/docs/')))
+      return new Response(null, { status: 302, headers: { ...headers, location: address, 'content-length': '0' } });
+    return isPage ? page(c, site, limit) : notFoundAnswer(c, address);
+  });
+}
+
+function servedAddress({ hasDashboard }: Site, path: string): string | null {
+  const address = addressMeantBy(path);
+  return address?.startsWith('/dashboard') && !hasDashboard ? null : address;
+}
+
+function page(c: Context, site: Site, limit: DocumentLimit): Response {
+  const refused = limit.refuse(c);
+  if (refused) return refused;
+  const text = pageText(site, notFoundPage(site));
+  const bytes = Buffer.byteLength(text);
+  limit.sent(c, bytes);
+  const own = { ...pageHeaders(), ...headers, 'content-type': 'text/html; charset=utf-8' };
+  return new Response(text, {
+    status: 404,
+    headers: { ...own, 'content-length': String(bytes), 'x-request-id': requestIdOf(c) },
+  });
+}
+
+function notFoundAnswer(c: Context, address: string | null): Response {
+  const { method, path } = c.req;
+  const meant = address === null ? callMeantBy(method, path) : `See ${address}.`;
+  const text = `There is no ${method} ${path}.${meant === null ? ' All calls are in /openapi.json.' : ` ${meant}`}`;
+  const requestId = requestIdOf(c);
+  const { status, body } = toErrorAnswer(new AppError('NOT_FOUND', text), requestId);
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...commonHeaders, ...headers, 'content-type': 'application/json', 'x-request-id': requestId },
+  });
+}
