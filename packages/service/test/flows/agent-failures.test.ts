@@ -64,6 +64,16 @@ const failures: Record<string, Failure> = {
     says: /without a JSON result/,
   },
   'nests its result 100,000 deep': { behaviour: answerWith(200, deep), code: 'invalid_response', says: /nested/ },
+  'answers with a number that no double holds': {
+    behaviour: answerWith(200, '{"result":{"a":[-1e400]}}'),
+    code: 'invalid_response',
+    says: /number that is too large/,
+  },
+  'answers with text that is not UTF-8': {
+    behaviour: answerWith(200, Buffer.from('{"result":"caf\u00e9"}', 'latin1')),
+    code: 'invalid_response',
+    says: /not UTF-8/,
+  },
   'names a cost that is a number': {
     behaviour: answerWith(200, { result: 1, cost: 0.01 }),
     code: 'invalid_response',

@@ -1,3 +1,4 @@
+import { alteredNumber } from '../../lib/altered-number.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -8,19 +9,36 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
 
-/** Reads a JSON body; undefined when there is none. Throws if it is too large, nested too deep, or not JSON. */
+const MAX_SHOWN = 40;
+const MAX_PATH = 100;
+
+/**
+ * Reads a JSON body; undefined when there is none. Throws if it is too large, nested too deep, or not JSON, or holds a number that would
+ * reach an agent as another one.
+ */
 export async function readBody(request: Request): Promise<unknown> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const bytes = request.headers.has('content-length') ? await request.arrayBuffer() : await readBounded(request);
   if (bytes.byteLength === 0) return undefined;
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(bytes));
+    text = utf8.decode(bytes);
+    value = JSON.parse(text);
   } catch {
     throw invalid('body', 'is not valid JSON');
   }
   requirePlain(value);
+  requireKept(text);
   return value;
+}
+
+function requireKept(text: string): void {
+  const altered = alteredNumber(text);
+  if (altered === null) return;
+  const { number, path } = altered;
+  const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}…` : number;
+  throw invalid(path.slice(0, MAX_PATH) || 'body', `is ${shown}, which a double cannot keep: send it as a string`);
 }
 
 /** Reads a body up to the limit, counting its bytes because it may have no length. */

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isDeeperThan } from '../../lib/json-depth.ts';
+import { holdsInfinity } from '../../lib/json-infinity.ts';
 import { parseJsonText } from '../../lib/json-text.ts';
 import type { Outcome } from '../invocation.ts';
 
@@ -20,12 +22,20 @@ export const failed = (reason: FailureReason, message: string): Outcome => ({ ki
 
 /** The end with a result that an adapter made of an answer. */
 export const completed = (result: unknown): Outcome =>
-  isDeeperThan(result, MAX_RESULT_DEPTH) ? tooDeep : { kind: 'completed', result, claimedMicro: null };
+  faultOf(result) ?? { kind: 'completed', result, claimedMicro: null };
+
+/** The failure of a result that would not be stored as the agent gave it; null: it would. */
+function faultOf(result: unknown): Outcome | null {
+  if (isDeeperThan(result, MAX_RESULT_DEPTH)) return tooDeep;
+  return holdsInfinity(result) ? tooLargeNumber : null;
+}
 
 const tooDeep = failed(
   'invalid_response',
   `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`,
 );
+const tooLargeNumber = failed('invalid_response', 'The agent answered with a number that is too large for a double.');
+const notUtf8 = failed('invalid_response', 'The agent answered with text that is not UTF-8.');
 
 const ended = (outcome: Outcome, isRetryable = false): Answered => ({ kind: 'ended', outcome, isRetryable });
 
@@ -39,14 +49,15 @@ export function readAnswer(answer: { status: number; body: Buffer }): Answered {
     const outcome = failed('agent_error', `The agent answered ${answer.status}${describeError(value?.error)}.`);
     return ended(outcome, RETRIED_STATUSES.has(answer.status));
   }
-  return ended(readResult(value));
+  return ended(isUtf8(answer.body) ? readResult(value) : notUtf8);
 }
 
 /** The outcome of a result object, from an answer or from a stream's `result` event. */
 export function readResult(value: Json | undefined): Outcome {
   if (value === undefined || !('result' in value))
     return failed('invalid_response', 'The agent answered without a JSON result.');
-  if (isDeeperThan(value.result, MAX_RESULT_DEPTH)) return tooDeep;
+  const fault = faultOf(value.result);
+  if (fault) return fault;
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
     return failed('invalid_response', 'The agent returned a cost that is not a USDC amount.');

@@ -109,6 +109,19 @@ describe('what a free-form field may hold', () => {
     expectError(await invoke(text), 'VALIDATION_ERROR', 'body');
   });
 
+  it.each(['1e400', '-1e400', '1e-400', '12345678901234567890'])(
+    'a number that would reach the agent as another one is refused, and nothing runs: %s',
+    async (number) => {
+      const calls = world.strangersAgent.calls.length;
+      for (const field of ['input', 'metadata']) {
+        const refused = await invoke(`{"task":"x","${field}":{"a":[${number}]}}`);
+        expectError(refused, 'VALIDATION_ERROR', `${field}.a.0`);
+        expect(refused.body.error.message).toContain(number);
+      }
+      expect(world.strangersAgent.calls).toHaveLength(calls);
+    },
+  );
+
   it.each([
     ['NUL', { text: '\u0000', '\u0000key': 1 }],
     ['lone surrogates', { text: '\ud800', '\udc00key': 'a\udfff' }],
