@@ -178,7 +178,7 @@ export const webhookEndpoints = {
       'Read the signing secret of an endpoint; `account` as the id: the secret for `webhookUrl` of single requests',
     params,
     data: z.object({ webhookId: z.string(), secret }),
-    errors: [],
+    errors: ['CONFLICT'],
   }),
   rotateWebhookSecret: endpoint({
     ...common,

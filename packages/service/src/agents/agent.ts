@@ -124,7 +124,8 @@ export type FaultKind =
   | 'redirect'
   | 'broken_off'
   | 'unreadable'
-  | 'changed';
+  | 'changed'
+  | 'token_lost';
 
 /** A fault beside its text: status and first characters of the answer, null when there was none. */
 export interface FaultDetail {

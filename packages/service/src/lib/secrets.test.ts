@@ -22,6 +22,7 @@ describe('sealing', () => {
   it('is not opened with another secret, nor when any bit was changed or it was cut', () => {
     const sealed = secrets.seal('text');
     expect(() => others.open(sealed)).toThrow();
+    expect([others.openOrNull(sealed), secrets.openOrNull(sealed)]).toEqual([null, 'text']);
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
       changed.writeUInt8(sealed.readUInt8(at) ^ 1, at);

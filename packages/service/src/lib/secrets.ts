@@ -14,6 +14,8 @@ export interface Secrets {
   seal(text: string): Buffer;
   /** Opens the output of `seal`; throws when it was altered or sealed with another secret. */
   open(sealed: Buffer): string;
+  /** The same, but null when it was sealed with another secret: an operator has changed SECRET_KEY, and what it holds is lost. */
+  openOrNull(sealed: Buffer): string | null;
   /** Message authentication code over purpose and parts, each delimited by its length; base64url. */
   authenticate(purpose: string, parts: readonly string[]): string;
   isAuthentic(purpose: string, parts: readonly string[], code: string): boolean;
@@ -38,6 +40,13 @@ export function createSecrets(secretKey: string): Secrets {
     for (const part of parts) text += `\n${part.length}:${part}`;
     return createHmac('sha256', macKey).update(text).digest('base64url');
   };
+  const open = (sealed: Buffer) => {
+    const decipher = createDecipheriv('aes-256-gcm', sealKey, sealed.subarray(0, IV_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    return decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  };
   return {
     seal(text) {
       const iv = randomBytes(IV_BYTES);
@@ -45,12 +54,13 @@ export function createSecrets(secretKey: string): Secrets {
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([iv, cipher.getAuthTag(), body]);
     },
-    open(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, sealed.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      return decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    open,
+    openOrNull(sealed) {
+      try {
+        return open(sealed);
+      } catch {
+        return null;
+      }
     },
     authenticate,
     isAuthentic(purpose, parts, code) {

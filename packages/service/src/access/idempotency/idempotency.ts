@@ -88,7 +88,7 @@ export async function takeUp(ctx: TakeContext, request: KeyedRequest): Promise<K
 }
 
 /**
- * The answer for a repeat. Throws CONFLICT while there is none, IDEMPOTENCY_KEY_REUSED when the key belongs to another request, and
+ * The answer for a repeat. Throws CONFLICT while there is none or when it is lost, IDEMPOTENCY_KEY_REUSED when the key belongs to another request, and
  * FORBIDDEN for another caller who lacks a right of the first.
  */
 export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest): Promise<FoundAnswer> {
@@ -98,8 +98,16 @@ export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest)
     throw new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
   requireRights(row, request);
   if (!row.answerSealed) throw stillRunning();
-  return { body: ctx.secrets.open(row.answerSealed), headers: row.answerHeaders ?? {}, hasSecret: row.hasSecret };
+  const body = ctx.secrets.openOrNull(row.answerSealed);
+  if (body === null) throw answerLost();
+  return { body, headers: row.answerHeaders ?? {}, hasSecret: row.hasSecret };
 }
+
+const answerLost = () =>
+  new AppError(
+    'CONFLICT',
+    'The call under this Idempotency-Key was done, and is not done again. Its answer was sealed with an earlier SECRET_KEY of this node and cannot be read: read what the call made.',
+  );
 
 function requireRights(row: IdempotencyRow, { callerId, scopes }: KeyCaller): void {
   if (row.callerId === callerId || row.scopes.every((scope) => scopes.includes(scope))) return;

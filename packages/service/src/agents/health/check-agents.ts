@@ -69,7 +69,8 @@ async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
 /** Tries to prove the endpoint of an agent and records the result. An agent whose upstream is wrong is proven and offline. */
 export async function tryProof(ctx: CheckContext, agent: Agent): Promise<EndpointProof> {
   if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
-  const identityToken = ctx.secrets.open(agent.tokenSealed);
+  const identityToken = ctx.secrets.openOrNull(agent.tokenSealed);
+  if (identityToken === null) return { isProven: false, reason: TOKEN_LOST };
   const upstream = openUpstream(ctx.secrets, agent);
   const proof = await proveAgent(ctx, { agent, upstream, identityToken });
   const { fault, digest } = proof.isProven && agent.protocol !== 'http' ? await checkUpstream(ctx, upstream) : unasked;
@@ -99,15 +100,16 @@ const unasked: UpstreamCheck = { fault: null, digest: null };
 async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
   const startMs = performance.now();
   const upstream = openUpstream(ctx.secrets, agent);
-  const found = await checkUpstream(ctx, upstream);
-  const fault = (await liveFault(ctx, agent, upstream, found.fault)) ?? changedFault(agent, found.digest);
+  const lost = lostToken(ctx, agent);
+  const found = lost ? unasked : await checkUpstream(ctx, upstream);
+  const fault = lost ?? (await liveFault(ctx, agent, upstream, found.fault)) ?? changedFault(agent, found.digest);
   const isAlive = fault === null;
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();
   // Counted first, so that the reputation computed below includes it.
   await addProbe(ctx.db, agent.id, isAlive ? tookMs : null, now);
   await record(ctx, agent, (current) => {
-    const isOut = fault?.isCertain === true && agent.protocol !== 'http';
+    const isOut = lost !== null || (fault?.isCertain === true && agent.protocol !== 'http');
     const failedInARow = isAlive ? 0 : current.failedInARow + 1;
     const passedInARow = isAlive ? current.passedInARow + 1 : 0;
     const event = isOut ? 'went_down' : eventOf(current, failedInARow, passedInARow);
@@ -124,6 +126,15 @@ async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
     return { events: event === null ? [] : [event], change };
   });
 }
+
+const TOKEN_LOST =
+  "The node cannot open the agent's identityToken since its SECRET_KEY was changed: ask for a new one (POST /identity/verify with newIdentityToken).";
+
+/** The fault of an agent whose token was sealed with another secret of the node: its calls cannot be signed. */
+const lostToken = ({ secrets }: HasSecrets, { tokenSealed }: Agent): UpstreamFault | null =>
+  tokenSealed === null || secrets.openOrNull(tokenSealed) !== null
+    ? null
+    : new UpstreamFault(TOKEN_LOST, { detail: { kind: 'token_lost', status: null, body: null } });
 
 /** The fault of an endpoint that takes something else than it took when its owner listed it. */
 const changedFault = ({ upstreamDigest }: Agent, digest: string | null): UpstreamFault | null =>

@@ -15,6 +15,8 @@ const adviceOn: Record<FaultKind, string> = {
   broken_off: 'Speak HTTP at this port, or HTTPS if the endpoint begins with https.',
   unreadable: 'Answer a GET with less than 1 MiB, and without compression.',
   changed: 'Prove the endpoint again if the change is meant.',
+  token_lost:
+    'Ask for a new identityToken with a signature of your wallet (POST /identity/verify with newIdentityToken), and give it to the server.',
 };
 
 type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt'>;

@@ -129,10 +129,11 @@ const sealHeaders = (secrets: Secrets, headers: Headers, endpoint: string): Buff
     ? null
     : secrets.seal(JSON.stringify({ origin: new URL(endpoint).origin, headers }));
 
-/** The stored headers; null: there are none for this endpoint's origin. */
+/** The stored headers; null: there are none for this endpoint's origin, or they were sealed with another secret of the node. */
 function openHeaders(secrets: Secrets, sealed: Buffer | null, endpoint: string): Headers | null {
-  if (sealed === null) return null;
-  const { origin, headers } = JSON.parse(secrets.open(sealed)) as { origin: string; headers: Headers };
+  const opened = sealed && secrets.openOrNull(sealed);
+  if (opened === null) return null;
+  const { origin, headers } = JSON.parse(opened) as { origin: string; headers: Headers };
   return origin === new URL(endpoint).origin ? headers : null;
 }
 

@@ -13,7 +13,17 @@ export interface Message {
   readonly body: string;
 }
 
-/** Signs a message with the valid secrets, sends it once, and returns the answer. */
+/** What the owner reads in the deliveries after the node has lost the secret. */
+const secretLost: EndpointAnswer = {
+  status: null,
+  error:
+    "Nothing was sent: the webhook's secret was sealed with an earlier SECRET_KEY of this node. Rotate the secret.",
+  response: null,
+  retryAfter: null,
+  durationMs: 0,
+};
+
+/** Signs a message with the valid secrets, sends it once, and returns the answer. Without a secret nothing is sent. */
 export async function sendDelivery(
   ctx: HasClock & HasSecrets & HasGuardedFetch,
   webhook: WebhookRow,
@@ -22,13 +32,18 @@ export async function sendDelivery(
 ): Promise<EndpointAnswer> {
   const now = ctx.clock.now();
   const timestampS = Math.floor(now.getTime() / 1000);
-  const signed = signedHeaders({ id: message.eventId, timestampS, body: message.body }, secretsOf(ctx, webhook, now));
+  const secrets = secretsOf(ctx, webhook, now);
+  if (secrets.length === 0) return secretLost;
+  const signed = signedHeaders({ id: message.eventId, timestampS, body: message.body }, secrets);
   const headers = message.sequence === null ? signed : { ...signed, 'webhook-sequence': String(message.sequence) };
   return postWebhook(ctx, { url: message.url, headers, body: message.body, signal });
 }
 
+/** Those of now; one that was sealed with another secret of the node is lost. */
 function secretsOf({ secrets }: HasSecrets, webhook: WebhookRow, now: Date): string[] {
   const { secretSealed, oldSecretSealed, oldValidUntil } = webhook;
   const isOverlap = oldSecretSealed !== null && oldValidUntil !== null && oldValidUntil > now;
-  return (isOverlap ? [secretSealed, oldSecretSealed] : [secretSealed]).map((sealed) => secrets.open(sealed));
+  return (isOverlap ? [secretSealed, oldSecretSealed] : [secretSealed]).flatMap(
+    (sealed) => secrets.openOrNull(sealed) ?? [],
+  );
 }

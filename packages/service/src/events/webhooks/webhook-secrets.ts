@@ -16,7 +16,13 @@ export async function readWebhookSecret(
   webhookId: string,
 ): Promise<DataOf<Api['getWebhookSecret']>> {
   const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
-  return { webhookId, secret: ctx.secrets.open(webhook.secretSealed) };
+  const secret = ctx.secrets.openOrNull(webhook.secretSealed);
+  if (secret === null)
+    throw new AppError(
+      'CONFLICT',
+      'The secret was sealed with an earlier SECRET_KEY of this node and cannot be read: rotate it.',
+    );
+  return { webhookId, secret };
 }
 
 /** Rotates the secret. Deliveries are signed with both for 24 hours; another rotation in that time throws CONFLICT. */

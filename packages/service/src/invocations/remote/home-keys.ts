@@ -27,7 +27,7 @@ export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & Nod
 
   async function find(home: Home, refused: string | null): Promise<KeyAtHome> {
     const sealed = await findHomeKey(ctx.db, home.nodeId);
-    const stored = sealed && ctx.secrets.open(sealed);
+    const stored = sealed && ctx.secrets.openOrNull(sealed);
     if (stored && stored !== refused) {
       known.set(home.nodeId, stored);
       return { key: stored };

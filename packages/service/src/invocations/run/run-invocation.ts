@@ -45,6 +45,14 @@ const agentRemoved: Outcome = {
   message: 'The agent was removed before it could be called.',
 };
 
+/** Calls are signed with the token: without it the agent cannot tell them from a stranger's. */
+const tokenLost: Outcome = {
+  kind: 'failed',
+  reason: 'agent_unreachable',
+  message:
+    "The node cannot open the agent's identityToken since its SECRET_KEY was changed: the agent's owner has to ask for a new one.",
+};
+
 type RunnableAgent = UpstreamFields & Pick<CallableAgent, 'tokenSealed' | 'home'>;
 
 /** Calls a local agent directly, a remote one through its home node, which holds the result to the agent's schema. */
@@ -56,7 +64,9 @@ async function call(
 ): Promise<Outcome> {
   if (home) return callHome(ctx, { home, invocation, signal });
   invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
-  const target = { ...openUpstream(ctx.secrets, agent), identityToken: ctx.secrets.open(tokenSealed) };
+  const identityToken = ctx.secrets.openOrNull(tokenSealed);
+  if (identityToken === null) return tokenLost;
+  const target = { ...openUpstream(ctx.secrets, agent), identityToken };
   return checked(ctx, invocation, await callAgent(ctx, { target, invocation, signal }));
 }
 

@@ -60,13 +60,7 @@ export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
 }
 
 /** False: it was sealed with another secret of the node. */
-function opened({ secrets }: HasSecrets, { sealed }: StoredCardKey): boolean {
-  try {
-    return secrets.open(sealed) !== '';
-  } catch {
-    return false;
-  }
-}
+const opened = ({ secrets }: HasSecrets, { sealed }: StoredCardKey): boolean => secrets.openOrNull(sealed) !== null;
 
 function newKey(ctx: HasSecrets): StoredCardKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

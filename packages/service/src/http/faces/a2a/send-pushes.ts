@@ -82,11 +82,8 @@ async function tellAll(ctx: PushContext, first: PushRow, signal: AbortSignal): P
 
 /** What goes with the messages; null: it was sealed with another secret of the node, and is lost. */
 function secretsOf({ secrets }: HasSecrets, { sealed }: PushRow): PushSecrets | null {
-  try {
-    return JSON.parse(secrets.open(sealed));
-  } catch {
-    return null;
-  }
+  const opened = secrets.openOrNull(sealed);
+  return opened === null ? null : JSON.parse(opened);
 }
 
 function send(
