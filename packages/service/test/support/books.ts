@@ -1,29 +1,18 @@
-import pg from 'pg';
-import { openDatabase } from '../../src/db/database.ts';
+import type pg from 'pg';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import { withClient, withDatabaseOf } from './kept-connections.ts';
 
 const WALLET = `
   select coalesce(sum(case when debit = 'wallet' then amount_micro else -amount_micro end), 0)::text as micro
     from transfer where debit = 'wallet' or credit = 'wallet'`;
 
-/** Asks a database with a connection of its own, whatever becomes of the services on it. */
-export async function askDatabase<Row extends pg.QueryResultRow>(
+/** Asks a database directly, whatever becomes of the services on it. */
+export const askDatabase = <Row extends pg.QueryResultRow>(
   databaseUrl: string,
   text: string,
   params: readonly unknown[] = [],
-): Promise<Row[]> {
-  const client = new pg.Client(databaseUrl);
-  // A connection that is lost fails its query; it need not fail the test run as well.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, [...params])).rows;
-  } finally {
-    await client.end();
-  }
-}
+): Promise<Row[]> => withClient(databaseUrl, async (client) => (await client.query<Row>(text, [...params])).rows);
 
 /** Spending and earnings in the figures that differ from the ledger of the same requests. */
 const FIGURES = `
@@ -95,14 +84,15 @@ const CHANNELS = `
  * What the records of requests and of money say against each other; empty when every balance is the sum of its movements and every
  * request was paid for once or paid back. What is on its way back is given a moment to get there.
  */
-export async function contradictions(databaseUrl: string): Promise<string[]> {
-  const db = openDatabase(databaseUrl, { max: 1, log: silentLog });
-  try {
+export const contradictions = (databaseUrl: string): Promise<string[]> =>
+  withDatabaseOf(databaseUrl, async (db) => {
+    // Prepared: planning them takes longer than reading the few rows of a test.
+    const ask = (name: string, text: string) => db.query<{ kind: string; subject: string; detail: string }>(name, text);
     const look = async () => [
       ...(await findMoneyContradictions({ db })),
-      ...(await db.query<{ kind: string; subject: string; detail: string }>('', FIGURES)),
-      ...(await db.query<{ kind: string; subject: string; detail: string }>('', USE)),
-      ...(await db.query<{ kind: string; subject: string; detail: string }>('', CHANNELS)),
+      ...(await ask('test-figures', FIGURES)),
+      ...(await ask('test-use', USE)),
+      ...(await ask('test-channels', CHANNELS)),
     ];
     let found = await look();
     const none = async () => {
@@ -111,10 +101,7 @@ export async function contradictions(databaseUrl: string): Promise<string[]> {
     };
     if (found.length > 0) await until(none, { timeoutMs: 3000, firstMs: 20, mostMs: 200 });
     return found.map(({ kind, subject, detail }) => `${kind}: ${subject} ${detail}`);
-  } finally {
-    await db.close();
-  }
-}
+  });
 
 /** Balance that the node's wallet must have on chain by its books. */
 export async function walletByBooks(databaseUrl: string): Promise<bigint> {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { inject } from 'vitest';
 import { TEMPLATE_DATABASE, withDatabase } from './database-url.ts';
+import { endConnections, keepConnections, withClient } from './kept-connections.ts';
 
 /**
  * Maximum connections of one Vitest worker, over all its databases, when it makes another: `maxWorkers` of these stay below
@@ -26,19 +27,25 @@ export async function createTestDatabase(copied?: TestDatabase): Promise<TestDat
   const prefix = `test_${process.env.VITEST_POOL_ID ?? 0}_`;
   const name = `${prefix}${randomBytes(8).toString('hex')}`;
   const template = copied ? new URL(copied.url).pathname.slice(1) : TEMPLATE_DATABASE;
-  await asAdmin(adminUrl, async (admin) => {
+  keepConnections(adminUrl);
+  if (copied) await endConnections(copied.url, false);
+  await withClient(adminUrl, async (admin) => {
     await assertBudget(admin, prefix);
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });
+  const url = withDatabase(adminUrl, name);
+  keepConnections(url);
   return {
-    url: withDatabase(adminUrl, name),
-    drop: () =>
-      asAdmin(adminUrl, async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
+    url,
+    async drop() {
+      await endConnections(url, true);
+      await withClient(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+    },
   };
 }
 
 /** Throws when the databases of this worker have too many connections: some file does not stop what it starts. */
-async function assertBudget(admin: pg.Client, prefix: string): Promise<void> {
+async function assertBudget(admin: pg.ClientBase, prefix: string): Promise<void> {
   const { rows } = await admin.query<{ held: number }>(
     'select coalesce(sum(numbackends), 0)::int as held from pg_stat_database where starts_with(datname, $1)',
     [prefix],
@@ -46,14 +53,4 @@ async function assertBudget(admin: pg.Client, prefix: string): Promise<void> {
   const held = rows[0]?.held ?? 0;
   if (held > MAX_CONNECTIONS_OF_WORKER)
     throw new Error(`this worker holds ${held} database connections; its budget is ${MAX_CONNECTIONS_OF_WORKER}`);
-}
-
-async function asAdmin(adminUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> {
-  const admin = new pg.Client(adminUrl);
-  await admin.connect();
-  try {
-    await work(admin);
-  } finally {
-    await admin.end();
-  }
 }

@@ -1,7 +1,6 @@
-import { openDatabase } from '../../../src/db/database.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
 import { takeDeadProcess } from '../../../src/queue/process-store.ts';
 import { askDatabase } from '../../support/books.ts';
+import { withDatabaseOf } from '../../support/kept-connections.ts';
 
 /** What a database dates by the moment at which it happened, and others wait by. */
 const AGE = `
@@ -17,10 +16,7 @@ const AGE = `
  */
 export async function letTimePass(databaseUrl: string): Promise<void> {
   await askDatabase(databaseUrl, AGE);
-  const db = openDatabase(databaseUrl, { max: 1, log: silentLog });
-  try {
+  await withDatabaseOf(databaseUrl, async (db) => {
     while (await db.transaction((tx) => takeDeadProcess(tx)));
-  } finally {
-    await db.close();
-  }
+  });
 }
