@@ -1,6 +1,6 @@
 import { errorCatalogue } from '@agent-network/contracts/errors';
 import { expect, it } from 'vitest';
-import { AppError, invalid, notFound } from './app-error.ts';
+import { AppError, invalid, invalidFields, notFound } from './app-error.ts';
 
 it('an error keeps its code, what stands beside it, and the cause that only the log sees', () => {
   const cause = new Error('secret');
@@ -17,6 +17,13 @@ it('an error keeps its code, what stands beside it, and the cause that only the 
 
 it('a code that needs nothing beside it has nothing', () =>
   expect(new AppError('UNAVAILABLE', 'Later.').extra).toEqual({}));
+
+it('a refusal repeats a bounded part of what was wrong', () => {
+  const long = 'x'.repeat(1_000_000);
+  const error = invalidFields(Array.from({ length: 1000 }, () => ({ path: long, message: long })));
+  expect(JSON.stringify(error.extra).length + error.message.length).toBeLessThan(16_000);
+  expect(invalid(long, long).message.length).toBeLessThan(1000);
+});
 
 it('what is missing and what is invalid are errors of the catalogue, in its shape', () => {
   expect(notFound('agent')).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such agent.' });

@@ -30,7 +30,32 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
 
 export const notFound = (what: string) => new AppError('NOT_FOUND', `There is no such ${what}.`);
 
-export const invalid = (path: string, message: string) =>
-  new AppError('VALIDATION_ERROR', `Invalid request: ${path} ${message}.`, {
-    details: { fields: [{ path, message }] },
+/** A field of a request that is not what it must be. */
+export interface Problem {
+  /** Names from the top of the request, joined by dots. */
+  readonly path: string;
+  readonly message: string;
+}
+
+const MOST_PROBLEMS = 20;
+const MOST_PATH = 100;
+const MOST_MESSAGE = 500;
+
+export const invalid = (path: string, message: string) => invalidFields([{ path, message }]);
+
+/** The first problems, cut: what an answer repeats of a request is bounded, or 1 MiB of unknown names would be answered with several. */
+export const shownProblems = (problems: readonly Problem[]): Problem[] =>
+  problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({
+    path: path.slice(0, MOST_PATH),
+    message: message.slice(0, MOST_MESSAGE),
+  }));
+
+/** A refusal that names the first problems. */
+export function invalidFields(problems: readonly Problem[]): AppError<'VALIDATION_ERROR'> {
+  const fields = shownProblems(problems);
+  const [first] = fields;
+  const end = first?.message.endsWith('?') ? '' : '.';
+  return new AppError('VALIDATION_ERROR', `Invalid request: ${first?.path} ${first?.message}${end}`, {
+    details: { fields },
   });
+}

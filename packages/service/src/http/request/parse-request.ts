@@ -1,5 +1,5 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
-import { AppError } from '../../lib/app-error.ts';
+import { invalidFields, type Problem } from '../../lib/app-error.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 interface Raw {
@@ -9,11 +9,7 @@ interface Raw {
   readonly body: unknown;
 }
 
-const MOST_NAME = 100;
-
-type Problem = { path: string; message: string };
-
-/** Validates all parts of a request against its row and returns them parsed. Throws VALIDATION_ERROR that names every problem. */
+/** Validates all parts of a request against its row and returns them parsed. Throws VALIDATION_ERROR that names the problems. */
 export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
   const problems: Problem[] = [];
   const check = (schema: Endpoint['body'], value: unknown): unknown => {
@@ -36,7 +32,7 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
     body: check(row.body, raw.body),
   };
   problems.push(...unknownProblems(row, raw.body));
-  if (problems.length > 0) throw new AppError('VALIDATION_ERROR', summary(problems), { details: { fields: problems } });
+  if (problems.length > 0) throw invalidFields(problems);
   return parsed as Parsed<Endpoint>;
 }
 
@@ -45,12 +41,9 @@ const unknownProblems = ({ body: schema }: Endpoint, body: unknown): Problem[] =
   schema === undefined
     ? []
     : unknownFields(schema, body).map(({ path, nearest }) => ({
-        path: path.slice(0, MOST_NAME),
+        path,
         message: `is not a field of this call${nearest === null ? '' : `; did you mean ${nearest}?`}`,
       }));
-
-const summary = ([first]: readonly Problem[]) =>
-  `Invalid request: ${first?.path} ${first?.message}${first?.message.endsWith('?') ? '' : '.'}`;
 
 /** Refuses unknown and repeated query parameters: a filter that is silently ignored would mislead. */
 function singleValues(row: Endpoint, query: Record<string, string[]>, problems: Problem[]): Record<string, string> {

@@ -10,7 +10,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
 
 const MAX_SHOWN = 40;
-const MAX_PATH = 100;
 
 /**
  * Reads a JSON body; undefined when there is none. Throws if it is too large, nested too deep, or not JSON, or holds a number that would
@@ -38,7 +37,7 @@ function requireKept(text: string): void {
   if (altered === null) return;
   const { number, path } = altered;
   const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}…` : number;
-  throw invalid(path.slice(0, MAX_PATH) || 'body', `is ${shown}, which a double cannot keep: send it as a string`);
+  throw invalid(path || 'body', `is ${shown}, which a double cannot keep: send it as a string`);
 }
 
 /** Reads a body up to the limit, counting its bytes because it may have no length. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { shownProblems } from '../../../lib/app-error.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
 import { findAgents } from './node-agent.ts';
@@ -26,10 +27,13 @@ const operation =
 function validParams<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
   const parsed = schema.safeParse(given ?? {});
   if (parsed.success) return parsed.data;
-  const violations: FieldViolation[] = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
-    field: path.map(String).join('.') || 'params',
-    description: message,
+  const problems = parsed.error.issues.map(({ path, message }) => ({
+    path: path.map(String).join('.') || 'params',
+    message,
   }));
+  const violations = shownProblems(problems).map(
+    ({ path, message }): FieldViolation => ({ field: path, description: message }),
+  );
   const [first] = violations;
   throw new A2aError('INVALID_PARAMS', `Invalid parameters: ${first?.field} ${first?.description}.`, { violations });
 }

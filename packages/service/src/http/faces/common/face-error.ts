@@ -1,5 +1,4 @@
 import type { PaymentRequiredV1, PaymentRequiredV2 } from '@agent-network/contracts/payments/x402';
-import { AppError } from '../../../lib/app-error.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import { toErrorAnswer } from '../../answer/errors.ts';
 import { logFailure } from '../../mount.ts';
@@ -26,12 +25,4 @@ export function faceErrorOf(ctx: HttpContext, route: string, requestId: string, 
   const offer = error instanceof PaymentRequiredError ? error.offer : null;
   const terms = { offer: offer?.v2 ?? null, termsV1: offer?.v1 ?? null };
   return { status, headers, error: body.error as FaceError['error'], ...terms };
-}
-
-/** A field of a face's message that is not what it must be, by its name in the message. */
-export function invalidFields(problems: readonly { readonly path: string; readonly message: string }[]) {
-  const [first] = problems;
-  return new AppError('VALIDATION_ERROR', `Invalid request: ${first?.path} ${first?.message}.`, {
-    details: { fields: [...problems] },
-  });
 }

@@ -2,9 +2,9 @@ import { AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { searchAgents } from '../../../agents/search/search-agents.ts';
+import { invalidFields } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { invalidFields } from '../common/face-error.ts';
 
 /** Most agents in one list. */
 const MAX_MODELS = 1000;

@@ -2,7 +2,7 @@ import type { RequestRecord } from '@agent-network/contracts/invocations/invocat
 import type { Context, Hono } from 'hono';
 import { hasEnded } from '../../../invocations/invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
-import { AppError } from '../../../lib/app-error.ts';
+import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { connectionOf } from '../../answer/connection.ts';
 import { streamBody } from '../../answer/sse.ts';
@@ -12,7 +12,7 @@ import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
-import { faceErrorOf, invalidFields } from '../common/face-error.ts';
+import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import { followStarted, type Started, settlementAtEnd } from '../common/purchase.ts';
 import { textOf } from '../common/text-of.ts';

@@ -1,7 +1,6 @@
 import { ChatRequest, ResponseRequest } from '@agent-network/contracts/openai';
 import type { z } from 'zod';
-import { AppError } from '../../../lib/app-error.ts';
-import { invalidFields } from '../common/face-error.ts';
+import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import { readConversation } from './messages.ts';
 
 /** A request as the invocation that it is. */
