@@ -469,6 +469,10 @@ create table channel (
   refund_id text,
   turn_request text,
   turn_until timestamp with time zone,
+  has_rest boolean generated always as ((balance_micro > charged_micro)) stored not null,
+  owes boolean generated always as ((charged_micro > (claimed_micro + lost_micro))) stored not null,
+  is_under_way boolean generated always as (((charged_micro + reserved_micro) <> (claimed_micro + lost_micro))) stored not null,
+  is_lossy boolean generated always as (((charged_micro > balance_micro) OR (lost_micro > 0))) stored not null,
   constraint channel_pkey PRIMARY KEY (id),
   constraint channel_balance_micro_check CHECK ((balance_micro >= 0)),
   constraint channel_charged_micro_check CHECK ((charged_micro >= 0)),
@@ -478,13 +482,13 @@ create table channel (
   constraint channel_reserved_micro_check CHECK ((reserved_micro >= 0))
 );
 CREATE INDEX channel_due_block ON public.channel USING btree (chain_id, due_block) WHERE (due_block IS NOT NULL);
-CREATE INDEX channel_lossy ON public.channel USING btree (chain_id, id) WHERE ((charged_micro > balance_micro) OR (lost_micro > 0));
-CREATE INDEX channel_open ON public.channel USING btree (chain_id) WHERE (balance_micro > charged_micro);
+CREATE INDEX channel_lossy ON public.channel USING btree (chain_id, id) WHERE is_lossy;
+CREATE INDEX channel_owing ON public.channel USING btree (chain_id, id) WHERE owes;
 CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
 CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, read_block);
 CREATE INDEX channel_refunding ON public.channel USING btree (chain_id, id) WHERE (refund_id IS NOT NULL);
-CREATE INDEX channel_unclaimed ON public.channel USING btree (chain_id, id) WHERE (charged_micro > (claimed_micro + lost_micro));
-CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE ((charged_micro + reserved_micro) <> (claimed_micro + lost_micro));
+CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE is_under_way;
+CREATE INDEX channel_with_rest ON public.channel USING btree (chain_id) WHERE has_rest;
 CREATE INDEX channel_withdrawing ON public.channel USING btree (chain_id, id) WHERE (withdraw_requested_at IS NOT NULL);
 
 create table channel_charge (
@@ -504,7 +508,7 @@ create table channel_charge (
   constraint channel_charge_check1 CHECK (((charged_micro IS NULL) = (ended_at IS NULL)))
 );
 CREATE INDEX channel_charge_channel ON public.channel_charge USING btree (channel_id, max_micro);
-CREATE INDEX channel_charge_ended ON public.channel_charge USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX channel_charge_created ON public.channel_charge USING btree (created_at);
 
 create table channel_claim (
   id text not null,

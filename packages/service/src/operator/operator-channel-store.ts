@@ -19,12 +19,12 @@ export interface ChannelTotals {
 export async function readChannelTotals(sql: Sql, chainId: number): Promise<ChannelTotals> {
   const [row] = await sql.query<ChannelTotals>(
     'read-channel-totals',
-    `select (select count(*)::int from channel where chain_id = $1 and balance_micro > charged_micro) as open,
+    `select (select count(*)::int from channel where chain_id = $1 and has_rest) as open,
             (select count(*)::int from channel where chain_id = $1 and withdraw_requested_at is not null) as withdrawing,
-            (select coalesce(sum(lost_micro), 0)::bigint from channel where chain_id = $1 and lost_micro > 0) as "lostMicro",
+            (select coalesce(sum(lost_micro), 0)::bigint from channel where chain_id = $1 and is_lossy) as "lostMicro",
             coalesce(sum(${unclaimed}), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt"
        from channel c ${oldestCall}
-      where c.chain_id = $1 and c.charged_micro > c.claimed_micro + c.lost_micro`,
+      where c.chain_id = $1 and c.owes`,
     [chainId],
   );
   return row as ChannelTotals;
@@ -48,7 +48,7 @@ export const listOwing = (sql: Sql, chainId: number, limit: number): Promise<Owi
             c.withdraw_requested_at as "withdrawRequestedAt", c.withdraw_delay_s as "withdrawDelayS",
             exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open) as "isClaiming"
        from (select * from channel c
-              where chain_id = $1 and (charged_micro > claimed_micro + lost_micro or withdraw_requested_at is not null)
+              where chain_id = $1 and (owes or withdraw_requested_at is not null)
               order by withdraw_requested_at is null, ${unclaimed} desc, id limit $2) c ${oldestCall}
       order by c.withdraw_requested_at is null, "unclaimedMicro" desc, c.id`,
     [chainId, limit],

@@ -72,7 +72,7 @@ async function readChannelBooks(tx: Tx, chainId: number, block: bigint): Promise
        select r.channel_id as id from channel_claim k join channel_claim_row r on r.claim_id = k.id
         where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $3)
        union
-       select id from channel where chain_id = $1 and charged_micro + reserved_micro <> claimed_micro + lost_micro
+       select id from channel where chain_id = $1 and is_under_way
      )
      select c.id, c.charged_micro + c.reserved_micro as "dueMicro", c.claimed_micro as "claimedMicro",
             (select coalesce(sum(value_micro), 0)::bigint from chain_payment p

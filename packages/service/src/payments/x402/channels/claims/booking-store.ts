@@ -111,8 +111,7 @@ export async function listLossy(sql: Sql, chainId: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-lossy-channels',
     `select id from channel
-      where chain_id = $1 and (charged_micro > balance_micro or lost_micro > 0)
-        and lost_micro <> greatest(0, charged_micro - greatest(balance_micro, claimed_micro)) limit 1000`,
+      where chain_id = $1 and is_lossy and lost_micro <> greatest(0, charged_micro - greatest(balance_micro, claimed_micro)) limit 1000`,
     [chainId],
   );
   return rows.map(({ id }) => id);

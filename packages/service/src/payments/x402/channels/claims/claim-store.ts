@@ -69,7 +69,7 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
        from channel c${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}
       cross join lateral (select min(ended_at) as at from channel_charge
                            where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest
-      where c.chain_id = $1 and c.receiver_authorizer = $2 and c.charged_micro > c.claimed_micro + c.lost_micro
+      where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes
         and (c.withdraw_requested_at is not null or c.charged_micro - c.claimed_micro >= $3 or oldest.at <= $4)
         and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
       order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $5`,
@@ -217,7 +217,8 @@ export async function deleteOldCharges(sql: Sql, before: Date, most: number): Pr
     'delete-old-channel-charges',
     `delete from channel_charge where request_id in (
        select x.request_id from channel_charge x join channel c on c.id = x.channel_id
-        where x.ended_at < $1 and x.max_micro <= c.claimed_micro + c.lost_micro order by x.ended_at limit $2) returning request_id`,
+        where x.created_at < $1 and x.ended_at < $1 and x.max_micro <= c.claimed_micro + c.lost_micro
+        order by x.created_at limit $2) returning request_id`,
     [before, most],
   );
   return rows.length;
@@ -243,7 +244,7 @@ export async function readChannelFigures(
 ): Promise<ChannelFigures> {
   const [row] = await sql.query<ChannelFigures>(
     'read-channel-figures',
-    `select (select count(*)::int from channel where chain_id = $1 and balance_micro > charged_micro) as open,
+    `select (select count(*)::int from channel where chain_id = $1 and has_rest) as open,
             coalesce(sum(c.charged_micro - c.claimed_micro - c.lost_micro), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt",
             count(*) filter (where c.withdraw_requested_at is not null)::int as withdrawals,
             count(*) filter (where least(covered.max, c.balance_micro) - c.claimed_micro >= $2 and covered.at < $3
@@ -254,7 +255,7 @@ export async function readChannelFigures(
                            where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest on true
        left join lateral (select min(ended_at) as at, max(max_micro) as max from channel_charge
                            where channel_id = c.id and max_micro > c.claimed_micro and max_micro <= c.charged_micro) covered on true
-      where c.chain_id = $1 and c.charged_micro > c.claimed_micro + c.lost_micro`,
+      where c.chain_id = $1 and c.owes`,
     [chainId, due.minMicro, due.chargedBefore, due.withdrawnBefore],
   );
   return row ?? { open: 0, unclaimedMicro: 0n, oldestAt: null, overdue: 0, withdrawals: 0 };
