@@ -8,11 +8,15 @@ import {
 import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
 import { structHasher } from './typed-struct.ts';
 
-const hashInvocationReceipt = structHasher('InvocationReceipt', invocationReceiptTypes.InvocationReceipt);
-const hashPaymentReceipt = structHasher('Receipt', paymentReceiptTypes.Receipt);
+const hashInvocationReceipt = structHasher(
+  'InvocationReceipt',
+  invocationReceiptTypes.InvocationReceipt,
+  invocationReceiptDomain,
+);
+const hashPaymentReceipt = structHasher('Receipt', paymentReceiptTypes.Receipt, () => paymentReceiptDomain);
 
 export const invocationReceiptDigest = (chainId: number, receipt: InvocationReceipt) =>
-  hashInvocationReceipt(invocationReceiptDomain(chainId), receipt);
+  hashInvocationReceipt(chainId, receipt);
 
 export const paymentReceiptDigest = (receipt: PaymentReceipt) =>
-  hashPaymentReceipt(paymentReceiptDomain, { ...receipt });
+  hashPaymentReceipt(paymentReceiptDomain.chainId, { ...receipt });

@@ -23,12 +23,27 @@ const encoders: Record<StructType[number]['type'], (value: string | number) => s
   bytes32: String,
 };
 
-/** Makes the EIP-712 digest of a struct whose fields are values. The hash of its type is computed once. */
-export function structHasher(name: string, type: StructType): (domain: Domain, message: Message) => Hex {
+/**
+ * Makes the EIP-712 digest of a struct whose fields are values. The hashes of its type and of its domain, which differs only by the chain,
+ * are computed once.
+ */
+export function structHasher(
+  name: string,
+  type: StructType,
+  domainOf: (chainId: number) => Domain,
+): (chainId: number, message: Message) => Hex {
   const struct = typeHash(`${name}(${type.map((field) => `${field.type} ${field.name}`).join(',')})`);
-  return (domain, message) => {
+  const separators = new Map<number, Hex>();
+  const separatorOf = (chainId: number) => {
+    const known = separators.get(chainId);
+    if (known) return known;
+    const domain = domainOf(chainId);
     const separator = hashOf(DOMAIN, hashText(domain.name), hashText(domain.version), word(domain.chainId));
+    separators.set(chainId, separator);
+    return separator;
+  };
+  return (chainId, message) => {
     const fields = type.map((field) => encoders[field.type](message[field.name] as string | number));
-    return typedDigest(separator, hashOf(struct, ...fields));
+    return typedDigest(separatorOf(chainId), hashOf(struct, ...fields));
   };
 }
