@@ -53,7 +53,7 @@ export async function countOutcomes(
        on conflict (agent_id) do update set due_at = least(r.due_at, excluded.due_at)
      ), feedback as (
        insert into feedback_due (request_id) select request_id from fresh f
-        where $5 and (wallet <> '' or exists (select from chain_payment b where b.subject_id = f.request_id and b.purpose = 'bill'))
+        where $5 and exists (select from chain_payment p where p.subject_id = f.request_id and p.purpose in ('invocation', 'bill'))
      ), outdated as (
        delete from payer where account_id in (select account_id from fresh) and breadth < $4
      )
