@@ -47,6 +47,18 @@ const highestVoucher = (name: string, comparison: '<=' | '<') => `
                       where channel_id = c.id and max_micro ${comparison} c.charged_micro and max_micro > c.claimed_micro
                       order by max_micro desc limit 1) ${name} on true`;
 
+/** Of so many calls by their sums one is the oldest, unless as many are in flight at once: looking at all would take longer with each call. */
+const OLDEST_AMONG = 100;
+
+/** The end of the oldest call of a channel that is not claimed, and fulfils a condition. */
+const oldestCall = (name: string, condition: string) => `
+  cross join lateral (
+    select min(ended_at) as at from (select ended_at from channel_charge
+      where channel_id = c.id and max_micro > c.claimed_micro and ${condition} order by max_micro limit ${OLDEST_AMONG}) first
+  ) ${name}`;
+
+const oldestCharged = oldestCall('oldest', 'charged_micro > 0');
+
 /** Which channels may be worth a claim: those that owe an amount, or since a time, and those whose payer withdraws. */
 export interface UnclaimedFilter {
   readonly chainId: number;
@@ -66,9 +78,7 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
             below.max_micro as "belowMax", below.signature as "belowSignature",
             oldest.at as "oldestAt", c.withdraw_requested_at as "withdrawRequestedAt", c.payer, c.payer_authorizer as "payerAuthorizer",
             c.receiver, c.receiver_authorizer as "receiverAuthorizer", c.token, c.withdraw_delay_s as "withdrawDelayS", c.salt
-       from channel c${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}
-      cross join lateral (select min(ended_at) as at from channel_charge
-                           where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest
+       from channel c${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}${oldestCharged}
       where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes
         and (c.withdraw_requested_at is not null or c.charged_micro - c.claimed_micro >= $3 or oldest.at <= $4)
         and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
@@ -247,14 +257,10 @@ export async function readChannelFigures(
     `select (select count(*)::int from channel where chain_id = $1 and has_rest) as open,
             coalesce(sum(c.charged_micro - c.claimed_micro - c.lost_micro), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt",
             count(*) filter (where c.withdraw_requested_at is not null)::int as withdrawals,
-            count(*) filter (where least(covered.max, c.balance_micro) - c.claimed_micro >= $2 and covered.at < $3
+            count(*) filter (where least(covered.max_micro, c.balance_micro) - c.claimed_micro >= $2 and oldest_covered.at < $3
                or least(c.charged_micro, c.balance_micro) - c.claimed_micro >= $2 and c.withdraw_requested_at < $4
                or c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s' < $4)::int as overdue
-       from channel c
-       left join lateral (select min(ended_at) as at from channel_charge
-                           where channel_id = c.id and max_micro > c.claimed_micro and charged_micro > 0) oldest on true
-       left join lateral (select min(ended_at) as at, max(max_micro) as max from channel_charge
-                           where channel_id = c.id and max_micro > c.claimed_micro and max_micro <= c.charged_micro) covered on true
+       from channel c${highestVoucher('covered', '<=')}${oldestCharged}${oldestCall('oldest_covered', 'max_micro <= c.charged_micro')}
       where c.chain_id = $1 and c.owes`,
     [chainId, due.minMicro, due.chargedBefore, due.withdrawnBefore],
   );
