@@ -54,7 +54,7 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
       client: address,
     }).finally(ended);
     const settled: SettleResponse = {
-      ...{ success: true, payer: channel.config.payer, transaction: transactionHash, network: ctx.chain.caip2 },
+      ...{ success: true, payer: channel.payer, transaction: transactionHash, network: ctx.chain.caip2 },
       amount: amountMicro.toString(),
       extra: { channelState: toChannelState(channel) },
     };

@@ -52,7 +52,7 @@ export async function setVoucherResponse(
 ): Promise<void> {
   const channel = await ctx.channels.read(channelId);
   if (!channel) return;
-  const { payer } = channel.config;
+  const { payer } = channel;
   const transactionHash = deposit?.transactionHash ?? '';
   const response: SettleResponse = {
     ...{ success: true, payer, transaction: transactionHash, network: ctx.chain.caip2 },

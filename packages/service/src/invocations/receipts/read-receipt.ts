@@ -50,7 +50,7 @@ async function paidByOf(ctx: HasChannels, { payerLedgerId }: InvocationContent):
     return { payer: (payerLedgerId && payerAddressOf(payerLedgerId)) ?? payerLedgerId ?? '', channel: '' };
   const channel = await ctx.channels.read(channelId);
   invariant(channel !== null, 'the channel that paid for a request is known');
-  return { payer: channel.config.payer, channel: channelId };
+  return { payer: channel.payer, channel: channelId };
 }
 
 async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Buffer> {

@@ -3,18 +3,11 @@ import type { Sql, Tx } from '../../../db/sql.ts';
 import { openLedgerAccount } from '../../ledger/ledger-store.ts';
 import { type Channel, channelAccountId } from './channel.ts';
 
-const columns = `id, payer, payer_authorizer as "payerAuthorizer", receiver, receiver_authorizer as "receiverAuthorizer", token,
-  withdraw_delay_s as "withdrawDelayS", salt, balance_micro as "balanceMicro", claimed_micro as "claimedMicro",
-  charged_micro as "chargedMicro", reserved_micro as "reservedMicro", signed_micro as "signedMicro", signature,
-  published_micro as "publishedMicro", refund_nonce as "refundNonce", withdraw_requested_at as "withdrawRequestedAt",
-  refund_id as "refundId", case when turn_until > now() then turn_request end as "turnRequestId"`;
-
-type Row = Omit<Channel, 'config'> & ChannelConfig;
-
-const toChannel = (row: Row): Channel => {
-  const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelayS, salt, ...rest } = row;
-  return { ...rest, config: { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelayS, salt } };
-};
+/** Read twice for each call: the configuration, which a voucher brings itself, is left out. */
+const columns = `id, payer, balance_micro as "balanceMicro", claimed_micro as "claimedMicro", charged_micro as "chargedMicro",
+  reserved_micro as "reservedMicro", signed_micro as "signedMicro", signature, published_micro as "publishedMicro",
+  refund_nonce as "refundNonce", withdraw_requested_at as "withdrawRequestedAt", refund_id as "refundId",
+  case when turn_until > now() then turn_request end as "turnRequestId"`;
 
 /** Records a channel with its ledger account, unless it is known. Its balance is raised when a deposit is deep enough in the chain. */
 export async function openChannel(
@@ -36,18 +29,18 @@ export async function openChannel(
 }
 
 export async function findChannels(sql: Sql, ids: readonly string[]): Promise<Map<string, Channel>> {
-  const rows = await sql.query<Row>('find-channels', `select ${columns} from channel where id = any($1)`, [ids]);
-  return new Map(rows.map((row) => [row.id, toChannel(row)]));
+  const rows = await sql.query<Channel>('find-channels', `select ${columns} from channel where id = any($1)`, [ids]);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Locks channels in the order of their ids, so that batches cannot deadlock. Before accounts of the ledger. */
 export async function lockChannels(tx: Tx, ids: readonly string[]): Promise<Map<string, Channel>> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<Channel>(
     'lock-channels',
     `select ${columns} from channel where id = any($1) order by id for no key update`,
     [ids],
   );
-  return new Map(rows.map((row) => [row.id, toChannel(row)]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** A voucher that pays for a request. */

@@ -1,11 +1,11 @@
 import type { ChannelStateExtra } from '@agent-network/contracts/payments/x402';
-import type { ChannelConfig } from '../../../chain/channels/channel-digests.ts';
 
 /** A channel of the scheme `batch-settlement`, as the node's books have it; see the table `channel`. */
 export interface Channel {
   /** EIP-712 digest of the configuration, lower case. */
   readonly id: string;
-  readonly config: ChannelConfig;
+  /** The paying wallet. */
+  readonly payer: string;
   readonly balanceMicro: bigint;
   readonly claimedMicro: bigint;
   readonly chargedMicro: bigint;
