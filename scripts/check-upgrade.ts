@@ -13,8 +13,11 @@ import { checkOut, removeCheckOut } from './check-out.ts';
  */
 const EXAMPLES = ['pay-with-x402-fetch', 'pay-as-v1-client', 'invoke-async', 'stream-an-answer', 'run-your-own-agent'];
 const START_WITHIN_MS = 120_000;
-/** Fields that change by themselves: health checks, and the scores that are computed from them. */
-const CHANGING = new Set(['lastSeen', 'reputation', 'uptime', 'status', 'online', 'avgResponseTime']);
+/** Fields that change by themselves: of agents, health checks and the scores that are computed from them; of balances, the calls of the hour. */
+const CHANGING = {
+  '/agents/': new Set(['lastSeen', 'reputation', 'uptime', 'status', 'online', 'avgResponseTime']),
+  '/payments/balance': new Set(['callsLeft']),
+};
 
 const repository = realpathSync(join(import.meta.dirname, '..'));
 const root = mkdtempSync(join(tmpdir(), 'upgrade-'));
@@ -81,8 +84,10 @@ async function readAnswers({ local }: Node): Promise<Map<string, Json>> {
   const answers = new Map<string, Json>();
   const read = async (path: string): Promise<Json> => {
     const response = await fetch(local.baseUrl + path, { headers: { authorization: `Bearer ${local.apiKey}` } });
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-    const { data } = (await response.json()) as { data: Json };
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+    // Each start has a port of its own.
+    const { data } = JSON.parse(text.replaceAll(local.baseUrl, 'http://node')) as { data: Json };
     answers.set(path, data);
     return data;
   };
@@ -111,7 +116,8 @@ function differences(before: unknown, after: unknown, at: string): string[] {
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return before.flatMap((each, index) => differences(each, after[index], `${at}[${index}]`));
   if (!isObject(before) || !isObject(after)) return isDeepStrictEqual(before, after) ? [] : [at];
-  const names = Object.keys(before).filter((name) => !(at.startsWith('/agents/') && CHANGING.has(name)));
+  const changing = Object.entries(CHANGING).find(([path]) => at.startsWith(path))?.[1];
+  const names = Object.keys(before).filter((name) => !changing?.has(name));
   return names.flatMap((name) => differences(before[name], after[name], `${at} ${name}`));
 }
 
