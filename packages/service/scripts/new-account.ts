@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { Plan } from '@agent-network/contracts/access/access';
 import { defaultScopes, Scope } from '@agent-network/contracts/access/scopes';
 import { openAccount } from '../src/access/accounts/open-account.ts';
@@ -6,39 +5,51 @@ import { issueApiKey } from '../src/access/keys/manage-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLog } from '../src/lib/log/log.ts';
+import { databaseUrlOf, readArguments, runCommand, UsageError } from './command-line.ts';
 
-const usage = `Opens an account and prints an API key for it, once. For operators; needs DATABASE_URL and CHAIN_ID of the node.
+const usage = `Opens an account and prints an API key for it, once. For operators; needs DATABASE_URL and CHAIN_ID of the node
+(without DATABASE_URL: the local node which was started here).
 
-  npm run account -- 0x<wallet address> [--plan free|pro|enterprise] [--scopes invoke,payments:read] [--name text]
+  npm run account -- 0x<wallet address> [--plan ${Plan.options.join('|')}] [--scopes invoke,payments:read] [--name text]
+
+Scopes: ${Scope.options.join(', ')}. Default: ${[...defaultScopes, 'keys:manage'].join(', ')}.
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+interface Given {
+  readonly plan: string;
+  readonly scopes?: string | undefined;
+  readonly name: string;
+}
+
+function termsOf([address = '', extra]: readonly string[], { plan, scopes }: Given) {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(address))
+    throw new UsageError(`"${address}" is no wallet address: it is 0x and 40 hexadecimal digits.`);
+  if (extra !== undefined) throw new UsageError(`One address at a time: "${extra}" is too much.`);
+  const known = Plan.safeParse(plan);
+  if (!known.success) throw new UsageError(`There is no plan "${plan}": it is one of ${Plan.options.join(', ')}.`);
+  const named = scopes?.split(',') ?? [...defaultScopes, 'keys:manage'];
+  const wrong = named.find((each) => !Scope.safeParse(each).success);
+  if (wrong !== undefined) throw new UsageError(`There is no scope "${wrong}": they are ${Scope.options.join(', ')}.`);
+  return { address, plan: known.data, scopes: Scope.array().parse(named) };
+}
+
+await runCommand(async () => {
+  const given = readArguments(usage, {
     plan: { type: 'string', default: 'free' },
     scopes: { type: 'string' },
     name: { type: 'string', default: 'first key' },
-  },
-});
-const [address = ''] = positionals;
-const databaseUrl = process.env.DATABASE_URL;
-const plan = Plan.safeParse(values.plan);
-const scopes = Scope.array().safeParse(values.scopes?.split(',') ?? [...defaultScopes, 'keys:manage']);
-
-if (!/^0x[0-9a-fA-F]{40}$/.test(address) || !databaseUrl || !plan.success || !scopes.success) {
-  console.error(usage);
-  process.exitCode = 2;
-} else {
-  const db = openDatabase(databaseUrl, { max: 1, log: silentLog });
-  const keyMode = process.env.CHAIN_ID === '8453' ? ('live' as const) : ('test' as const);
-  const ctx = { db, clock: systemClock, keyMode };
-  const account = await openAccount(ctx, { address, plan: plan.data, isWalletProven: false });
-  const key = await issueApiKey(ctx, {
-    accountId: account.accountId,
-    name: values.name,
-    scopes: scopes.data,
-    expiresAt: null,
   });
-  console.log(JSON.stringify({ ...account, plan: plan.data, apiKey: key.apiKey, scopes: key.scopes }, null, 2));
-  await db.close();
-}
+  if (given === null) return;
+  const { name } = given.values;
+  const { address, plan, scopes } = termsOf(given.positionals, given.values);
+  const db = openDatabase(databaseUrlOf(process.env), { max: 1, log: silentLog });
+  try {
+    const keyMode = process.env.CHAIN_ID === '8453' ? ('live' as const) : ('test' as const);
+    const ctx = { db, clock: systemClock, keyMode };
+    const account = await openAccount(ctx, { address, plan, isWalletProven: false });
+    const key = await issueApiKey(ctx, { accountId: account.accountId, name, scopes, expiresAt: null });
+    console.log(JSON.stringify({ ...account, plan, apiKey: key.apiKey, scopes: key.scopes }, null, 2));
+  } finally {
+    await db.close();
+  }
+});

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type DatabaseOptions, openDatabase } from '../src/db/database.ts';
 import { hostsOf } from '../src/db/primary/database-hosts.ts';
@@ -15,8 +14,10 @@ import { listProcesses, readDatabase, readQueues, readSettlements } from '../src
 import { isCaughtUp } from '../src/payments/payouts/catch-up-store.ts';
 import { type Decision, decidePayout } from '../src/payments/payouts/decide-payout.ts';
 import { needsOperator, reportRestore, reportText } from '../src/payments/reconcile/report-restore.ts';
+import { databaseUrlOf, readArguments, runCommand, UsageError } from './command-line.ts';
 
-const usage = `For the operator of a node, on its database (DATABASE_URL). Prints JSON; ends with 1 when something is wrong.
+const usage = `For the operator of a node, on its database: DATABASE_URL, or that of the local node which was started here.
+Prints JSON; ends with 1 when something is wrong, with 2 when the command is.
 
   npm run operator -- status                        processes with version and draining, queues, settlements, replication, holes
   npm run operator -- reconcile                     holds every request against the ledger; lists contradictions
@@ -85,12 +86,13 @@ interface Options {
 }
 
 function whichOf({ process: name, all }: Options): Which {
-  if (all === (name !== undefined)) throw new Error('drain needs either --process <id, place or label> or --all');
+  if (all === (name !== undefined))
+    throw new UsageError('drain needs either --process <id, place or label> or --all; status lists the processes.');
   return name === undefined ? 'all' : { name };
 }
 
 function waitOf({ wait = '60' }: Options): number {
-  if (!/^\d{1,6}$/.test(wait)) throw new Error('--wait takes whole seconds');
+  if (!/^\d{1,6}$/.test(wait)) throw new UsageError('--wait takes whole seconds.');
   return Number(wait) * 1000;
 }
 
@@ -169,44 +171,49 @@ const commands: Record<string, (url: string, options: Options) => Promise<boolea
     const { subject: id, by } = options;
     const decision = decisionOf(options);
     if (!id || !by || !decision)
-      throw new Error('decide needs a payout, --by, and one of --charge <account>, --loss and --own');
+      throw new UsageError(
+        'decide needs a payout, --by <your name>, and one of --charge <account>, --loss and --own; reconcile --report lists the payouts.',
+      );
     print({ decided: await onNode(url, (db) => decidePayout({ db, clock: systemClock }, { id, decision, by })) });
     return true;
   },
   async 'accept-database'(url, { by }) {
-    if (!by) throw new Error('accept-database needs --by: your name is kept with your word');
+    if (!by) throw new UsageError('accept-database needs --by <your name>: it is kept with your word.');
     const hole = await onServer(url, (client) => acceptHole(client, by));
     print({ accepted: hole });
     return hole !== null;
   },
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    by: { type: 'string' },
-    process: { type: 'string' },
-    all: { type: 'boolean', default: false },
-    wait: { type: 'string' },
-    undo: { type: 'boolean' },
-    report: { type: 'boolean' },
-    json: { type: 'boolean' },
-    charge: { type: 'string' },
-    loss: { type: 'boolean' },
-    own: { type: 'boolean' },
-  },
-});
-const command = commands[positionals[0] ?? ''];
-const url = process.env.DATABASE_URL;
-if (!command || !url) {
-  console.error(usage);
-  process.exitCode = 2;
-} else {
-  try {
-    const end = await command(url, { ...values, subject: positionals[1] });
-    process.exitCode = typeof end === 'number' ? end : end ? 0 : 1;
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  }
+const options = {
+  by: { type: 'string' },
+  process: { type: 'string' },
+  all: { type: 'boolean', default: false },
+  wait: { type: 'string' },
+  undo: { type: 'boolean' },
+  report: { type: 'boolean' },
+  json: { type: 'boolean' },
+  charge: { type: 'string' },
+  loss: { type: 'boolean' },
+  own: { type: 'boolean' },
+} as const;
+
+/** The command of the words given, also written apart (`backup check`), and what it is about. */
+function commandOf(words: readonly string[]) {
+  const whole = words.join('-');
+  const name = Object.hasOwn(commands, whole) ? whole : (words[0] ?? '');
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) throw new UsageError(`There is no command "${name}": --help lists them.`);
+  const [subject, ...more] = name === whole ? [] : words.slice(1);
+  const extra = name === 'decide' ? more[0] : subject;
+  if (extra !== undefined) throw new UsageError(`${name} does not take "${extra}": --help shows what it takes.`);
+  return { command, subject };
 }
+
+await runCommand(async () => {
+  const given = readArguments(usage, options);
+  if (given === null) return;
+  const { command, subject } = commandOf(given.positionals);
+  const end = await command(databaseUrlOf(process.env), { ...given.values, subject });
+  process.exitCode = typeof end === 'number' ? end : end ? 0 : 1;
+});
