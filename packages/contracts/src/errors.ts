@@ -11,7 +11,6 @@ export const PaymentTerms = z.object({
 });
 
 const FieldProblems = z.object({ fields: z.array(z.object({ path: z.string(), message: z.string() })) });
-const Shortfall = z.object({ required: Usdc, available: Usdc });
 const none = z.object({});
 
 /** How to get what a refused caller lacks. */
@@ -25,9 +24,12 @@ const Help = z.object({
     .meta({ examples: ['agentnet login'] }),
 });
 export type Help = z.infer<typeof Help>;
-/** Of answers with 401 and 403. */
-const help = Help.optional().describe('How to get what is missing: every 401 and 403 has it.');
+/** Of answers that refuse for want of a right or of money. */
+const help = Help.optional().describe(
+  'How to get what is missing: every 401, 402 and 403 has it, and every lack of funds.',
+);
 const denied = z.object({ help });
+const shortfall = z.object({ help, details: z.object({ required: Usdc, available: Usdc }) });
 
 const AgentUnavailable = z.object({
   agentId: Id,
@@ -53,6 +55,7 @@ export const errorCatalogue = {
       payment: PaymentTerms,
       agentId: Id.optional().describe('The agent to be paid, when it replaces the requested one.'),
       details: z.object({ reason: z.string() }).optional(),
+      help,
     }),
   },
   FORBIDDEN: { status: 403, when: 'The key lacks the scope, or the caller does not own the resource.', extra: denied },
@@ -76,7 +79,7 @@ export const errorCatalogue = {
   INSUFFICIENT_FUNDS: {
     status: 422,
     when: "The client's treasury holds less than the cost.",
-    extra: z.object({ details: Shortfall }),
+    extra: shortfall,
   },
   NO_AGENT_FITS: {
     status: 422,
@@ -96,7 +99,7 @@ export const errorCatalogue = {
   INSUFFICIENT_BALANCE: {
     status: 422,
     when: "The calling agent's treasury holds less than the cost.",
-    extra: z.object({ details: Shortfall }),
+    extra: shortfall,
   },
   RATE_LIMITED: {
     status: 429,

@@ -25,6 +25,14 @@ it('a refusal repeats a bounded part of what was wrong', () => {
   expect(invalid(long, long).message.length).toBeLessThan(1000);
 });
 
+it('a refusal says the first three problems, and how many more there are', () => {
+  const problems = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, message: 'is missing' }));
+  expect(invalidFields(problems.slice(0, 2)).message).toBe('Invalid request: a is missing; b is missing.');
+  expect(invalidFields(problems).message).toBe(
+    'Invalid request: a is missing; b is missing; c is missing; and 2 more.',
+  );
+});
+
 it('what is missing and what is invalid are errors of the catalogue, in its shape', () => {
   expect(notFound('agent')).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such agent.' });
   const error = invalid('rates.perHour', 'is wrong');

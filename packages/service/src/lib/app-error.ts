@@ -50,12 +50,13 @@ export const shownProblems = (problems: readonly Problem[]): Problem[] =>
     message: message.slice(0, MOST_MESSAGE),
   }));
 
-/** A refusal that names the first problems. */
+const MOST_SAID = 3;
+
+/** A refusal that says the first problems in its message; `details` has more of them. */
 export function invalidFields(problems: readonly Problem[]): AppError<'VALIDATION_ERROR'> {
   const fields = shownProblems(problems);
-  const [first] = fields;
-  const end = first?.message.endsWith('?') ? '' : '.';
-  return new AppError('VALIDATION_ERROR', `Invalid request: ${first?.path} ${first?.message}${end}`, {
-    details: { fields },
-  });
+  const said = fields.slice(0, MOST_SAID).map(({ path, message }) => `${path} ${message}`);
+  const more = problems.length - said.length;
+  const text = `Invalid request: ${said.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  return new AppError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`, { details: { fields } });
 }

@@ -28,6 +28,20 @@ describe('the answer to a failure', () => {
     expect(headers).toEqual({});
   });
 
+  it('of a lack of money or of a right says how to get it', () => {
+    const details = { required: '1.00', available: '0.00' };
+    const errors = [
+      new AppError('INSUFFICIENT_FUNDS', 'No.', { details }),
+      new AppError('INSUFFICIENT_BALANCE', 'No.', { details }),
+      new AppError('UNAUTHORIZED', 'No.'),
+      new AppError('FORBIDDEN', 'No.'),
+    ];
+    for (const error of errors)
+      expect(toErrorAnswer(error, 'req_1').body).toMatchObject({
+        error: { help: { page: expect.stringMatching(/^\/dashboard\//), docs: expect.stringMatching(/^\/docs\//) } },
+      });
+  });
+
   it.each<[AppError, number, number]>([
     [new AppError('UNAVAILABLE', 'Later.'), 5, 10],
     [new AppError('PAYMENT_PENDING', 'Wait.', { details: { requestId: 'req_1', transactionHash: null } }), 2, 2],

@@ -24,11 +24,19 @@ export function retryAfterOf(code: string): string | undefined {
 }
 
 const keysHelp = { page: '/dashboard/keys', docs: '/docs/conventions#keys' } as const;
-/** Default `help` by error code: of each 401 and 403. */
+const treasuryHelp = {
+  page: '/dashboard/payments',
+  docs: '/docs/calling#treasury',
+  command: 'agentnet deposit',
+} as const;
+/** Default `help` by error code: of each 401 and 403, and of each lack of money. */
 const helps: Readonly<Record<string, Help | undefined>> = {
   UNAUTHORIZED: { ...keysHelp, command: 'agentnet login' },
   FORBIDDEN: { ...keysHelp, command: 'agentnet whoami' },
   SPENDING_LIMIT_EXCEEDED: { ...keysHelp, command: 'agentnet keys list' },
+  PAYMENT_REQUIRED: { ...treasuryHelp, docs: '/docs/calling#paying' },
+  INSUFFICIENT_FUNDS: treasuryHelp,
+  INSUFFICIENT_BALANCE: treasuryHelp,
   STORAGE_LIMIT_EXCEEDED: { page: '/dashboard/usage', docs: '/docs/conventions#limits' },
 };
 

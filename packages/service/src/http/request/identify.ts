@@ -1,3 +1,4 @@
+import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
 import { type Caller, requireScope } from '../../access/caller/caller.ts';
@@ -31,7 +32,7 @@ export async function identify(
     const signedIn = token === null ? null : await bySession(ctx, row, c, token);
     if (signedIn) return signedIn;
     if (row.auth === 'none' || (row.keyless === 'reads' && showsRequest(c))) return anonymous;
-    throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
+    throw missingKey(ctx, row, c);
   } catch (error) {
     if (error instanceof AppError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN'))
       await countCall(
@@ -41,6 +42,20 @@ export async function identify(
       );
     throw error;
   }
+}
+
+/** The 401 of a call without a key: what to send, and where none is needed. */
+function missingKey({ faces }: HttpContext, row: Endpoint, c: Context): AppError {
+  const send = 'Send "Authorization: Bearer <API key>"';
+  if (c.req.header('x-api-key') !== undefined) return new AppError('UNAUTHORIZED', `${send}, not X-API-Key.`);
+  if (row.keyless === 'reads')
+    return new AppError('UNAUTHORIZED', `${send}, or the X-Result-Token that came with the call's answer.`);
+  if (row === api.invokeAgent && faces.has('x402')) {
+    const help = { page: '/dashboard/keys', docs: '/docs/calling#keyless', command: 'agentnet login' };
+    const message = `${send}; or call without a key, paid by a wallet: POST /x402/${c.req.param('agentId')}.`;
+    return new AppError('UNAUTHORIZED', message, { help });
+  }
+  return new AppError('UNAUTHORIZED', `${send}.`);
 }
 
 /** True for a caller without a key who shows that a request is theirs; whether it is, its reader decides. */

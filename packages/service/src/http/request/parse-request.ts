@@ -1,5 +1,6 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { invalidFields, type Problem } from '../../lib/app-error.ts';
+import { problemText } from './problem-text.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 interface Raw {
@@ -14,7 +15,7 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
   const problems: Problem[] = [];
   const check = (schema: Endpoint['body'], value: unknown): unknown => {
     if (!schema) return undefined;
-    const parsed = schema.safeParse(value);
+    const parsed = schema.safeParse(value, { error: problemText });
     if (parsed.success) return parsed.data;
     for (const { path, message } of parsed.error.issues)
       problems.push({ path: path.map(String).join('.') || 'body', message });
@@ -42,7 +43,7 @@ const unknownProblems = ({ body: schema }: Endpoint, body: unknown): Problem[] =
     ? []
     : unknownFields(schema, body).map(({ path, nearest }) => ({
         path,
-        message: `is not a field of this call${nearest === null ? '' : `; did you mean ${nearest}?`}`,
+        message: `is not a field of this call${nearest === null ? '' : `: did you mean ${nearest}?`}`,
       }));
 
 /** Refuses unknown and repeated query parameters: a filter that is silently ignored would mislead. */

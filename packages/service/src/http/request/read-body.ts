@@ -24,8 +24,8 @@ export async function readBody(request: Request): Promise<unknown> {
   try {
     text = utf8.decode(bytes);
     value = JSON.parse(text);
-  } catch {
-    throw invalid('body', 'is not valid JSON');
+  } catch (error) {
+    throw invalid('body', `is not valid JSON${whyNot(request, error)}`);
   }
   requirePlain(value);
   requireKept(text);
@@ -38,6 +38,14 @@ function requireKept(text: string): void {
   const { number, path } = altered;
   const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}…` : number;
   throw invalid(path || 'body', `is ${shown}, which a double cannot keep: send it as a string`);
+}
+
+/** The usual causes: another type of body, or one that was cut off. */
+function whyNot(request: Request, error: unknown): string {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim() ?? '';
+  if (/^(multipart\/|text\/|application\/x-www-form-urlencoded$)/.test(type))
+    return `: send application/json instead of ${type}`;
+  return error instanceof SyntaxError && /end of JSON|Unterminated/.test(error.message) ? ': it ends too early' : '';
 }
 
 /** Reads a body up to the limit, counting its bytes because it may have no length. */

@@ -197,3 +197,43 @@ describe('how the answer comes', () => {
     expectError(await h.request('GET', `/invoke/${data.requestId}`, { key: free.identityToken }), 'NOT_FOUND');
   });
 });
+
+describe('the usual mistakes are answered with what to do', () => {
+  const post = (headers: Record<string, string>, body: string) =>
+    fetch(`${h.baseUrl}/invoke/${priced.id}`, { method: 'POST', headers, body }).then(async (answer) => {
+      const { error } = (await answer.json()) as { error: { message: string; help?: object } };
+      return { status: answer.status, ...error };
+    });
+  const keyed = () => ({ authorization: `Bearer ${client.key}` });
+  const json = { 'content-type': 'application/json' };
+
+  it('without a key: where a wallet alone is enough', async () => {
+    const { status, message, help } = await post(json, '{"task":"x"}');
+    expect([status, message]).toEqual([
+      401,
+      `Send "Authorization: Bearer <API key>"; or call without a key, paid by a wallet: POST /x402/${priced.id}.`,
+    ]);
+    expect(help).toMatchObject({ docs: '/docs/calling#keyless' });
+    expect((await post({ ...json, 'x-api-key': client.key }, '{"task":"x"}')).message).toBe(
+      'Send "Authorization: Bearer <API key>", not X-API-Key.',
+    );
+  });
+
+  it.each([
+    ['', json, 'Invalid request: body is missing: send an object.'],
+    ['{"task":', json, 'Invalid request: body is not valid JSON: it ends too early.'],
+    [
+      'task=x',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      'Invalid request: body is not valid JSON: send application/json instead of application/x-www-form-urlencoded.',
+    ],
+    ['{}', json, 'Invalid request: task is missing: send a string.'],
+    [
+      '{"tsk":"x"}',
+      json,
+      'Invalid request: task is missing: send a string; tsk is not a field of this call: did you mean task?',
+    ],
+  ])('a body of %j', async (body, headers, message) => {
+    expect(await post({ ...keyed(), ...headers }, body)).toMatchObject({ status: 400, message });
+  });
+});
