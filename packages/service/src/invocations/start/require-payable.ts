@@ -20,8 +20,16 @@ export function insufficient(
 ): AppError {
   const details = { required: formatUsdc(requiredMicro), available: formatUsdc(availableMicro) };
   return caller.kind === 'agent'
-    ? new AppError('INSUFFICIENT_BALANCE', message ?? "The agent's treasury balance is below the cost: deposit into it.", { details })
-    : new AppError('INSUFFICIENT_FUNDS', message ?? 'The treasury balance is below the cost: deposit, or pay the call with x402.', { details });
+    ? new AppError(
+        'INSUFFICIENT_BALANCE',
+        message ?? "The agent's treasury balance is below the cost: deposit into it.",
+        { details },
+      )
+    : new AppError(
+        'INSUFFICIENT_FUNDS',
+        message ?? 'The treasury balance is below the cost: deposit, or pay the call with x402.',
+        { details },
+      );
 }
 
 /** Throws VALIDATION_ERROR for a price above the most that the caller pays. */
