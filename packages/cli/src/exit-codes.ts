@@ -55,13 +55,26 @@ export function failureOf(error: unknown): Failure {
   if (isApiError(error, 'UNAUTHORIZED') || isApiError(error, 'FORBIDDEN'))
     return { exitCode: EXIT.unauthorized, code: error.code, message: `${message} ${HOW_TO_SIGN_IN}`, requestId };
   const exitCode = PAYMENT_CODES.has(error.code) ? EXIT.payment : EXIT.failed;
-  return { exitCode, code: error.code, message: withFields(error, message), requestId };
+  return { exitCode, code: error.code, message: withHint(error, withFields(error, message)), requestId };
+}
+
+const hints: Partial<Record<string, string>> = {
+  PAYMENT_REQUIRED: 'Fill the treasury with "agentnet deposit <amount>", or pay from a wallet with "--pay x402".',
+  INSUFFICIENT_FUNDS: 'See "agentnet balance", and fill the treasury with "agentnet deposit <amount>".',
+  SPENDING_LIMIT_EXCEEDED: 'See "agentnet keys list".',
+};
+
+/** What to do next with this program. */
+function withHint(error: ApiError, message: string): string {
+  const isAgent = isApiError(error, 'NOT_FOUND') && message.includes('no such agent');
+  const hint = isAgent ? 'Find the id of an agent with "agentnet search".' : hints[error.code];
+  return hint === undefined ? message : `${message} ${hint}`;
 }
 
 export const HOW_TO_SIGN_IN = 'Sign in with "agentnet login", or set AGENTNET_API_KEY.';
 
 function withFields(error: ApiError, message: string): string {
   if (!isApiError(error, 'VALIDATION_ERROR')) return message;
-  const fields = error.extra.details.fields.map((field) => `\n  ${field.path}: ${field.message}`);
-  return `${message}${fields.join('')}`;
+  const unsaid = error.extra.details.fields.filter((field) => !message.includes(`${field.path} ${field.message}`));
+  return `${message}${unsaid.map((field) => `\n  ${field.path}: ${field.message}`).join('')}`;
 }

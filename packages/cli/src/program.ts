@@ -90,4 +90,7 @@ export async function run(process: NodeJS.Process): Promise<void> {
   }
 }
 
-const usageOf = ({ message }: CommanderError): string => `${message.replace(/^error: /, '')} See "agentnet help".`;
+function usageOf({ message }: CommanderError): string {
+  const said = message.replace(/^error: /, '').replace(/\n/g, ' ');
+  return `${said}${/[.?)]$/.test(said) ? '' : '.'} See "agentnet help".`;
+}

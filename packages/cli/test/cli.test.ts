@@ -264,6 +264,14 @@ describe("an agent of one's own", () => {
   });
 });
 
+it('the status of a node counts its agents; the balance names each treasury', async () => {
+  expect((await agentnet(['status'])).stdout).toMatch(/^agents +\d+ here, \d+ at other nodes$/m);
+  const { treasuries, spendable } = await json('balance');
+  const { stdout } = await agentnet(['balance']);
+  expect(stdout).toContain(`for calls  ${spendable.total} USDC`);
+  for (const { treasuryId } of treasuries) expect(stdout).toContain(treasuryId);
+});
+
 describe('errors', () => {
   it.each([
     ['an unknown command', ['fly'], 2],

@@ -29,14 +29,31 @@ export function addMoney(program: Command): void {
 
 async function balance(session: Session): Promise<void> {
   const found = await session.requireClient().getBalance();
-  session.terminal.result(found, () =>
-    formatFacts([
+  const { terminal } = session;
+  terminal.result(found, () => {
+    const facts = formatFacts([
       ['available', `${found.available} USDC`],
       ['held', `${found.held} USDC`],
       ['pending', `${found.pending} USDC`],
+      ['for calls', `${found.spendable.total} USDC`],
       ['network', found.network],
-    ]),
-  );
+    ]);
+    if (found.treasuries.length === 0) return facts;
+    const treasuries = formatTable(
+      found.treasuries,
+      [
+        { title: 'TREASURY', value: (each) => each.treasuryId },
+        { title: 'OF', value: (each) => each.agentName ?? each.label ?? 'the account', isFlexible: true },
+        { title: 'AVAILABLE', value: (each) => each.available, alignsRight: true },
+        { title: 'HELD', value: (each) => each.held, alignsRight: true },
+      ],
+      terminal.columns,
+    );
+    return `${facts}\n\n${treasuries}`;
+  });
+  // What agents earned is theirs: calls of the account are paid from its own treasury.
+  if (found.spendable.limitedBy === 'funds' && Number(found.spendable.total) === 0)
+    terminal.note('No call can be paid from a treasury: deposit with "agentnet deposit <amount>".');
 }
 
 async function deposit(session: Session, amount: string, { treasury }: { treasury?: string }): Promise<void> {

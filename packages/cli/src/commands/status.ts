@@ -42,7 +42,8 @@ async function status({ url, client, terminal }: Session): Promise<ExitCode> {
     formatFacts([
       ['node', url],
       ['ready', isReady ? terminal.good('yes') : terminal.bad(readiness.status === null ? 'no answer' : 'no')],
-      ['agents', network && String((network as { agents?: { total?: number } }).agents?.total ?? '')],
+      ['version', network?.node.version ?? null],
+      ['agents', network && `${network.agents.local} here, ${network.agents.remote} at other nodes`],
     ]),
   );
   return isReady ? EXIT.done : EXIT.failed;
