@@ -2,15 +2,23 @@ import { forgetOldEntries } from './access/audit/audit.ts';
 import { forgetExpiredKeys, forgetSecrets } from './access/idempotency/idempotency.ts';
 import { forgetWindows } from './access/limits/forget-windows.ts';
 import { forgetOldSessions } from './access/sessions/manage-sessions.ts';
+import { HAS_DUE_CHECKS } from './agents/agent-store.ts';
 import type { CheckContext } from './agents/health/check-agents.ts';
 import { checkDueAgents } from './agents/health/check-agents.ts';
+import { HAS_SOLD } from './agents/registry-entry/agent-token-store.ts';
 import type { FollowContext } from './agents/registry-entry/follow-owners.ts';
 import { followOwners } from './agents/registry-entry/follow-owners.ts';
 import type { EntryKeeper } from './agents/registry-entry/keep-entries.ts';
+import { HAS_FEEDBACK_DUE } from './agents/reputation/feedback-store.ts';
 import type { HasFeedbackGiver } from './agents/reputation/give-feedback.ts';
 import { giveFeedback } from './agents/reputation/give-feedback.ts';
+import { HAS_UNCOUNTED } from './agents/reputation/outcome-store.ts';
 import { recomputeReputations } from './agents/reputation/recompute-reputations.ts';
+import { HAS_DUE_REPUTATIONS } from './agents/reputation/reputation-store.ts';
 import type { HasListing } from './agents/search/listing.ts';
+import { createHeadWatch } from './chain/head-watch.ts';
+import { HAS_OPEN_NONCES } from './chain/transaction-store.ts';
+import { HAS_UNSHOWN_TRANSFERS } from './chain/transfer-point-store.ts';
 import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
 import { forgetPushes, startPushes } from './http/faces/a2a/send-pushes.ts';
@@ -18,21 +26,30 @@ import { auditMoney } from './invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from './invocations/audit/release-stale-holds.ts';
 import type { EndContext } from './invocations/finish/end-invocations.ts';
 import { settleBills } from './invocations/finish/settle-bills.ts';
+import { HAS_ORPHANS } from './invocations/invocation-store.ts';
 import { collectRefunds } from './invocations/remote/collect-refunds.ts';
+import { HAS_DUE_HOME_CALLS } from './invocations/remote/home-store.ts';
 import { settleHomeCalls } from './invocations/remote/settle-home-calls.ts';
 import { foldStoredBytes, forgetContents } from './invocations/retention/forget-contents.ts';
+import { HAS_STORAGE_CHANGES } from './invocations/retention/storage-store.ts';
 import { failOverdue } from './invocations/run/fail-overdue.ts';
+import { HAS_OVERDUE, HAS_QUEUED } from './invocations/run/queue-store.ts';
 import type { HasBacklog } from './invocations/run/run-queued.ts';
 import type { PayContext } from './invocations/start/pay-and-run.ts';
 import { recoverInvocations } from './invocations/start/recover-invocations.ts';
+import { HAS_FIGURES_DUE } from './invocations/stats/call-figure-store.ts';
 import { foldFigures } from './invocations/stats/fold-figures.ts';
 import { forgetUnpaid } from './invocations/unpaid/keep-unpaid.ts';
 import type { HasRetention } from './lib/retention.ts';
 import type { NetworkContext } from './network/nodes/network-context.ts';
 import { startNetwork } from './network/start-network.ts';
 import { foldTotals } from './payments/ledger/fold-totals.ts';
+import { HAS_UNFOLDED_TOTALS } from './payments/ledger/ledger-total-store.ts';
 import type { HasPlatformFee } from './payments/ledger/platform-fee.ts';
+import { HAS_OPEN_BILLS, HAS_UNFINISHED_PAYMENTS } from './payments/onchain/chain-payment-list-store.ts';
 import { forgetOldStrikes } from './payments/onchain/payer-standing.ts';
+import { IS_BEHIND } from './payments/payouts/catch-up-store.ts';
+import { HAS_FOUND_PAYOUTS } from './payments/payouts/found-payout-store.ts';
 import { releaseForgottenWithdrawals } from './payments/payouts/hold-withdrawal.ts';
 import { type PayoutContext, readWallet } from './payments/reconcile/read-payouts.ts';
 import type { ReconcileContext } from './payments/reconcile/reconcile.ts';
@@ -41,6 +58,7 @@ import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
 import { settleOwed } from './payments/settlement/settle-owed.ts';
 import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
+import { HAS_CHANNELS } from './payments/x402/channels/chain/channel-reading-store.ts';
 import { actOnChannels } from './payments/x402/channels/claims/act-on-channels.ts';
 import { bookClaims } from './payments/x402/channels/claims/book-claims.ts';
 import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
@@ -51,9 +69,10 @@ import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
 import type { HasDrain } from './queue/drain.ts';
 import type { HasProcessId } from './queue/heartbeat.ts';
 import type { JobHandlers } from './queue/job-types.ts';
-import { type Repeating, repeatEvery, repeatHere } from './queue/repeat-every.ts';
+import { createSchedule, type RecurringWork, type Repeating, type Schedule } from './queue/schedule.ts';
 import { watchChainIndex } from './registry/read/read-chain-index.ts';
 import type { HasRegistryReader } from './registry/read/read-registry.ts';
+import { HAS_OPEN_WRITES } from './registry/write/registry-write-store.ts';
 import type { RegistryWriter } from './registry/write/registry-writer.ts';
 import { forgetOldChanges } from './replica/forget-changes.ts';
 
@@ -85,58 +104,93 @@ export const jobHandlers = (ctx: JobContext): JobHandlers => ({
   'settle-payment': ({ paymentId }) => settleOwed(ctx, paymentId),
 });
 
-/** Starts the recurring jobs: `repeatEvery` runs on one process of the node at a time, `repeatHere` on each. */
+/** Starts the recurring jobs: those of `every` run on one process of the node at a time, those of `here` on each. */
 export function startRecurring(ctx: JobContext): Repeating[] {
-  return [
-    ctx.webhookDispatcher.start(),
-    startNetwork(ctx),
-    startPushes(ctx),
-    repeatEvery(ctx, 'check-agents', 1000, () => checkDueAgents(ctx)),
-    repeatEvery(ctx, 'recompute-reputations', 2000, () => recomputeReputations(ctx)),
-    repeatEvery(ctx, 'give-feedback', 2000, () => giveFeedback(ctx)),
-    // In every process: each knows only its own lost work.
-    repeatHere(ctx, 'recover-invocations', 2000, async () => {
-      if (!ctx.drain.isAsked()) await recoverInvocations(ctx);
-    }),
-    repeatHere(ctx, 'run-queued', 1000, () => ctx.backlog.pump()),
-    repeatEvery(ctx, 'fail-overdue', 1000, () => failOverdue(ctx)),
-    repeatEvery(ctx, 'forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx)),
-    repeatEvery(ctx, 'forget-secrets', 60_000, () => forgetSecrets(ctx)),
-    repeatEvery(ctx, 'forget-old-entries', 3_600_000, () => forgetOldEntries(ctx)),
-    repeatEvery(ctx, 'forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx)),
-    repeatEvery(ctx, 'forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx)),
-    repeatEvery(ctx, 'forget-old-strikes', 3_600_000, () => forgetOldStrikes(ctx)),
-    repeatEvery(ctx, 'forget-contents', 60_000, () => forgetContents(ctx)),
-    repeatEvery(ctx, 'forget-events', 60_000, () => forgetEvents(ctx)),
-    repeatEvery(ctx, 'forget-unpaid', 60_000, () => forgetUnpaid(ctx)),
-    repeatEvery(ctx, 'forget-pushes', 3_600_000, () => forgetPushes(ctx)),
-    repeatEvery(ctx, 'forget-windows', 3_600_000, () => forgetWindows(ctx)),
-    repeatEvery(ctx, 'forget-changes', 60_000, () => forgetOldChanges(ctx)),
-    repeatEvery(ctx, 'fold-storage', 5000, () => foldStoredBytes(ctx)),
-    repeatEvery(ctx, 'fold-figures', 1000, () => foldFigures(ctx)),
-    repeatEvery(ctx, 'release-stale-holds', 60_000, () => releaseStaleHolds(ctx)),
-    repeatEvery(ctx, 'release-forgotten-withdrawals', 30_000, () => releaseForgottenWithdrawals(ctx)),
-    repeatEvery(ctx, 'audit-money', 10_000, () => auditMoney(ctx)),
-    repeatEvery(ctx, 'watch-reserves', 15_000, () => watchReserves(ctx)),
-    repeatEvery(ctx, 'fold-totals', 1000, () => foldTotals(ctx)),
-    repeatEvery(ctx, 'reconcile-payments', 2000, () => reconcilePayments(ctx)),
-    // In every process: each reports its own figures.
-    repeatHere(ctx, 'watch-settlement', 10_000, () => watchSettlement(ctx)),
-    repeatEvery(ctx, 'claim-channels', 2000, () => ctx.channelClaims.claim('due')),
-    repeatEvery(ctx, 'book-claims', 15_000, () => bookClaims(ctx)),
-    repeatEvery(ctx, 'forget-charges', 3_600_000, () => forgetCharges(ctx)),
-    // In every process: each reports its own figures.
-    repeatHere(ctx, 'measure-channels', 10_000, () => measureChannels(ctx)),
-    repeatEvery(ctx, 'settle-bills', 2000, () => settleBills(ctx)),
-    repeatEvery(ctx, 'read-transfers', 2000, () => readWallet(ctx)),
-    repeatEvery(ctx, 'follow-channels', 2000, () => actOnChannels(ctx)),
-    repeatEvery(ctx, 'collect-refunds', 2000, () => collectRefunds(ctx)),
-    repeatEvery(ctx, 'settle-home-calls', 2000, () => settleHomeCalls(ctx)),
-    repeatEvery(ctx, 'read-registry', ctx.registry.pollMs, () => ctx.registryReader.read()),
-    repeatEvery(ctx, 'write-registry', 1000, () => ctx.registryWriter.write()),
-    repeatEvery(ctx, 'keep-entries', 60_000, () => ctx.entryKeeper.keep()),
-    repeatHere(ctx, 'watch-registrar', 10_000, () => ctx.registrarGas.refresh()),
-    repeatEvery(ctx, 'follow-owners', 1000, () => followOwners(ctx)),
-    repeatHere(ctx, 'watch-registry', 10_000, () => watchChainIndex(ctx)),
-  ];
+  const schedule = createSchedule(ctx, () => ({ now: ctx.clock.now(), chainId: ctx.chain.chainId }));
+  addWorkOnCalls(ctx, schedule);
+  addWorkOnMoney(ctx, schedule);
+  addWorkOnTheChain(ctx, schedule);
+  addRemovals(ctx, schedule);
+  return [ctx.webhookDispatcher.start(schedule), startNetwork(ctx, schedule), startPushes(ctx, schedule), schedule];
+}
+
+/** Agents and their calls. */
+function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
+  every('check-agents', 1000, () => checkDueAgents(ctx), { look: { sql: HAS_DUE_CHECKS } });
+  every('recompute-reputations', 2000, () => recomputeReputations(ctx), {
+    look: { sql: `${HAS_UNCOUNTED} or ${HAS_DUE_REPUTATIONS}` },
+  });
+  every('give-feedback', 2000, () => giveFeedback(ctx), { look: { sql: HAS_FEEDBACK_DUE } });
+  // In every process: each knows only its own lost work.
+  here('recover-invocations', 2000, async () => ctx.drain.isAsked() || recoverInvocations(ctx), {
+    look: { sql: HAS_ORPHANS },
+  });
+  here('run-queued', 1000, () => ctx.backlog.pump(), {
+    look: { sql: HAS_QUEUED, isDue: () => ctx.backlog.isWaiting() || ctx.runner.hasWaiting() },
+  });
+  every('fail-overdue', 1000, () => failOverdue(ctx), { look: { sql: HAS_OVERDUE } });
+  every('fold-figures', 1000, () => foldFigures(ctx), { look: { sql: HAS_FIGURES_DUE } });
+  every('fold-storage', 5000, () => foldStoredBytes(ctx), { look: { sql: HAS_STORAGE_CHANGES } });
+  every('collect-refunds', 2000, () => collectRefunds(ctx), { look: { sql: HAS_UNSHOWN_TRANSFERS } });
+  every('settle-home-calls', 2000, () => settleHomeCalls(ctx), { look: { sql: HAS_DUE_HOME_CALLS } });
+}
+
+function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
+  every('fold-totals', 1000, () => foldTotals(ctx), { look: { sql: HAS_UNFOLDED_TOTALS } });
+  every('settle-bills', 2000, () => settleBills(ctx), { look: { sql: HAS_OPEN_BILLS } });
+  every('release-stale-holds', 60_000, () => releaseStaleHolds(ctx));
+  every('release-forgotten-withdrawals', 30_000, () => releaseForgottenWithdrawals(ctx));
+  every('audit-money', 10_000, () => auditMoney(ctx));
+  every('watch-reserves', 15_000, () => watchReserves(ctx));
+  const look = { sql: HAS_CHANNELS };
+  every('claim-channels', 2000, () => ctx.channelClaims.claim('due'), { look });
+  every('book-claims', 15_000, () => bookClaims(ctx), { look });
+  every('follow-channels', 2000, () => actOnChannels(ctx), { look });
+  // In every process: each reports its own figures.
+  here('watch-settlement', 10_000, () => watchSettlement(ctx));
+  here('measure-channels', 10_000, () => measureChannels(ctx));
+  here('watch-registrar', 10_000, () => ctx.registrarGas.refresh());
+  here('watch-registry', 10_000, () => watchChainIndex(ctx));
+}
+
+/** What the chain's head decides. */
+function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
+  const { follow } = createHeadWatch(ctx);
+  const payments = follow(() => reconcilePayments(ctx));
+  every('reconcile-payments', 2000, payments.work, {
+    look: { sql: `${HAS_OPEN_NONCES} or ${HAS_UNFINISHED_PAYMENTS}`, isDue: payments.isDue },
+  });
+  const transfers = follow(() => readWallet(ctx));
+  every('read-transfers', 2000, transfers.work, {
+    look: { sql: `${HAS_UNSHOWN_TRANSFERS} or ${HAS_FOUND_PAYOUTS} or ${IS_BEHIND}`, isDue: transfers.isDue },
+  });
+  const registry = follow(() => ctx.registryReader.read());
+  every('read-registry', ctx.registry.pollMs, registry.work, { look: { isDue: registry.isDue } });
+  const writes = follow(async () => {
+    await ctx.registryWriter.write();
+    return true;
+  });
+  if (ctx.registrar)
+    every('write-registry', 1000, writes.work, { look: { sql: HAS_OPEN_WRITES, isDue: writes.isDue } });
+  every('keep-entries', 60_000, () => ctx.entryKeeper.keep());
+  every('follow-owners', 1000, () => followOwners(ctx), { look: { sql: HAS_SOLD } });
+}
+
+/** On a new database there is nothing to remove yet. */
+function addRemovals(ctx: JobContext, schedule: Schedule): void {
+  const every = (name: string, intervalMs: number, work: RecurringWork) =>
+    schedule.every(name, intervalMs, work, { isFirstLater: true });
+  every('forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx));
+  every('forget-secrets', 60_000, () => forgetSecrets(ctx));
+  every('forget-old-entries', 3_600_000, () => forgetOldEntries(ctx));
+  every('forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx));
+  every('forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx));
+  every('forget-old-strikes', 3_600_000, () => forgetOldStrikes(ctx));
+  every('forget-contents', 60_000, () => forgetContents(ctx));
+  every('forget-events', 60_000, () => forgetEvents(ctx));
+  every('forget-unpaid', 60_000, () => forgetUnpaid(ctx));
+  every('forget-pushes', 3_600_000, () => forgetPushes(ctx));
+  every('forget-windows', 3_600_000, () => forgetWindows(ctx));
+  every('forget-changes', 60_000, () => forgetOldChanges(ctx));
+  every('forget-charges', 3_600_000, () => forgetCharges(ctx));
 }

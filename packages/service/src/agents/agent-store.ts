@@ -216,6 +216,8 @@ export async function listChangedRows(
   return { agents, settledAt: row?.settledAt ?? '' };
 }
 
+export const HAS_DUE_CHECKS = '(select min(next_check_at) from agent where next_check_at is not null) <= given.now';
+
 /** Takes the agents whose check is due and postpones their next check, so that another process gets different ones. */
 export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<Agent[]> {
   return sql.query<Agent>(

@@ -9,6 +9,7 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
   return {
     chainId: () => client.getChainId(),
     headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
+    headHash: async () => (await client.getBlock({ blockTag: 'latest' })).hash,
     /** The chain's own time, in seconds. Authorization windows are measured by it, not by our clock. */
     headTimeS: async () => (await client.getBlock({ blockTag: 'latest' })).timestamp,
     /** Timestamp of a block, in seconds; null when the chain does not know the block. */

@@ -77,6 +77,9 @@ export async function reopenNonce(sql: Sql, hash: string): Promise<void> {
   if (rows[0]) await strandKey(sql, rows[0]);
 }
 
+export const HAS_OPEN_NONCES = `(select hash from chain_transaction where chain_id = given.chain_id and state = 'sent'
+  order by chain_id, signer, nonce limit 1) is not null`;
+
 /** Lists unmined nonces first sent before a time, in nonce order per key. */
 export const listOpenNonces = (sql: Sql, chainId: number, before: Date): Promise<OpenNonce[]> =>
   sql.query<OpenNonce>(

@@ -54,6 +54,8 @@ export async function insertUnshown(
   );
 }
 
+export const HAS_UNSHOWN_TRANSFERS = 'exists (select from unshown_transfer)';
+
 /** Deletes the stored transfers of payments that have settled. */
 export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
   await sql.query(

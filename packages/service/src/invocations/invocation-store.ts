@@ -187,6 +187,11 @@ export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<s
   return rows.map(({ id }) => id);
 }
 
+/** As `takeOrphans`, with all that a process runs for longer than 10 s. */
+export const HAS_ORPHANS = `(select count(*) from invocation v where v.status in ('pending', 'processing')
+  and (v.worker is null or coalesce(v.started_at, v.created_at) < now() - interval '10 seconds'
+       or not exists (select from process p where p.id = v.worker))) > 0`;
+
 /**
  * Takes over invocations whose process is gone or gave them back, and this process's own ones that it does not track (`tracked` lists the
  * others). A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to

@@ -3,7 +3,7 @@ import { Counter, Gauge, type OpenMetricsContentType, type Registry } from 'prom
 export const registryMetrics = (registers: Registry<OpenMetricsContentType>[]) => ({
   readModelLag: new Gauge({
     name: 'registry_read_model_lag_seconds',
-    help: 'Age of the registry in memory after the last attempt to refresh it, once a second; it grows while the database is away.',
+    help: 'Age of the registry in memory after the last attempt to refresh it, every five seconds; it grows while the database is away.',
     registers,
   }),
   registryBlock: new Gauge({

@@ -1,14 +1,14 @@
 import { countAgents } from '../agents/remote/list-remote-agents.ts';
 import type { HasListing } from '../agents/search/listing.ts';
-import { type Repeating, repeatEvery, repeatHere } from '../queue/repeat-every.ts';
+import type { Repeating, Schedule } from '../queue/schedule.ts';
 import { checkAgent } from './entries/check-agent.ts';
 import { checkNode } from './entries/check-node.ts';
 import { followEntries } from './entries/follow-entries.ts';
 import { createShares, takeDue } from './entries/network-shares.ts';
 import { askNode, showNodes } from './feed/ask-node.ts';
-import { takeDueAgents, takeDueNodes, wakeRefused } from './nodes/entry-store.ts';
+import { HAS_DUE_ENTRIES, HAS_UNFOLLOWED, takeDueAgents, takeDueNodes, wakeRefused } from './nodes/entry-store.ts';
 import type { NetworkContext } from './nodes/network-context.ts';
-import { listNodes, takeDueFeeds } from './nodes/node-store.ts';
+import { HAS_DUE_NODES, HAS_UNSHOWN_NODES, listNodes, takeDueFeeds } from './nodes/node-store.ts';
 
 /** Lease of a check of another node: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
@@ -21,7 +21,7 @@ export const MAX_NODES = 1000;
  * Maintains the list of other nodes and their agents: follows the registry, reads the files behind its entries, and polls each node's feed.
  * New nodes, agents and feeds have separate limits, with shares for each node, key and site, so that none blocks others.
  */
-export function startNetwork(ctx: NetworkContext & HasListing): Repeating {
+export function startNetwork(ctx: NetworkContext & HasListing, schedule: Schedule): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
   const onError = (err: unknown) => {
@@ -54,15 +54,15 @@ export function startNetwork(ctx: NetworkContext & HasListing): Repeating {
   }
 
   const tickMs = Math.min(ctx.registry.pollMs, LONGEST_TICK_MS);
-  const loops = [
-    repeatEvery(ctx, 'follow-network', tickMs, follow),
-    repeatHere(ctx, 'look-at-network', tickMs, look),
-    repeatHere(ctx, 'count-network', COUNT_EVERY_MS, () => countNetwork(ctx)),
-  ];
+  schedule.every('follow-network', tickMs, follow, {
+    look: { sql: `${HAS_UNFOLLOWED} or ${HAS_UNSHOWN_NODES}`, isDue: () => !hasRefused },
+  });
+  schedule.here('look-at-network', tickMs, look, { look: { sql: `${HAS_DUE_NODES} or ${HAS_DUE_ENTRIES}` } });
+  schedule.here('count-network', COUNT_EVERY_MS, () => countNetwork(ctx));
   return {
     async stop() {
       stopping.abort();
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await schedule.stop();
       await Promise.all([strangers, agents, feeds].map((slots) => slots.idle()));
     },
   };

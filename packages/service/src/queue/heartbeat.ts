@@ -67,6 +67,7 @@ export async function startHeartbeat(
   const delayMeter = createDelayMeter();
   let id: string = randomUUID();
   let drainAskedAt: string | null = null;
+  let hasDead = false;
   await register(db, { ...self, id, workerIds: [], drainAskedAt });
   await unlockOrphanedJobs(db);
 
@@ -78,6 +79,7 @@ export async function startHeartbeat(
     const told = await db.transaction((tx) => touchProcess(tx, id, beat));
     if (told) {
       drainAskedAt = told.drainAskedAt;
+      hasDead = told.hasDead;
       if (told.outdatedBy !== null) drain?.outdate(told.outdatedBy);
       drain?.hear(drainAskedAt !== null);
       // The operator waits for it: told now, not with the next beat.
@@ -94,9 +96,9 @@ export async function startHeartbeat(
     turn = turn.catch(() => undefined).then(beatOnce);
     return turn;
   };
-  const stopBeating = startBeating({ log, isDraining: () => drain?.isAsked() ?? false }, beatSelf, () =>
-    buryTheDead(ctx, hooks),
-  );
+  const stopBeating = startBeating({ log, isDraining: () => drain?.isAsked() ?? false }, beatSelf, async () => {
+    if (hasDead) await buryTheDead(ctx, hooks);
+  });
 
   return {
     processId: () => id,

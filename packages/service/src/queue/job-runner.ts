@@ -18,8 +18,8 @@ import type { Log } from '../lib/log/log.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { JobHandlers, JobRun } from './job-types.ts';
 
-/** Maximum start delay of a job whose NOTIFY was lost, or whose time has come. */
-const POLL_MS = 1_000;
+/** Each worker polls by itself so often, in case that nobody nudges: NOTIFY and the supervisor of the worker do, sooner. */
+const POLL_MS = 5_000;
 /** Time after which a runner with a free place that has not looked for jobs counts as stuck. */
 const STUCK_MS = 10_000;
 const LAST_WORDS_MS = 500;
@@ -39,6 +39,8 @@ export type RunnerContext = HasDb & { readonly log: Log; readonly heartbeat: Hea
 export interface JobRunner {
   /** Resolves with the reason once no more jobs are taken, even if graphile-worker's own shutdown never completes. */
   readonly ended: Promise<string>;
+  /** Makes idle workers look for jobs now. */
+  requestRun(): void;
   /** True if the runner has a free place and does not look for jobs. */
   isStuck(): boolean;
   /** True if the runner has a free place and has begun no job for this long. */
@@ -87,6 +89,9 @@ export async function startJobRunner(
   );
   return {
     ended: watched.ended,
+    requestRun() {
+      for (const workerPool of covered.keys()) workerPool.nudge(concurrency);
+    },
     isStuck: watched.isStuck,
     isIdleFor: watched.isIdleFor,
     async stop(gracefulMs) {

@@ -43,6 +43,8 @@ export interface Told {
   readonly drainAskedAt: string | null;
   /** Name of the migration that removed what this version uses. */
   readonly outdatedBy: string | null;
+  /** True if a process has shown no heartbeat for too long. */
+  readonly hasDead: boolean;
 }
 
 /** The migration that removed what a version of the code uses; schema_migration has no `needs` before the first that did. */
@@ -63,7 +65,8 @@ export async function touchProcess(sql: Sql, id: string, beat: Beat): Promise<To
     'process-touch',
     `update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3, open_work = $4,
             draining_since = case when $5 then coalesce(draining_since, clock_timestamp()) end
-      where id = $1 returning drain_asked_at::text as "drainAskedAt", ${outdatedBy('schema_version')} as "outdatedBy"`,
+      where id = $1 returning drain_asked_at::text as "drainAskedAt", ${outdatedBy('schema_version')} as "outdatedBy",
+            exists (select from process p where p.seen_at < clock_timestamp() - ${DEAD_AFTER}) as "hasDead"`,
     [id, workerIds, [delay.p50Ms, delay.p99Ms, delay.maxMs], openWork && JSON.stringify(openWork), isRefusing],
   );
   return told ?? null;

@@ -11,7 +11,8 @@ const MAX_RESTART_MS = 10_000;
 const STEADY_MS = 60_000;
 /** Time that running jobs get after their runner was given up; then they are handed back and run again. */
 const REPLACE_GRACE_MS = 1_000;
-const CHECK_MS = 2_000;
+/** Maximum start delay of a job whose NOTIFY was lost, or whose time has come. */
+const CHECK_MS = 1_000;
 /** Overdue time of a job, with a free place, from which the runner counts as not looking for jobs. */
 const OVERDUE_S = 20;
 const IDLE_MS = 10_000;
@@ -112,6 +113,7 @@ async function givenUp(
     const oldestDueS = await oldestDueSeconds(ctx.db, jobNames).catch(() => null);
     if (oldestDueS === null) continue;
     ctx.queueStanding.set({ oldestDueS });
+    if (oldestDueS > 0) runner.requestRun();
     if (oldestDueS > OVERDUE_S && runner.isIdleFor(IDLE_MS))
       return `a job has been due for ${Math.round(oldestDueS)} s`;
   }

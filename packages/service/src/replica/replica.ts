@@ -52,7 +52,7 @@ export interface HasReplica {
 
 export const MAX_AGE_MS = 20;
 /** Refreshes without a reader keep the next one small. */
-const IDLE_MS = 1000;
+const IDLE_MS = 5000;
 const PATIENCE_MS = 2000;
 
 /** `maxAgeMs`: 0 has every read wait for a refresh of its own moment. `patienceMs`: how long a reader waits for a refresh. */

@@ -6,6 +6,7 @@ import { silentLog as log } from '../../src/lib/log/log.ts';
 import { createGuardedFetch } from '../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../src/lib/secrets.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
+import { createSchedule } from '../../src/queue/schedule.ts';
 import { BASE_URL, happened, SECRET_KEY } from './support/sample-event.ts';
 
 /** A process that commits three events, tells its parent, delivers if it is told to, and is killed by its parent. */
@@ -21,6 +22,7 @@ if (delivers === 'deliver') {
   const readSubject = async () => null;
   const processId = () => heartbeat.processId();
   const secrets = createSecrets(SECRET_KEY);
-  createWebhookDispatcher({ db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject }).start();
+  const ctx = { db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject };
+  createWebhookDispatcher(ctx).start(createSchedule({ db, log }, () => ({ now: clock.now(), chainId: 0 })));
 }
 process.send?.({ processId: heartbeat.processId() });

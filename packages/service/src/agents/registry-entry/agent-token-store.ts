@@ -118,16 +118,17 @@ export async function readFinalBlock(sql: Sql, agentId: string): Promise<bigint 
   return row?.finalBlock ?? null;
 }
 
+const sold = (chainId: string, limit: string) =>
+  `select g.id, g.token_id::text as "tokenId" from agent g
+     join registry_token t on t.chain_id = ${chainId} and t.token_id = g.token_id
+    where g.token_claimed_at is not null and g.home_node is null and g.status <> 'removed' and t.owner <> g.owner_address
+    order by g.id limit ${limit}`;
+
+export const HAS_SOLD = `exists (select from (${sold('given.chain_id', '1')}) sold)`;
+
 /** Agents whose token belongs, by the index, to a wallet other than their owner's. */
 export const listSold = (sql: Sql, chainId: number, limit: number): Promise<{ id: string; tokenId: string }[]> =>
-  sql.query(
-    'list-sold-agents',
-    `select g.id, g.token_id::text as "tokenId" from agent g
-       join registry_token t on t.chain_id = $1 and t.token_id = g.token_id
-      where g.token_claimed_at is not null and g.home_node is null and g.status <> 'removed' and t.owner <> g.owner_address
-      order by g.id limit $2`,
-    [chainId, limit],
-  );
+  sql.query('list-sold-agents', sold('$1', '$2'), [chainId, limit]);
 
 /** Number of tokens that the node has paid for agents of an account since a time, removed agents and due writes included. */
 export async function countTokensPaid(sql: Sql, accountId: string, since: Date): Promise<number> {

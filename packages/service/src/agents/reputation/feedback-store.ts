@@ -3,6 +3,8 @@ import type { FeedbackFacts } from './feedback-of.ts';
 
 type Nullable<Name extends string> = Readonly<Record<Name, string | null>>;
 
+export const HAS_FEEDBACK_DUE = 'exists (select from feedback_due)';
+
 /** Takes outcomes that may become feedback, for good: another process gets different ones. */
 export async function takeFeedbackDue(sql: Sql, chainId: number, limit: number): Promise<FeedbackFacts[]> {
   const rows = await sql.query<

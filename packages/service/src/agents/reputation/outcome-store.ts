@@ -9,6 +9,8 @@ export interface Counting {
   readonly now: Date;
 }
 
+export const HAS_UNCOUNTED = 'exists (select from outcome_due)';
+
 /**
  * Counts at most `limit` uncounted outcomes and returns their number. Makes the affected reputations due, and expires the standings of
  * payers below full credibility. The sums do not depend on the order.

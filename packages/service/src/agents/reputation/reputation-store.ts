@@ -2,6 +2,8 @@ import type { Sql } from '../../db/sql.ts';
 import type { OutcomeDay } from './evidence.ts';
 import type { ReputationParts } from './reputation-parts.ts';
 
+export const HAS_DUE_REPUTATIONS = '(select min(due_at) from agent_reputation) <= given.now';
+
 /** Takes agents whose reputation is due and postpones them, so that another process gets different ones. */
 export async function takeDueReputations(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<string[]> {
   const rows = await sql.query<{ agentId: string }>(

@@ -8,6 +8,8 @@ import { keepPromise } from './promise-file.ts';
 import { type Asked, type Replication, readReplication } from './server-position-store.ts';
 
 const LOOK_MS = 1_000;
+/** Settings and standbys change seldom. */
+const REPLICATION_MS = 5_000;
 /** Time limit of one look: the pool itself gives up earlier. */
 const LOOK_LIMIT_MS = 10_000;
 
@@ -39,19 +41,22 @@ export interface WatchOptions extends HasLog, HasMetrics {
 }
 
 /**
- * Looks at the database once a second: for a hole that another process found, for the state of replication, and whether a refused database
- * may be used again. It also shares with other processes of this machine what was promised.
+ * Looks at the database once a second: for a hole that another process found, every five for the state of replication, and whether a refused
+ * database may be used again. It also shares with other processes of this machine what was promised.
  */
 export function startDatabaseWatch({ gate, lend, log, metrics, promiseFile }: WatchOptions): DatabaseWatch {
   const stopping = new AbortController();
   let replication: Replication | null = null;
+  let readMs = Number.NEGATIVE_INFINITY;
   let said: KeptOn | null = null;
 
   const look = async (): Promise<void> => {
     await lend(async (client) => {
       const { open } = await readHoles(client);
       if (open) return gate.close(open.reason);
+      if (performance.now() - readMs < REPLICATION_MS) return;
       replication = await readReplication(client);
+      readMs = performance.now();
     });
     if (!replication) return;
     const kept = keptOn(replication);

@@ -7,6 +7,8 @@ export interface EndpointQueue extends WebhookRow {
   readonly courier: string;
 }
 
+export const HAS_DUE_QUEUES = '(select min(due_at) from webhook where due_at is not null) <= given.now';
+
 /**
  * Takes webhooks with due deliveries that no living process is sending to, longest due first. A process that died, or was declared dead by
  * others, holds none.

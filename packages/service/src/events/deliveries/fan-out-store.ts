@@ -18,6 +18,8 @@ export async function lockFanOut(tx: Tx): Promise<boolean> {
   return rows.length > 0;
 }
 
+export const HAS_UNTOLD = '(select sequence from event where needs_fan_out order by sequence limit 1) is not null';
+
 export const listUntold = (tx: Tx, limit: number): Promise<UntoldEvent[]> =>
   tx.query<UntoldEvent>(
     'list-untold-events',

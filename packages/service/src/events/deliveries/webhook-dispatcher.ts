@@ -3,10 +3,17 @@ import type { Records } from '../../db/records.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
-import type { Repeating } from '../../queue/repeat-every.ts';
+import type { Repeating, Schedule } from '../../queue/schedule.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
-import { type Answered, type EndpointQueue, releaseEndpointQueue, takeEndpointQueues } from './endpoint-queue-store.ts';
+import {
+  type Answered,
+  type EndpointQueue,
+  HAS_DUE_QUEUES,
+  releaseEndpointQueue,
+  takeEndpointQueues,
+} from './endpoint-queue-store.ts';
 import { fanOut } from './fan-out.ts';
+import { HAS_UNTOLD } from './fan-out-store.ts';
 import type { BodyContext } from './prepare-bodies.ts';
 import { createAttemptRecorder } from './record-attempts.ts';
 import { runEndpointQueue } from './run-endpoint-queue.ts';
@@ -15,7 +22,8 @@ import { runEndpointQueue } from './run-endpoint-queue.ts';
 export interface WebhookDispatcher {
   /** Runs now rather than at the next tick: an event was committed, or a delivery is to be repeated. */
   requestRun(): void;
-  start(): Repeating;
+  /** `schedule`: the recurring jobs of this process, one of which looks for events and queues that became due. */
+  start(schedule: Schedule): Repeating;
 }
 
 export interface HasWebhookDispatcher {
@@ -25,6 +33,8 @@ export interface HasWebhookDispatcher {
 export type WebhookDispatcherContext = Records & BodyContext & HasSecrets & HasGuardedFetch & HasProcessId;
 
 const TICK_MS = 500;
+/** Longest pause between two runs without a request. */
+const SAFETY_MS = 30_000;
 /** First pause before another look for events behind an open transaction; doubles each time. */
 const FIRST_WAIT_MS = 20;
 const MAX_QUEUES = 256;
@@ -81,7 +91,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
         isClockSet = true;
         const told = await pass();
         waitMs = told === 'wait' ? Math.min(waitMs * 2, TICK_MS) : FIRST_WAIT_MS;
-        if (told !== 'more') await runs.next(told === 'wait' ? waitMs : TICK_MS);
+        if (told !== 'more') await runs.next(told === 'wait' ? waitMs : SAFETY_MS);
       } catch (err) {
         ctx.log.error({ err }, 'webhook dispatch failed');
         await runs.next(TICK_MS);
@@ -91,7 +101,10 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
 
   return {
     requestRun: runs.request,
-    start() {
+    start(schedule) {
+      schedule.here('deliver-webhooks', TICK_MS, async () => runs.request(), {
+        look: { sql: `${HAS_UNTOLD} or ${HAS_DUE_QUEUES}` },
+      });
       const looping = loop();
       return {
         async stop() {

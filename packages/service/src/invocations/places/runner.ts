@@ -25,6 +25,8 @@ export interface Runner {
   waitingOf(lane: string): number;
   /** Reserves places for calls that are about to begin, as far as there is room. */
   reserve(calls: readonly Call[], side: Side): Reservation;
+  /** True while requests are tracked without a place. */
+  hasWaiting(): boolean;
   /** Admits waiting requests to places that long calls have released. */
   letIn(): void;
   /** Reserves up to `most` places for queued calls. */
@@ -116,6 +118,7 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
       return reserveEach(calls, (call) => (canStart(call) ? places.take(call, side) : null), roomCame);
     },
     letIn,
+    hasWaiting: () => waiting.size > 0,
     reserveAny(most) {
       const room = stopping.signal.aborted ? 0 : Math.max(0, Math.min(most, places.free('back')));
       return { room, load: places.load(), giveBack: places.keep(room) };

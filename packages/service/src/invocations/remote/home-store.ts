@@ -64,6 +64,9 @@ export interface OpenHomeCall extends HomeCallRow {
   readonly createdAt: Date;
 }
 
+export const HAS_DUE_HOME_CALLS =
+  '(select min(next_look_at) from home_call where next_look_at is not null) <= given.now';
+
 /**
  * Takes requests whose home node is due for a poll and postpones the next one by a quarter of their age, from 2 seconds to an hour, for 30
  * days. `requestId`: only that one, due or not.

@@ -11,6 +11,8 @@ export async function storedBytes(sql: Sql, accountId: string): Promise<bigint> 
   return row?.bytes ?? 0n;
 }
 
+export const HAS_STORAGE_CHANGES = 'exists (select from storage_change)';
+
 /** Adds the oldest changes to the sums of their accounts. Returns their number. */
 export async function foldStorage(tx: Tx, most: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>(

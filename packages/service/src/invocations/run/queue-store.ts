@@ -5,12 +5,12 @@ import type { PlaceLimits, PlaceLoad } from '../places/places.ts';
 
 const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
 
+export const HAS_QUEUED = `(select min(deadline) from invocation where ${isQueued}) is not null`;
+export const HAS_OVERDUE = `(select min(deadline) from invocation where ${isQueued}) <= given.now`;
+
 /** True when invocations are queued because all processes, or their lane or agent, had no free place. */
 export async function hasQueued(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ found: boolean }>(
-    'has-queued',
-    `select exists (select from invocation where ${isQueued}) as found`,
-  );
+  const [row] = await sql.query<{ found: boolean }>('has-queued', `select ${HAS_QUEUED} as found`);
   return row?.found ?? false;
 }
 

@@ -48,6 +48,10 @@ const counted = `
   union all
   select agent_id, 'received', made_at, -1, calls, completed, failed, earned_micro, false from changes`;
 
+/** Changes that are not folded, or hourly figures to remove. */
+export const HAS_FIGURES_DUE = `exists (select from call_change)
+  or (select min(start) from call_figure where span = 'hour') < given.now - interval '48 hours'`;
+
 /** Folds at most `limit` changes into the figures and returns their number, in any order. */
 export async function foldCallChanges(sql: Sql, limit: number): Promise<number> {
   const [row] = await sql.query<{ folded: bigint }>(

@@ -6,6 +6,11 @@ const columns = `e.token_id::text as "tokenId", e.kind, e.base_url as "baseUrl",
   e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries,
   site_of(e.base_url) as site`;
 
+export const HAS_UNFOLLOWED = `(select max(number) from registry_change where chain_id = given.chain_id)
+  > coalesce((select number from network_follow where chain_id = given.chain_id), 0)`;
+export const HAS_DUE_ENTRIES = `least((select min(next_try_at) from network_entry where kind = 'node' and next_try_at is not null),
+        (select min(next_try_at) from network_entry where kind = 'agent' and next_try_at is not null)) <= given.now`;
+
 /** Position up to which registry changes were followed. */
 export async function readFollowed(sql: Sql, chainId: number): Promise<bigint> {
   const [row] = await sql.query<{ number: bigint }>(

@@ -170,6 +170,9 @@ export async function writeNextCheck(sql: Sql, nodeId: string, at: Date): Promis
   await sql.query('write-next-node-check', 'update network_node set next_check_at = $2 where id = $1', [nodeId, at]);
 }
 
+export const HAS_UNSHOWN_NODES = 'exists (select from network_node where not is_shown)';
+export const HAS_DUE_NODES = '(select min(next_check_at) from network_node where is_listed) <= given.now';
+
 /** Base addresses of nodes whose status is not yet applied to their agents. */
 export async function listUnshown(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ baseUrl: string }>(

@@ -13,6 +13,8 @@ export async function sumByKind(sql: Sql): Promise<ReadonlyMap<LedgerAccountKind
 /** The balance that the node's wallet must have on chain according to the ledger: deposits less payouts. */
 export const sumWallet = async (sql: Sql): Promise<bigint> => -((await sumByKind(sql)).get(WALLET) ?? 0n);
 
+export const HAS_UNFOLDED_TOTALS = 'exists (select from ledger_total where not is_folded)';
+
 /** Folds total changes into one row per kind; returns the number of kinds that had changes. */
 export async function foldTotalRows(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ folded: bigint }>(

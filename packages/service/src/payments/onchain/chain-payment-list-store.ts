@@ -42,6 +42,14 @@ export async function listOpenChainPayments(
   return rows.map(toChainPayment);
 }
 
+/** The first row by the partial index of the state, so that the condition never reads the whole table. */
+const hasPayment = (where: string) =>
+  `(select id from chain_payment where ${where} order by created_at, id limit 1) is not null`;
+
+export const HAS_OPEN_BILLS = hasPayment(`purpose = 'bill' and state in ('claimed', 'broadcasting')`);
+export const HAS_UNFINISHED_PAYMENTS = `${hasPayment(`state in ('claimed', 'broadcasting') and purpose <> 'bill'`)}
+  or ${hasPayment(`state = 'settled' and lost_at is not null`)}`;
+
 /** Bills that have not ended, collected or not. */
 export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(

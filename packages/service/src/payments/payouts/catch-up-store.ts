@@ -16,6 +16,10 @@ export interface Standing {
   readonly isCaughtUp: boolean;
 }
 
+/** This database was never held against the chain. */
+export const IS_BEHIND = `exists (select from (select database_identity() as database) i where i.database is not null
+  and not exists (select from chain_catch_up c where c.chain_id = given.chain_id and c.database = i.database))`;
+
 export async function readStanding(sql: Sql, chainId: number): Promise<Standing> {
   const [row] = await sql.query<Standing>(
     'read-catch-up',

@@ -82,6 +82,8 @@ export async function insertFoundPayouts(
   return rows.length;
 }
 
+export const HAS_FOUND_PAYOUTS = `exists (select from found_payout where state in ('found', 'expected', 'due'))`;
+
 export const listFoundPayouts = (sql: Sql, states: readonly FoundPayoutState[] | null): Promise<FoundPayout[]> =>
   sql.query<FoundPayout>(
     'list-found-payouts',

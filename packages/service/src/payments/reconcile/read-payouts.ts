@@ -24,13 +24,14 @@ export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & Ha
  * lost. It is recorded, and charged to the account that it came from where that is certain. When the database is another one than before (a
  * restore, a failover), withdrawals wait until this has read up to the head. If the process dies, a block is read again.
  */
-export async function readWallet(ctx: PayoutContext): Promise<void> {
+export async function readWallet(ctx: PayoutContext): Promise<boolean> {
   const standing = await readStanding(ctx.db, ctx.chain.chainId);
   const from = await beginPoint(ctx);
-  await readTransfers(ctx);
+  const hasRead = await readTransfers(ctx);
   const to = await readPayouts(ctx, standing);
   await explainPayouts(ctx);
-  if (standing.isCaughtUp || standing.database === null || to === null) return;
+  const isComplete = hasRead && to !== null;
+  if (standing.isCaughtUp || standing.database === null || to === null) return isComplete;
   const { database } = standing;
   const catchUp = {
     database,
@@ -45,6 +46,7 @@ export async function readWallet(ctx: PayoutContext): Promise<void> {
       { database, fromBlock: String(from.block), toBlock: String(to) },
       'another database: its books caught up with the chain',
     );
+  return isComplete;
 }
 
 /** The point that was read up to; a node that has only read incoming transfers goes on from theirs. Null: a new node. */

@@ -36,7 +36,7 @@ type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
  * wallet's earlier balance belongs to its operator. If the process dies, a block is read again, never skipped, and nothing is credited
  * twice.
  */
-export async function readTransfers(ctx: ReadContext): Promise<void> {
+export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   const head = await ctx.incomingTransfers.headBlock();
   const last = head - BigInt(ctx.transferDepthBlocks - 1);
   let point = await currentPoint(ctx, last);
@@ -53,6 +53,7 @@ export async function readTransfers(ctx: ReadContext): Promise<void> {
   await forgetBooked(ctx.db, ctx.chain.chainId);
   await bookLateTransfers(ctx, head);
   await creditUnshown(ctx);
+  return point !== null && point.block >= last;
 }
 
 /** The point to continue from: the newest one that is still on the chain. Null when there is nothing to read yet. */

@@ -18,7 +18,7 @@ export interface ReconcileContext extends ReconcilePaymentContext, HasReorgWatch
  * Completes payments and transactions left open by a lost answer, a dead process or a reorg: resends stored transactions and checks each
  * authorization on chain. `graceMs` excludes payments that a living process may still be working on.
  */
-export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<void> {
+export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<boolean> {
   const steps = [
     () => ctx.reorgWatch.look(),
     () => resendTransactions(ctx),
@@ -26,8 +26,13 @@ export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED
     () => recollectLost(ctx),
     () => watchFailed(ctx),
   ];
+  let isComplete = true;
   for (const step of steps)
-    await step().catch((error) => ctx.log.error({ err: error }, 'reconciliation step failed; retrying'));
+    await step().catch((error) => {
+      isComplete = false;
+      ctx.log.error({ err: error }, 'reconciliation step failed; retrying');
+    });
+  return isComplete;
 }
 
 async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<void> {

@@ -14,8 +14,11 @@ type ReadContext = Records & Telemetry & RegistryAccess & HasChain & { readonly 
 
 /** Syncs the shared registry into the database. */
 export interface RegistryReader {
-  /** Reads up to the head, or for about two seconds. A block is stored as a whole or not at all, even if the process dies. */
-  read(): Promise<void>;
+  /**
+   * Reads up to the head, or for about two seconds. A block is stored as a whole or not at all, even if the process dies. True if nothing
+   * is left to read.
+   */
+  read(): Promise<boolean>;
 }
 
 export interface HasRegistryReader {
@@ -45,36 +48,40 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
     return end;
   }
 
-  /** Returns true when it made progress or there was nothing to read. */
-  async function readTo(head: ChainPoint): Promise<boolean> {
+  /** `isGood`: it made progress, or there was nothing to read. */
+  async function readTo(head: ChainPoint): Promise<{ isGood: boolean; isAtHead: boolean }> {
     const endMs = performance.now() + readsForMs;
     let after = await newestPoint(ctx.db, chainId);
-    if (after === null && head.block < startBlock) return true;
+    if (after === null && head.block < startBlock) return { isGood: true, isAtHead: true };
     let gotOn = false;
     while (after?.block !== head.block || after.hash !== head.hash) {
-      if (performance.now() > endMs) return gotOn;
+      if (performance.now() > endMs) return { isGood: gotOn, isAtHead: false };
       const isAhead = after !== null && after.block >= head.block;
       const next: ChainPoint | null = isAhead ? null : await readRange(after, head);
-      if (next === null && !(await goBack(ctx, after, head))) return gotOn;
+      if (next === null && !(await goBack(ctx, after, head))) return { isGood: gotOn, isAtHead: false };
       gotOn = true;
       after = next ?? (await newestPoint(ctx.db, chainId));
     }
-    return true;
+    return { isGood: true, isAtHead: true };
   }
 
   return {
     async read() {
       let seen: Seen | null = null;
+      let isAtHead = false;
       try {
         const { head, safeBlock } = await ctx.registryClient.head();
         seen = { headBlock: head.block, safeBlock, isGood: false };
-        seen = { ...seen, isGood: await readTo(head) };
+        const run = await readTo(head);
+        seen = { ...seen, isGood: run.isGood };
+        isAtHead = run.isAtHead;
         isFailing = false;
       } catch (err) {
         if (!isFailing) ctx.log.warn({ err }, 'cannot read the shared registry; retrying');
         isFailing = true;
       }
       await noteReading(ctx, seen);
+      return isAtHead;
     },
   };
 }

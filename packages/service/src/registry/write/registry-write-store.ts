@@ -60,6 +60,8 @@ export async function dropDueWrite(
   );
 }
 
+export const HAS_OPEN_WRITES = `(select id from registry_write where state in ('due', 'sent') order by created_at, id limit 1) is not null`;
+
 /** Counts due writes, up to `most`. */
 export async function countDueWrites(sql: Sql, chainId: number, most: number): Promise<number> {
   const [row] = await sql.query<{ due: number }>(

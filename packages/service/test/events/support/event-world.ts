@@ -13,6 +13,7 @@ import { silentLog as log } from '../../../src/lib/log/log.ts';
 import { createGuardedFetch } from '../../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { startHeartbeat } from '../../../src/queue/heartbeat.ts';
+import { createSchedule } from '../../../src/queue/schedule.ts';
 import { BASE_URL, SECRET_KEY } from './sample-event.ts';
 
 export interface EventWorld {
@@ -60,8 +61,10 @@ export function openEventWorld(databaseUrl: string): EventWorld {
         readSubject,
       });
       dispatchers.push(webhookDispatcher);
-      const running = webhookDispatcher.start();
+      const schedule = createSchedule({ db, log }, () => ({ now: clock.now(), chainId: 0 }));
+      const running = webhookDispatcher.start(schedule);
       onTestFinished(async () => {
+        await schedule.stop();
         await running.stop();
         await heartbeat.stop();
       });

@@ -20,7 +20,7 @@ afterAll(async () => {
 const read = () => index.reader.read();
 const uriOf = async (id: bigint) => (await index.ctx.registryTokens.at(id))?.token.uri ?? null;
 const reorgs = async () => (await index.ctx.metrics.registryReorgs.get()).values[0]?.value ?? 0;
-const reorgsIn = async (work: () => Promise<void>) => {
+const reorgsIn = async (work: () => Promise<unknown>) => {
   const before = await reorgs();
   await work();
   return (await reorgs()) - before;

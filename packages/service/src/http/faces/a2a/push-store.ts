@@ -78,6 +78,8 @@ export async function removePush(sql: Sql, taskId: string, id: string): Promise<
   await sql.query('remove-push', 'delete from a2a_push where task_id = $1 and id = $2', [taskId, id]);
 }
 
+export const HAS_DUE_PUSHES = '(select min(next_at) from a2a_push where is_open) <= given.now';
+
 /** Takes those that have something to tell, a few of each account, until `until`: later another process may take them over. */
 export const takePushes = (
   sql: Sql,

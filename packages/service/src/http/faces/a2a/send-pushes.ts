@@ -8,12 +8,12 @@ import type { HasLog } from '../../../lib/log/log.ts';
 import type { HasGuardedFetch } from '../../../lib/net/guarded-fetch.ts';
 import { daysBefore, removeInSteps } from '../../../lib/retention.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
-import { type Repeating, repeatHere } from '../../../queue/repeat-every.ts';
+import type { Repeating, Schedule } from '../../../queue/schedule.ts';
 import { nextPush, type Push } from './next-push.ts';
 import type { StreamResponse } from './protocol/wire.ts';
 import { task03 } from './protocol/wire03.ts';
 import type { PushSecrets } from './push-configs.ts';
-import { notePushed, notePushFailed, type PushRow, removeOldPushes, takePushes } from './push-store.ts';
+import { HAS_DUE_PUSHES, notePushed, notePushFailed, type PushRow, removeOldPushes, takePushes } from './push-store.ts';
 import { contextOf, resultArtifact, taskOf, taskStatus } from './tasks.ts';
 
 interface Sending extends Records, HasSecrets, HasGuardedFetch {}
@@ -27,7 +27,7 @@ const MAX_EACH = 4;
 const LEASE_MS = 60_000;
 
 /** Sends the pushes of tasks. A process that dies after a message and before its record sends it again: receivers take duplicates. */
-export function startPushes(ctx: PushContext): Repeating {
+export function startPushes(ctx: PushContext, schedule: Schedule): Repeating {
   const stopping = new AbortController();
   const running = new Map<Promise<void>, string>();
 
@@ -51,10 +51,10 @@ export function startPushes(ctx: PushContext): Repeating {
       track(row, tellAll(ctx, row, stopping.signal));
   };
 
-  const repeating = repeatHere(ctx, 'send-pushes', TICK_MS, take);
+  schedule.here('send-pushes', TICK_MS, take, { look: { sql: HAS_DUE_PUSHES } });
   return {
     async stop() {
-      await repeating.stop();
+      await schedule.stop();
       stopping.abort();
       await Promise.all(running.keys());
     },

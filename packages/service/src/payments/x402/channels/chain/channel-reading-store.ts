@@ -77,6 +77,8 @@ export async function dueChannels(
   return rows.map(({ id }) => id);
 }
 
+export const HAS_CHANNELS = 'exists (select from channel where chain_id = given.chain_id)';
+
 export async function hasChannels(sql: Sql, chainId: number): Promise<boolean> {
   const rows = await sql.query('has-channels', 'select id from channel where chain_id = $1 limit 1', [chainId]);
   return rows.length > 0;

@@ -1,0 +1,202 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HasDb } from '../db/database.ts';
+import { invariant } from '../lib/invariant.ts';
+import type { Log } from '../lib/log/log.ts';
+import { createLooks, type Look, type LookGiven } from './look.ts';
+import { type Claimed, claimRecurring, type GivenBack, giveBackRecurring } from './recurring-store.ts';
+
+export interface Repeating {
+  /** Stops and waits for a run in progress. */
+  stop(): Promise<void>;
+}
+
+export type RecurringWork = () => Promise<unknown>;
+
+export interface RecurringOptions {
+  /** Without it, the work runs at every interval. */
+  readonly look?: Look;
+  /** True if the first run of all, on a new database, may wait for an interval. */
+  readonly isFirstLater?: boolean;
+}
+
+/** The recurring jobs of a process. Those that are due at the same time share their statements. A run that throws is logged. */
+export interface Schedule extends Repeating {
+  /**
+   * Runs `work` every `intervalMs` in one process of the node at a time: a row moves from process to process by compare-and-set on the
+   * database's clock. If a process dies during a run, the next one is due after max(`intervalMs`, 10 s).
+   */
+  every(name: string, intervalMs: number, work: RecurringWork, options?: RecurringOptions): void;
+  /** Runs `work` every `intervalMs` in this process, independent of the others. */
+  here(name: string, intervalMs: number, work: RecurringWork, options?: Pick<RecurringOptions, 'look'>): void;
+}
+
+interface Job extends Required<Pick<RecurringOptions, 'isFirstLater'>> {
+  readonly name: string;
+  readonly intervalMs: number;
+  readonly work: RecurringWork;
+  readonly look: Look | null;
+  readonly isShared: boolean;
+  nextMs: number;
+  isRunning: boolean;
+}
+
+interface Due {
+  readonly job: Job;
+  /** Due time that this process set; null: it is not shared with other processes. */
+  readonly claimed: string | null;
+}
+
+/** Minimum lock of a run before another process may start the next one: longer runs may overlap. */
+const SHORTEST_HOLD_MS = 10_000;
+/** Share of its interval by which a job may come early, together with others. */
+const EARLY = 1 / 20;
+/** Longest wait of a run for the one before it: short ones follow each other on one connection, long ones hold up nobody. */
+const TURN_MS = 20;
+const LONGEST_SLEEP_MS = 60_000;
+/** Time in which finished runs are given back together. */
+const GIVE_BACK_MS = 50;
+
+const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, SHORTEST_HOLD_MS);
+
+/** `given`: what the conditions of looks are asked with. Jobs are added at once, before the first round. */
+export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven): Schedule {
+  const jobs: Job[] = [];
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const looks = createLooks(ctx, given, jobs);
+  const returns = createReturns(ctx);
+  let wake = new AbortController();
+  let hasBegun = false;
+  let stopped: Promise<void> | null = null;
+
+  const add = (isShared: boolean): Schedule['every'] => {
+    return (name, intervalMs, work, { look, isFirstLater = false } = {}) => {
+      invariant(!hasBegun, 'a recurring job was added to a schedule that runs');
+      const job = { name, intervalMs, work, look: look ?? null, isFirstLater, isShared };
+      jobs.push({ ...job, nextMs: performance.now(), isRunning: false });
+    };
+  };
+
+  function run({ job, claimed }: Due, baseMs: number): Promise<void> {
+    job.isRunning = true;
+    const ended = (async () => job.work())()
+      .catch((err: unknown) => ctx.log.error({ err, recurring: job.name }, 'recurring job failed'))
+      .then(() => {
+        job.isRunning = false;
+        const nowMs = performance.now();
+        job.nextMs = Math.max(baseMs + job.intervalMs, job.isShared ? nowMs : nowMs + job.intervalMs / 2);
+        if (claimed !== null) returns.add(job, claimed, holdOf(job) - job.intervalMs);
+        running.delete(ended);
+        wake.abort();
+      });
+    running.add(ended);
+    return ended;
+  }
+
+  async function round(): Promise<void> {
+    const baseMs = performance.now();
+    const asked = jobs.filter(
+      ({ isRunning, nextMs, intervalMs }) => !isRunning && nextMs <= baseMs + intervalMs * EARLY,
+    );
+    for (const job of asked) job.nextMs = baseMs + job.intervalMs;
+    const found = await looks.find(asked);
+    const may = asked.filter(({ name }) => found.has(name));
+    const due = await claimDue(ctx, may, baseMs);
+    for (const each of due.sort((a, b) => a.job.intervalMs - b.job.intervalMs)) {
+      if (!stopping.signal.aborted) await settledWithin(run(each, baseMs), TURN_MS);
+      else if (each.claimed !== null) returns.add(each.job, each.claimed, holdOf(each.job));
+    }
+  }
+
+  async function loop(): Promise<void> {
+    // What is added after the creation belongs to the first round.
+    await Promise.resolve();
+    hasBegun = true;
+    while (!stopping.signal.aborted) {
+      const nextMs = Math.min(...jobs.map((job) => (job.isRunning ? Number.POSITIVE_INFINITY : job.nextMs)));
+      const pauseMs = nextMs - performance.now();
+      wake = new AbortController();
+      if (pauseMs > 0) await sleep(Math.min(pauseMs, LONGEST_SLEEP_MS), [wake.signal, stopping.signal]);
+      else await round();
+    }
+  }
+
+  const looping = loop();
+  return {
+    every: add(true),
+    here: add(false),
+    stop() {
+      stopped ??= (async () => {
+        stopping.abort();
+        await looping;
+        await Promise.all(running);
+        await returns.flush();
+      })();
+      return stopped;
+    },
+  };
+}
+
+const sleep = (ms: number, signals: AbortSignal[]): Promise<void> =>
+  delay(ms, undefined, { signal: AbortSignal.any(signals) }).catch(() => undefined);
+
+async function settledWithin(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, sleep(timeoutMs, [done.signal])]);
+  done.abort();
+}
+
+/** Claims the shared ones, and says when those are due that it did not get. */
+async function claimDue({ db, log }: HasDb & { log: Log }, jobs: readonly Job[], baseMs: number): Promise<Due[]> {
+  const shared = jobs.filter(({ isShared }) => isShared);
+  const own = jobs.filter(({ isShared }) => !isShared).map((job) => ({ job, claimed: null }));
+  if (shared.length === 0) return own;
+  const wanted = shared.map((job) => ({
+    name: job.name,
+    holdMs: holdOf(job),
+    earlyMs: job.intervalMs * EARLY,
+    firstMs: job.isFirstLater ? job.intervalMs : 0,
+  }));
+  const claims = await claimRecurring(db, wanted).catch((err: unknown) => {
+    log.warn({ err }, 'recurring jobs wait for the database');
+    return [];
+  });
+  const byName = new Map<string, Claimed>(claims.map((claim) => [claim.name, claim]));
+  const got = shared.flatMap((job): Due[] => {
+    const claim = byName.get(job.name);
+    if (claim?.due) return [{ job, claimed: claim.due }];
+    // Claimed by another process at this moment: it is due again after an interval, or sooner.
+    const untilMs = claim && claim.untilMs > 0 ? claim.untilMs : job.intervalMs;
+    job.nextMs = Math.min(baseMs + job.intervalMs, performance.now() + Math.max(untilMs, 1));
+    return [];
+  });
+  return [...got, ...own];
+}
+
+/** Gives back what finished at about the same time by one statement, well before it is due again. */
+function createReturns({ db, log }: HasDb & { log: Log }) {
+  let waiting: GivenBack[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let flushed: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    const given = waiting.filter(({ earlierMs }) => earlierMs > 0);
+    waiting = [];
+    if (given.length === 0) return flushed;
+    const giving = giveBackRecurring(db, given).catch((err: unknown) =>
+      log.warn({ err }, 'recurring jobs could not be given back; they are due after their hold'),
+    );
+    flushed = Promise.all([flushed, giving]).then(() => undefined);
+    return flushed;
+  }
+
+  return {
+    flush,
+    add({ name, intervalMs }: Job, due: string, earlierMs: number): void {
+      waiting.push({ name, due, earlierMs });
+      timer ??= setTimeout(() => void flush(), Math.min(GIVE_BACK_MS, intervalMs / 4));
+    },
+  };
+}

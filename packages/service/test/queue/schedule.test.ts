@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { Sql } from '../../src/db/sql.ts';
+import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createSchedule, type RecurringWork, type Repeating } from '../../src/queue/schedule.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let testDatabase: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  db = openDatabase(testDatabase.url, { log });
+});
+afterAll(async () => {
+  await db.close();
+  await testDatabase.drop();
+});
+
+const given = () => ({ now: new Date(), chainId: 1 });
+
+/** A process of its own with one recurring job. */
+function repeatEvery(name: string, intervalMs: number, work: RecurringWork): Repeating {
+  const schedule = createSchedule({ db, log }, given);
+  schedule.every(name, intervalMs, work);
+  return schedule;
+}
+
+test('several processes share one rhythm: never two at once, never sooner than the interval', async () => {
+  const startsMs: number[] = [];
+  let running = 0;
+  let mostAtOnce = 0;
+  const work = async () => {
+    startsMs.push(performance.now());
+    running += 1;
+    mostAtOnce = Math.max(mostAtOnce, running);
+    await db.pool.query('select pg_sleep(0.03)');
+    running -= 1;
+  };
+  const repeating = [1, 2, 3].map(() => repeatEvery('shared', 100, work));
+  await expect.poll(() => startsMs.length, { timeout: 5_000 }).toBeGreaterThanOrEqual(6);
+  await Promise.all(repeating.map((one) => one.stop()));
+  const gapsMs = startsMs.slice(1).map((atMs, i) => atMs - (startsMs[i] ?? 0));
+  expect(mostAtOnce).toBe(1);
+  expect(Math.min(...gapsMs)).toBeGreaterThan(80);
+});
+
+test('a run longer than its interval is not overtaken', async () => {
+  const release = Promise.withResolvers<void>();
+  let runs = 0;
+  const work = async () => {
+    runs += 1;
+    await release.promise;
+  };
+  const repeating = [1, 2].map(() => repeatEvery('long', 20, work));
+  await expect.poll(() => runs).toBe(1);
+  await db.pool.query('select pg_sleep(0.2)');
+  expect(runs).toBe(1);
+  release.resolve();
+  await Promise.all(repeating.map((one) => one.stop()));
+});
+
+test('a run that throws does not end the repetition', async () => {
+  let runs = 0;
+  const repeating = repeatEvery('throws', 20, async () => {
+    runs += 1;
+    throw new Error('bad tick');
+  });
+  await expect.poll(() => runs).toBeGreaterThanOrEqual(3);
+  await repeating.stop();
+});
+
+/** The database, with the names of the statements that are made by themselves. */
+function counted() {
+  const names: string[] = [];
+  const query: Sql['query'] = (name, text, params) => {
+    names.push(name);
+    return db.query(name, text, params);
+  };
+  return { db: { ...db, query }, count: (name: string) => names.filter((each) => each === name).length };
+}
+
+test('jobs that are due at the same time share their statements', async () => {
+  const { db: shared, count } = counted();
+  const schedule = createSchedule({ db: shared, log }, given);
+  const runs = [0, 0, 0, 0, 0];
+  for (const index of runs.keys())
+    schedule.every(`shared-${index}`, 200, async () => {
+      runs[index] = (runs[index] ?? 0) + 1;
+    });
+  await expect.poll(() => Math.min(...runs), { timeout: 5_000 }).toBeGreaterThanOrEqual(4);
+  await schedule.stop();
+  const sum = runs.reduce((all, each) => all + each, 0);
+  expect(count('recurring-claim')).toBeLessThan(sum / 2);
+  expect(count('recurring-give-back')).toBeLessThan(sum / 2);
+});
+
+test('work that has nothing to do is neither claimed nor run, and is as soon as it has', async () => {
+  const { db: shared, count } = counted();
+  await db.query('test-table', 'create table thing (due_at timestamptz not null)');
+  const schedule = createSchedule({ db: shared, log }, given);
+  const ran = { everywhere: 0, here: 0, alone: 0 };
+  let isDue = false;
+  const sql = '(select min(due_at) from thing) <= given.now';
+  schedule.every('look', 20, async () => void ran.everywhere++, { look: { sql } });
+  schedule.here('look-here', 20, async () => void ran.here++, { look: { sql } });
+  schedule.here('look-alone', 20, async () => void ran.alone++, { look: { isDue: () => isDue } });
+  await expect.poll(() => count('recurring-look')).toBeGreaterThanOrEqual(5);
+  expect([ran, count('recurring-claim')]).toEqual([{ everywhere: 0, here: 0, alone: 0 }, 0]);
+  await db.query('test-due', `insert into thing values (now() - interval '1 minute')`);
+  isDue = true;
+  await expect.poll(() => Math.min(...Object.values(ran))).toBeGreaterThanOrEqual(2);
+  await schedule.stop();
+});
+
+test('a look that is not answered, or fails, holds up nobody: its work runs', async () => {
+  await db.query('test-locked', 'create table locked_thing ()');
+  const runs = { locked: 0, failing: 0, silent: 0, other: 0 };
+  await db.transaction(async (tx) => {
+    await tx.query('test-lock', 'lock locked_thing');
+    const schedule = createSchedule({ db, log }, given);
+    onTestFinished(() => schedule.stop());
+    schedule.here('locked', 50, async () => void runs.locked++, { look: { sql: 'exists (select from locked_thing)' } });
+    schedule.here('silent', 50, async () => void runs.silent++, {
+      look: { isDue: () => new Promise(() => undefined) },
+    });
+    schedule.here('failing', 50, async () => void runs.failing++, {
+      look: { isDue: () => Promise.reject(new Error()) },
+    });
+    schedule.every('other', 50, async () => void runs.other++);
+    await expect.poll(() => Math.min(...Object.values(runs)), { timeout: 5_000 }).toBeGreaterThanOrEqual(3);
+  });
+});
+
+test('a job whose first run may wait is not claimed on a new database', async () => {
+  const { db: shared, count } = counted();
+  const schedule = createSchedule({ db: shared, log }, given);
+  let runs = 0;
+  schedule.every('later', 600, async () => void runs++, { isFirstLater: true });
+  await expect.poll(() => count('recurring-claim')).toBe(1);
+  expect(runs).toBe(0);
+  const [row] = await db.query<{ ms: number }>(
+    'test-later',
+    `select extract(epoch from due_at - now())::float8 * 1000 as ms from recurring where name = 'later'`,
+  );
+  expect(row?.ms).toBeGreaterThan(0);
+  await expect.poll(() => runs).toBe(1);
+  await schedule.stop();
+});
+
+test('what one process no longer does is due for another after its interval, not after its hold', async () => {
+  let first = 0;
+  let second = 0;
+  const one = repeatEvery('handed-over', 300, async () => void first++);
+  await expect.poll(() => first).toBeGreaterThanOrEqual(1);
+  await one.stop();
+  const startMs = performance.now();
+  const other = repeatEvery('handed-over', 300, async () => void second++);
+  await expect.poll(() => second, { interval: 10 }).toBeGreaterThanOrEqual(1);
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+  await other.stop();
+});
