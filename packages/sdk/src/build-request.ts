@@ -36,9 +36,16 @@ function idempotencyKey(row: Route, options: CallOptions): string | undefined {
   return options.idempotencyKey ?? (row.method === 'POST' && row.auth !== 'none' ? newKey() : undefined);
 }
 
+/** Only a page has an address that others are relative to. */
+function baseOf(baseUrl: string): string {
+  if (!/^https?:\/\//i.test(baseUrl) && !('location' in globalThis))
+    throw new TypeError(`baseUrl must be the address of a node, such as http://127.0.0.1:4020; it is "${baseUrl}"`);
+  return baseUrl.replace(/\/+$/, '');
+}
+
 /**
  * One call of the endpoint table as an HTTP request; a POST gets an Idempotency-Key of its own, so that sending the same request
- * again does nothing twice. Throws `TypeError` when a path parameter is missing.
+ * again does nothing twice. Throws `TypeError` when a path parameter is missing, or there is no address to send to.
  */
 export function buildRequest(
   node: { readonly baseUrl: string; readonly apiKey?: string | undefined },
@@ -50,7 +57,7 @@ export function buildRequest(
   const path = fillPath(row.path, call.params);
   const key = idempotencyKey(row, options);
   return {
-    url: `${node.baseUrl.replace(/\/+$/, '')}${path}${query && `?${query}`}`,
+    url: `${baseOf(node.baseUrl)}${path}${query && `?${query}`}`,
     method: row.method,
     headers: {
       accept: row.stream === 'always' ? 'text/event-stream' : 'application/json',

@@ -39,6 +39,12 @@ describe('the client', () => {
     expect(node.seen[0]?.headers.authorization).toBe('Bearer ank_test_x');
   });
 
+  it.each(['', '127.0.0.1:4020'])('says that "%s" is no address of a node', async (baseUrl) => {
+    await expect(createClient({ baseUrl }).listAgents()).rejects.toThrow(
+      `baseUrl must be the address of a node, such as http://127.0.0.1:4020; it is "${baseUrl}"`,
+    );
+  });
+
   it('refuses a call without its path parameter before sending anything', async () => {
     await using node = await startFakeNode(() => success({}));
     await expect(createClient(node).getAgent({ params: { id: '' } })).rejects.toThrow('params.id is missing');

@@ -32,7 +32,20 @@ const call = { params: { agentId: 'agt_0123456789abcdef' }, body: { task: 'x' } 
 const clientOf = (node: { baseUrl: string }, maxPerCall = '0.05') =>
   createClient({ baseUrl: node.baseUrl, payer: createPayer({ account, maxPerCall }) });
 
+it.each(['', '0x12', 'f'.repeat(64), undefined])('a private key that is none (%s) is named', (privateKey) => {
+  const options = { privateKey: privateKey as `0x${string}`, maxPerCall: '0.05' };
+  expect(() => createPayer(options)).toThrow('privateKey must be a string of 0x and 64 hexadecimal digits');
+});
+
 describe('a paying client', () => {
+  it('says in USDC what a call costs that it may not pay', async () => {
+    await using node = await startFakeNode(() => asksFor(offer));
+    await expect(clientOf(node, '0.01').invokeAgent(call)).rejects.toThrow(
+      'The call costs 0.05 USDC, and maxPerCall allows 0.01: nothing was paid',
+    );
+    expect(node.seen).toHaveLength(1);
+  });
+
   it.each([
     ['', undefined],
     [', under the nonce that the offer binds to this purchase', `0x${'5a'.repeat(32)}`],

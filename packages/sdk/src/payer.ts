@@ -78,7 +78,11 @@ const under = (nonce: `0x${string}`, signed: PaymentPayload): PaymentPayload => 
 
 function signerOf(options: PayerOptions): PayerSigner {
   if ('signer' in options) return options.signer;
-  return ('account' in options ? options.account : privateKeyToAccount(options.privateKey)) as PayerSigner;
+  if ('account' in options) return options.account as PayerSigner;
+  // The error of viem names no option.
+  if (!/^0x[0-9a-fA-F]{64}$/.test(options.privateKey ?? ''))
+    throw new TypeError('privateKey must be a string of 0x and 64 hexadecimal digits');
+  return privateKeyToAccount(options.privateKey) as PayerSigner;
 }
 
 /** A transfer authorized for this one call. */

@@ -1,4 +1,4 @@
-import type { Micro } from '@agent-network/contracts/money';
+import { formatUsdc, type Micro } from '@agent-network/contracts/money';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { isPaymentRequiredV2, type PaymentRequirementsV2 } from '@x402/core/schemas';
 import type { PaymentRequired } from '@x402/core/types';
@@ -54,7 +54,7 @@ export function chooseOffer({ accepts }: Terms, scheme: string, limits: PaymentL
   if (BigInt(cheapest.amount) > limits.capMicro)
     throw new PaymentRefusedError(
       'above_cap',
-      `${cheapest.amount} micro-USDC are asked, ${limits.capMicro} is the most allowed`,
+      `The call costs ${formatUsdc(BigInt(cheapest.amount))} USDC, and maxPerCall allows ${formatUsdc(limits.capMicro)}: nothing was paid`,
     );
   return cheapest;
 }

@@ -1,3 +1,4 @@
+import { formatUsdc } from '@agent-network/contracts/money';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { PaymentPayload } from '@x402/core/types';
 import { PaymentRefusedError } from '../payment-refused-error.ts';
@@ -55,7 +56,7 @@ function depositSize(wallet: ChannelWallet, terms: ChannelTerms, neededMicro: bi
   if (neededMicro > largestDepositMicro)
     throw new PaymentRefusedError(
       'deposit_above_cap',
-      `A deposit of ${neededMicro} micro-USDC is needed, ${largestDepositMicro} is the most allowed`,
+      `A deposit of ${formatUsdc(neededMicro)} USDC is needed, and ${formatUsdc(largestDepositMicro)} is the most allowed: nothing was paid`,
     );
   const advised = minDepositMicro > 0n ? minDepositMicro : usualCalls * priceMicro;
   const usual = wallet.depositMicro ?? advised;
