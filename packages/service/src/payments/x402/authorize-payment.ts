@@ -206,6 +206,9 @@ async function refusedByChain(
   if (/used or canceled/i.test(revert))
     return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
+  // The time of the chain's last block decides, which is behind the node's.
+  if (/not yet valid/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_after';
+  if (/expired/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_before';
   if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
   return 'invalid_exact_evm_transaction_simulation_failed';
 }

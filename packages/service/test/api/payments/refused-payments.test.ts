@@ -166,3 +166,22 @@ describe('an offer', () => {
     await expectRefused(await late(), 'invalid_offer');
   });
 });
+
+it('a payment valid from this second on, which the last block of the chain has not reached, is told to be too early', async () => {
+  const ahead = await startHarness({ clock: fixedClock(new Date(Date.now() + 60_000)) });
+  const early = await startTestAgent(ahead, { perRequest: '0.05' });
+  try {
+    const payer = await ahead.newWallet(50_000n);
+    const call = (headers: Record<string, string> = {}) =>
+      ahead.request('POST', `/x402/${early.id}`, { body: { task: 'x' }, headers });
+    const second = BigInt(Math.floor(ahead.ctx.clock.now().getTime() / 1000));
+    const refused = await call(await payV2(ahead, payer, await call(), { validAfter: second }));
+    expectError(refused, 'PAYMENT_REQUIRED');
+    expect(refused.body.error.details).toEqual({ reason: validAfter });
+    expect(early.calls).toHaveLength(0);
+    expect(await ahead.usdcOf(payer.address)).toBe(50_000n);
+  } finally {
+    await early.die();
+    await ahead.stop();
+  }
+});
