@@ -254,15 +254,19 @@ describe('the state of an endpoint', () => {
     await listUpstream(h, slow, { owner });
     const quick = await startOpenaiUpstream();
     await listUpstream(h, quick, { owner });
-    const asked = (server: TestUpstream) =>
-      until(async () => (server.seen.length > 0 ? true : null), { timeoutMs: 8000, firstMs: 5, mostMs: 50 });
+    const asked = (server: TestUpstream, timeoutMs = 8000) =>
+      until(async () => (server.seen.length > 0 ? true : null), { timeoutMs, firstMs: 5, mostMs: 50 });
     isSlow = true;
     slow.seen.length = 0;
     clock.advance(120_000);
     expect(await asked(slow)).toBe(true);
     quick.seen.length = 0;
-    clock.advance(120_000);
-    expect(await asked(quick)).toBe(true);
+    // A check of it that was under way when the clock moved sets the next one from where the clock is then: it is moved once more.
+    const askedAgain = async () => {
+      clock.advance(120_000);
+      return asked(quick, 4000);
+    };
+    expect((await askedAgain()) ?? (await askedAgain())).toBe(true);
     isSlow = false;
     await slow.stop();
     await quick.stop();
