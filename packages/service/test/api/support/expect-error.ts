@@ -2,12 +2,20 @@ import { type ErrorCode, errorCatalogue, errorEnvelope } from '@agent-network/co
 import { expect } from 'vitest';
 import type { Answer } from '../../support/harness.ts';
 
+/** Made once for each code: making a schema takes longer than checking an answer by it. */
+const envelopes = new Map<ErrorCode, ReturnType<typeof errorEnvelope>>();
+const envelopeOf = (code: ErrorCode): ReturnType<typeof errorEnvelope> => {
+  const envelope = envelopes.get(code) ?? errorEnvelope(code);
+  envelopes.set(code, envelope);
+  return envelope;
+};
+
 /** Why an answer is not the documented error; null when it is: status, envelope, echo of the request id, and the field named. */
 export function problemWithError(answer: Answer, code: ErrorCode, field?: string): string | null {
   const { status } = errorCatalogue[code];
   if (answer.status !== status)
     return `status ${answer.status}, not ${status}: ${JSON.stringify(answer.body).slice(0, 300)}`;
-  const envelope = errorEnvelope(code).safeParse(answer.body);
+  const envelope = envelopeOf(code).safeParse(answer.body);
   if (!envelope.success)
     return `not the envelope of ${code}: ${envelope.error.message} in ${JSON.stringify(answer.body)}`;
   if (answer.headers.get('x-request-id') !== answer.body.error.requestId)
