@@ -13,7 +13,6 @@ import type { ServiceUnderTest } from '../service-under-test.ts';
 import type { StopList } from '../stop-list.ts';
 import { addEndpoints, startReceiver } from '../webhook-endpoints.ts';
 
-const CALLERS = 16;
 const CHUNKS = 100;
 const STREAMS_AT_ONCE = 8;
 const USDC_EACH = 1_000_000_000_000n;
@@ -27,9 +26,9 @@ export interface CostKind {
   run(seconds: number): Promise<number>;
 }
 
-export async function costKinds(ctx: BenchContext): Promise<CostKind[]> {
+export async function costKinds(ctx: BenchContext, callers: number): Promise<CostKind[]> {
   const { baseUrl, apiKey, chain } = ctx.service.local;
-  const payerKeys = Array.from({ length: CALLERS }, generatePrivateKey);
+  const payerKeys = Array.from({ length: callers }, generatePrivateKey);
   const usdcMicro = USDC_EACH;
   const fundings = payerKeys.map((key) => ({ address: privateKeyToAddress(key), ethWei: 0n, usdcMicro }));
   await fundWallets(chain.rpcUrl, chain.usdc, fundings);
@@ -40,7 +39,7 @@ export async function costKinds(ctx: BenchContext): Promise<CostKind[]> {
     return 0;
   };
   const plain = (request: Request, status: number, includes: string) => (seconds: number) =>
-    job({ kind: 'plain', callers: CALLERS, seconds, questions: [{ request, status, includes }] });
+    job({ kind: 'plain', callers, seconds, questions: [{ request, status, includes }] });
   const invoke = (extra: Record<string, string>) => invokeRequest(ctx, extra);
   const sync = { 'x-sync': 'true' };
   const x402 = invoke({ 'x-payment-method': 'x402' });
@@ -63,14 +62,14 @@ export async function costKinds(ctx: BenchContext): Promise<CostKind[]> {
     {
       name: 'x402, exact',
       per: 'call',
-      run: (seconds) => job({ kind: 'paid', callers: CALLERS, seconds, request: x402, includes: echoed, payerKeys }),
+      run: (seconds) => job({ kind: 'paid', callers, seconds, request: x402, includes: echoed, payerKeys }),
     },
     {
       name: 'voucher of a channel',
       per: 'call',
       run: (seconds) =>
         job({
-          ...{ kind: 'channel', callers: CALLERS, seconds, request: x402, includes: echoed, payerKeys },
+          ...{ kind: 'channel', callers, seconds, request: x402, includes: echoed, payerKeys },
           depositMicro: CHANNEL_DEPOSIT_MICRO,
         }),
     },

@@ -13,7 +13,13 @@ import { type CostKind, costKinds } from './kinds.ts';
 import { differenceOf, readMeter } from './meter.ts';
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '6' }, warmup: { type: 'string', default: '3' } },
+  options: {
+    seconds: { type: 'string', default: '6' },
+    warmup: { type: 'string', default: '3' },
+    callers: { type: 'string', default: '16' },
+    /** Only kinds whose name holds this. */
+    only: { type: 'string', default: '' },
+  },
 });
 const [seconds, warmUpSeconds] = [Number(values.seconds), Number(values.warmup)];
 const EVERY_MS = 50;
@@ -47,7 +53,8 @@ async function run(stops: StopList): Promise<void> {
       used: differenceOf(before, await readMeter(baseUrl, client)),
     };
   };
-  const kinds = await costKinds(ctx);
+  const kinds = (await costKinds(ctx, Number(values.callers))).filter(({ name }) => name.includes(values.only));
+  if (kinds.length === 0) throw new Error(`no kind of work holds "${values.only}"`);
   const measured: { kind: CostKind; of: Measured }[] = [];
   for (const kind of kinds) {
     tell(`${kind.name}: ${warmUpSeconds} s, then ${seconds} s`);
