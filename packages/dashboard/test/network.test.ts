@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { callChain } from '../../chain/src/chain-rpc-client.ts';
 import { openAccount } from '../../service/src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../service/src/access/keys/manage-keys.ts';
+import { NODE_VERSION } from '../../service/src/lib/process/node-version.ts';
 import { insertNode } from '../../service/src/network/nodes/node-store.ts';
 import { answerWith, startTestAgent } from '../../service/test/support/test-agent.ts';
 import { payV2 } from '../../service/test/support/x402-payer.ts';
@@ -124,8 +125,19 @@ it('shows an operator why an invocation of somebody else was refunded and where 
 
 it('shows an operator how the node stands, and what needs attention', async () => {
   const { h } = world;
+  await h.ctx.db.query(
+    'leaving-process',
+    `insert into process (id, worker_ids, label, version, seen_at, draining_since)
+     values (gen_random_uuid(), '{}', 'leaving', '0.0.9', clock_timestamp() + interval '1 hour', clock_timestamp())`,
+  );
   const page = await operatorPage();
-  await page.getByRole('row', { name: /serving you/ }).waitFor();
+  const serving = page.getByRole('row', { name: /serving you/ });
+  await serving.getByText(NODE_VERSION).waitFor();
+  expect(await serving.getByText('draining').count()).toBe(0);
+  const leaving = page.getByRole('row', { name: /leaving/ });
+  await leaving.getByText('0.0.9').waitFor();
+  await leaving.getByText('draining').waitFor();
+  await h.ctx.db.query('left-process', `delete from process where label = 'leaving'`);
   await page.getByText('Nothing needs attention.').waitFor();
   await page
     .getByRole('row', { name: /wallet/ })

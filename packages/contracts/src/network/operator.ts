@@ -18,6 +18,8 @@ export const OperatorStatus = z.object({
       startedAt: Timestamp,
       seenAt: Timestamp.describe('Time of its last heartbeat; one every 2 seconds.'),
       isThis: z.boolean().describe('true: the process that answers this call.'),
+      version: z.string().nullable().describe('Version of its code; null: older than versions are told.'),
+      drainingSince: Timestamp.nullable().describe('It refuses new calls since then; null: it takes them.'),
       eventLoopDelayMs: z
         .object({ p50: z.number().min(0), p99: z.number().min(0), max: z.number().min(0) })
         .nullable()

@@ -6,7 +6,14 @@ import type { HasReserves } from '../payments/statements/read-reserves.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
-import { countOpenTransactions, listProcesses, readDatabase, readQueues, readSettlements } from './operator-store.ts';
+import {
+  countOpenTransactions,
+  listProcesses,
+  type ProcessRow,
+  readDatabase,
+  readQueues,
+  readSettlements,
+} from './operator-store.ts';
 import type { HasTotals } from './read-totals.ts';
 
 /** Readings that all callers share for a while. */
@@ -30,20 +37,27 @@ export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
   const { oldestAt, ...counts } = settlements;
   return {
     asOf: now.toISOString(),
-    processes: processes.map(({ processId, label, startedAt, seenAt, delayMs }) => ({
-      processId,
-      label,
-      startedAt: startedAt.toISOString(),
-      seenAt: seenAt.toISOString(),
-      isThis: processId === ctx.processId(),
-      eventLoopDelayMs: delayMs && { p50: delayMs[0], p99: delayMs[1], max: delayMs[2] },
-    })),
+    processes: processes.map((row) => processOf(row, ctx.processId())),
     queues: queues.map((queue) => ({ kind: queue.kind, depth: queue.depth, oldestS: ageS(queue.oldestAt) })),
     settlements: { ...counts, oldestS: ageS(oldestAt) },
     reserves,
     signers,
     index,
     database,
+  };
+}
+
+function processOf(row: ProcessRow, thisId: string): OperatorStatus['processes'][number] {
+  const { processId, label, startedAt, seenAt, delayMs, version, drainingSince } = row;
+  return {
+    processId,
+    label,
+    startedAt: startedAt.toISOString(),
+    seenAt: seenAt.toISOString(),
+    isThis: processId === thisId,
+    version,
+    drainingSince: drainingSince?.toISOString() ?? null,
+    eventLoopDelayMs: delayMs && { p50: delayMs[0], p99: delayMs[1], max: delayMs[2] },
   };
 }
 

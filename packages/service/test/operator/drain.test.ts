@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { drainProcesses, isDrained, undoDrain } from '../../src/operator/drain-processes.ts';
 import { listProcesses } from '../../src/operator/operator-store.ts';
@@ -43,6 +44,7 @@ it('a process that is asked to drain takes no call and no queued request, ends w
   holdAnswers();
   const { key } = await newClient(h, '1.00');
   const { key: second } = await newClient(h, '1.00');
+  const { key: operator } = await h.newAccount({ scopes: ['operator'] });
   const running = (await call(h, key)).body.data.requestId as string;
   await expect.poll(() => agent.calls.length).toBe(1);
 
@@ -58,6 +60,17 @@ it('a process that is asked to drain takes no call and no queued request, ends w
   await expect.poll(() => seen, { timeout: 10_000 }).toContain('draining 1');
   const ready = await fetch(`${h.baseUrl}/readyz`);
   expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining' }]);
+  const isDrainingOf = async () => {
+    const { processes } = (await other.request('GET', '/operator/status', { key: operator })).body
+      .data as OperatorStatus;
+    return new Map(processes.map(({ processId, drainingSince }) => [processId, drainingSince !== null]));
+  };
+  expect(await isDrainingOf()).toEqual(
+    new Map([
+      [h.ctx.processId(), true],
+      [other.ctx.processId(), false],
+    ]),
+  );
   const before = await balanceOf(h, second);
   const refused = await call(h, second);
   expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
@@ -84,6 +97,7 @@ it('a process that is asked to drain takes no call and no queued request, ends w
 
   expect(await undoDrain(h.ctx, me())).toHaveLength(1);
   await expect.poll(() => statusOf(h.baseUrl), { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await isDrainingOf()).get(h.ctx.processId()), { timeout: 10_000 }).toBe(false);
   expect((await call(h, key)).status).toBeLessThan(300);
   await other.stop();
 });

@@ -11,6 +11,8 @@ const well: OperatorStatus = {
       startedAt: '2026-11-21T09:00:00.000Z',
       seenAt: '2026-11-21T09:59:58.000Z',
       isThis: true,
+      version: '0.1.0',
+      drainingSince: null,
       eventLoopDelayMs: { p50: 1, p99: 12, max: 40 },
     },
   ],

@@ -18,11 +18,12 @@ export const processColumns = (asOf: string): readonly Column<Process>[] => [
   {
     id: 'label',
     header: 'Process',
-    cell: ({ label, processId, isThis }) => (
+    cell: ({ label, processId, isThis, drainingSince }) => (
       <div className="min-w-32">
         <div className="flex flex-wrap items-center gap-x-2">
           <bdi className="font-medium wrap-anywhere">{label}</bdi>
           {isThis && <Badge tone="accent">serving you</Badge>}
+          {drainingSince !== null && <Badge tone="warn">draining</Badge>}
         </div>
         <Copyable label="process id" text={processId} short />
       </div>
@@ -37,6 +38,7 @@ export const processColumns = (asOf: string): readonly Column<Process>[] => [
       </span>
     ),
   },
+  { id: 'version', header: 'Version', cell: ({ version }) => <bdi>{version ?? '–'}</bdi> },
   { id: 'started', header: 'Started', cell: ({ startedAt }) => <TimeAgo at={startedAt} /> },
   { id: 'p50', header: 'Loop delay p50', align: 'right', cell: delay('p50') },
   { id: 'p99', header: 'p99', align: 'right', cell: delay('p99') },

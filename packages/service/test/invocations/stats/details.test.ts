@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { NODE_VERSION } from '../../../src/lib/process/node-version.ts';
 import { startReceiver } from '../../events/support/receiver.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -206,7 +207,12 @@ describe('the status of the node', () => {
     const { key } = await h.newAccount();
     const status = await get(key, '/operator/status');
     expect(status.processes).toHaveLength(1);
-    expect(status.processes[0]).toMatchObject({ processId: h.ctx.processId(), isThis: true });
+    expect(status.processes[0]).toMatchObject({
+      processId: h.ctx.processId(),
+      isThis: true,
+      version: NODE_VERSION,
+      drainingSince: null,
+    });
     expect(status.signers.map(({ address }: { address: string }) => address)).toEqual(
       h.ctx.senders.map(({ address }) => address),
     );
