@@ -65,6 +65,7 @@ import { createChannels } from './payments/x402/channels/channels.ts';
 import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
 import { createClaimSimulator } from './payments/x402/channels/claims/claim-simulator-client.ts';
 import { createClaimer } from './payments/x402/channels/claims/claimer.ts';
+import { recoverChannels } from './payments/x402/channels/claims/recover-channels.ts';
 import { createWalletFunds } from './payments/x402/channels/claims/wallet-funds.ts';
 import { createPaymentChecks } from './payments/x402/payment-checks.ts';
 import { createDrain, type Drain } from './queue/drain.ts';
@@ -209,7 +210,11 @@ const createMoneyWork = (base: MoneyNeeds & Parameters<typeof createSettler>[0])
 
 function createChannelWork(base: ClaimContext) {
   const channelClaims = createClaimer(base);
-  return { channelClaims, walletFunds: createWalletFunds(base, channelClaims) };
+  return {
+    channelClaims,
+    walletFunds: createWalletFunds(base, channelClaims),
+    recoverChannels: (fromBlock: bigint) => recoverChannels(base, fromBlock),
+  };
 }
 
 const metersOf = (metrics: Metrics, log: Log) => ({

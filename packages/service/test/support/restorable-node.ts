@@ -22,7 +22,7 @@ export interface RestorableNode
   stop(): Promise<void>;
 }
 
-export async function createRestorableNode(port: number): Promise<RestorableNode> {
+export async function createRestorableNode(port: number, env: Record<string, string> = {}): Promise<RestorableNode> {
   const chain = await startLocalChain();
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-restored-'));
   const settlementKey = generatePrivateKey();
@@ -62,6 +62,7 @@ export async function createRestorableNode(port: number): Promise<RestorableNode
         REGISTRAR_PRIVATE_KEY: '',
         REGISTRY_POLL_MS: '2000',
         LOG_LEVEL: 'silent',
+        ...env,
       });
       node = await startNode({ config, secrets, log: silentLog, checksAnswers: true, maxAgeMs: 0 });
     },

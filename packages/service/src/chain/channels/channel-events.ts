@@ -1,5 +1,6 @@
 import { type Hex, toEventSelector } from 'viem';
 import { SETTLEMENT_CONTRACT } from './channel-calls.ts';
+import type { ChannelConfig } from './channel-digests.ts';
 
 /** What the settlement contract logged about a channel, or about the receiver of a sweep. Ids and addresses in lower case. */
 export type ChannelEvent =
@@ -37,5 +38,27 @@ export function channelEventOf({ address, topics, data }: Log): ChannelEvent | n
   return { kind, channelId, amountMicro };
 }
 
-const wordAt = (data: string, place: number): bigint => BigInt(`0x${data.slice(2 + 64 * place, 66 + 64 * place)}`);
+/** A channel that was opened: its first deposit logs this, too. */
+export interface OpenedChannel {
+  readonly id: string;
+  readonly config: ChannelConfig;
+}
+
+/** Decodes a log of the event `ChannelCreated` by position. */
+export function openedChannelOf({ topics, data }: Pick<Log, 'topics' | 'data'>): OpenedChannel {
+  const address = (place: number) => addressIn(textAt(data, place));
+  const config = {
+    payer: address(0),
+    payerAuthorizer: address(1),
+    receiver: address(2),
+    receiverAuthorizer: address(3),
+    token: address(4),
+    withdrawDelayS: Number(wordAt(data, 5)),
+    salt: textAt(data, 6).toLowerCase(),
+  };
+  return { id: (topics[1] ?? '').toLowerCase(), config };
+}
+
+const textAt = (data: string, place: number): string => `0x${data.slice(2 + 64 * place, 66 + 64 * place)}`;
+const wordAt = (data: string, place: number): bigint => BigInt(textAt(data, place));
 const addressIn = (topic: string): string => `0x${topic.slice(-40).toLowerCase()}`;

@@ -5,13 +5,14 @@ import {
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
   createPublicClient,
+  getAbiItem,
   type Hex,
   toHex,
 } from 'viem';
 import { rpcTransport } from '../rpc/rpc-transport.ts';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channel-calls.ts';
 import { channelDigestsOf } from './channel-digests.ts';
-import { type ChannelEvent, channelEventOf } from './channel-events.ts';
+import { type ChannelEvent, channelEventOf, type OpenedChannel, openedChannelOf } from './channel-events.ts';
 
 /** A channel according to the chain. */
 export interface ChannelOnChain {
@@ -49,6 +50,8 @@ export interface SettlementContract {
   hashAt(block: bigint): Promise<string | null>;
   /** All events in a range of blocks, in chain order. */
   readLogs(fromBlock: bigint, toBlock: bigint): Promise<ChannelLog[]>;
+  /** Channels of all receivers that were opened in a range of blocks. */
+  readOpened(fromBlock: bigint, toBlock: bigint): Promise<OpenedChannel[]>;
 }
 
 export interface HasSettlementContract {
@@ -63,6 +66,7 @@ interface ContractOptions {
   readonly wallet: string;
 }
 
+const channelCreated = getAbiItem({ abi: batchSettlementAbi, name: 'ChannelCreated' });
 const contract = { address: SETTLEMENT_CONTRACT, abi: batchSettlementAbi } as const;
 /** Channels read in one call: some RPC providers limit its gas. */
 const MAX_READ = 150;
@@ -118,6 +122,10 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
         const { transactionHash, blockNumber, blockHash, logIndex } = log;
         return event ? [{ transactionHash, blockNumber, blockHash, logIndex, event }] : [];
       });
+    },
+    async readOpened(fromBlock, toBlock) {
+      const logs = await client.getLogs({ address: SETTLEMENT_CONTRACT, event: channelCreated, fromBlock, toBlock });
+      return logs.map(openedChannelOf);
     },
   };
 }

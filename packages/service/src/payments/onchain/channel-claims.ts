@@ -20,3 +20,8 @@ export interface WalletFunds {
 export interface HasWalletFunds {
   readonly walletFunds: WalletFunds;
 }
+
+export interface HasChannelRecovery {
+  /** Brings the channels of a database that lacks what came after a block up to the contract. It can be repeated. */
+  recoverChannels(fromBlock: bigint): Promise<void>;
+}

@@ -6,6 +6,7 @@ import { pointStore } from '../../chain/point-store.ts';
 import { transferPoints } from '../../chain/transfer-point-store.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
+import type { HasChannelRecovery } from '../onchain/channel-claims.ts';
 import { insertCatchUp, readStanding, type Standing } from '../payouts/catch-up-store.ts';
 import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
 import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
@@ -16,7 +17,10 @@ export const payoutPoints = pointStore('payout_point');
 
 const MAX_BLOCKS = 2000n;
 
-export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & HasSecrets & HasRequestPayouts;
+/** What a database that was restored is brought up to the chain with. */
+interface Recovery extends HasRequestPayouts, HasChannelRecovery {}
+
+export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & HasSecrets & Recovery;
 
 /**
  * Reads the transfers to and from the node's wallet since the last run. What left the wallet is in the books before it is sent, so a
@@ -32,6 +36,7 @@ export async function readWallet(ctx: PayoutContext): Promise<boolean> {
   await explainPayouts(ctx);
   const isComplete = hasRead && to !== null;
   if (standing.isCaughtUp || standing.database === null || to === null) return isComplete;
+  if (from !== null) await ctx.recoverChannels(from.block);
   const { database } = standing;
   const catchUp = {
     database,

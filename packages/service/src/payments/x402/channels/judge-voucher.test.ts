@@ -148,6 +148,7 @@ describe('a voucher on its channel', () => {
     ['above balance and deposit', { balanceMicro: 1n }, { depositMicro: 2_598n }, 'cumulative_exceeds_balance', false],
     ['while the payer withdraws', { withdrawRequestedAt: new Date(0) }, {}, 'missing_channel', false],
     ['while a refund is under way', { refundId: 'crf_1' }, {}, 'channel_busy', false],
+    ['while more is claimed than charged', { claimedMicro: 2_501n }, {}, 'channel_busy', false],
     ['after the last one was published', { publishedMicro: 2_001n }, {}, 'missing_channel', false],
     [
       'with a deposit, after the last one was published',

@@ -101,7 +101,9 @@ export function judgeVoucher(
   if (!channel && depositMicro === 0n) return refused('invalid_batch_settlement_evm_channel_not_found');
   if (channel?.withdrawRequestedAt || publishedMicro > chargedMicro)
     return refused('invalid_batch_settlement_evm_missing_channel');
-  if (channel?.refundId) return refused('invalid_batch_settlement_evm_channel_busy');
+  // More was claimed than the books charged: the database has lost calls, and vouchers up to there are public. Soon charged again.
+  if (channel?.refundId || claimedMicro > chargedMicro + reservedMicro)
+    return refused('invalid_batch_settlement_evm_channel_busy');
   const isPublic = maxMicro <= publishedMicro;
   if (maxMicro !== chargedMicro + reservedMicro + priceMicro || priceMicro <= 0n)
     return maxMicro <= claimedMicro

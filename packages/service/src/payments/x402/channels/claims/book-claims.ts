@@ -4,6 +4,7 @@ import type { Tx } from '../../../../db/sql.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
 import { openSuspense } from '../../../deposits/suspense.ts';
 import { postTransfers } from '../../../ledger/ledger-store.ts';
+import type { ChainContext } from '../../../onchain/chain-context.ts';
 import { WATCHED_BLOCKS } from '../../../reconcile/watch-reorgs.ts';
 import { hasChannels } from '../chain/channel-reading-store.ts';
 import {
@@ -17,8 +18,8 @@ import {
   writeReceiver,
 } from './booking-store.ts';
 import { bookingOfChannel, bookingOfReceiver } from './claim-books.ts';
-import type { ClaimContext } from './claim-context.ts';
 import { listUnsettled } from './claim-store.ts';
+import { creditLostCharges } from './credit-lost-charges.ts';
 
 /** A block without bookings is noted once in so many. */
 const NOTED_BLOCKS = 50n;
@@ -34,11 +35,11 @@ interface Reading {
 /**
  * Brings the books of claims, sweeps and losses to what the contract says at the head. Amounts are compared, not logs: a claim is booked
  * once, however often it is looked at, whoever sent it, and a reorg that removed it is booked back. Another process that books at the same
- * time makes this run a no-op; the next one is due soon.
+ * time makes this run a no-op; the next one is due soon. Channels with claims that are not under way are read too: `also`.
  */
-export async function bookClaims(ctx: ClaimContext): Promise<void> {
+export async function bookClaims(ctx: ChainContext, also: readonly string[] = []): Promise<void> {
   if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
-  const reading = await read(ctx);
+  const reading = await read(ctx, also);
   if (reading === null) return;
   const { claimed, lost } = await ctx.db.transaction(async (tx) => {
     const booked = await book(ctx, tx, reading);
@@ -51,10 +52,11 @@ export async function bookClaims(ctx: ClaimContext): Promise<void> {
     ctx.metrics.channelLoss.inc(Number(lost));
     ctx.log.error({ lostMicro: String(lost) }, 'vouchers can not be claimed any more: booked as a loss');
   }
+  await creditLostCharges(ctx);
 }
 
 /** Starts the books of the wallet as a receiver, before the first claim is sent: what was swept before is the operator's. */
-export async function beginBooks(ctx: ClaimContext): Promise<BookedReceiver | null> {
+export async function beginBooks(ctx: ChainContext): Promise<BookedReceiver | null> {
   const found = await findReceiver(ctx.db, ctx.chain);
   if (found) return found;
   const number = await ctx.settlementContract.headBlock();
@@ -66,14 +68,14 @@ export async function beginBooks(ctx: ClaimContext): Promise<BookedReceiver | nu
 }
 
 /** Null when the chain changed during the read, or this RPC node is behind the one that was read last. */
-async function read(ctx: ClaimContext): Promise<Reading | null> {
+async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading | null> {
   const { settlementContract: contract, db, chain } = ctx;
   const before = await beginBooks(ctx);
   if (before === null) return null;
   const number = await contract.headBlock();
   if (number < before.blockNumber) return null;
   const hash = await contract.hashAt(number);
-  const ids = await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS);
+  const ids = [...new Set([...(await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS)), ...also])];
   const [states, totals, lossy] = [
     await contract.readChannels(ids, number),
     await contract.receiverTotals(number),
@@ -88,7 +90,7 @@ const nothing = { claimed: 0n, lost: 0n };
 
 /** Posts the differences; returns what they claimed and lost. */
 async function book(
-  ctx: ClaimContext,
+  ctx: ChainContext,
   tx: Tx,
   { before, block, channels, lossy, totals }: Reading,
 ): Promise<{ claimed: bigint; lost: bigint }> {

@@ -116,3 +116,40 @@ export async function listLossy(sql: Sql, chainId: number): Promise<string[]> {
   );
   return rows.map(({ id }) => id);
 }
+
+/** Channels of which more was claimed than the books have charged. */
+export const listOverclaimed = (sql: Sql, chainId: number): Promise<BookedChannel[]> =>
+  sql.query<BookedChannel>(
+    'list-overclaimed-channels',
+    `select ${channelColumns} from channel
+      where chain_id = $1 and charged_micro + reserved_micro <> claimed_micro + lost_micro
+        and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
+    [chainId],
+  );
+
+/** The next channels by id, and what is booked of their claims. */
+export const listBookedAfter = (sql: Sql, chainId: number, after: string, most: number): Promise<BookedChannel[]> =>
+  sql.query<BookedChannel>(
+    'list-booked-channels',
+    `select ${channelColumns} from channel where chain_id = $1 and id > $2 order by id limit $3`,
+    [chainId, after, most],
+  );
+
+/**
+ * Raises what a channel that the caller has locked was charged, for calls whose vouchers the database has lost: of the highest one, only the
+ * sum is known, and it is public. Returns the payer.
+ */
+export async function chargeLost(tx: Tx, id: string, lostMicro: bigint, now: Date): Promise<string> {
+  const [row] = await tx.query<{ payer: string }>(
+    'charge-lost-vouchers',
+    `update channel
+        set charged_micro = charged_micro + $2, changed_at = $3,
+            signed_micro = greatest(signed_micro, charged_micro + reserved_micro + $2),
+            signature = case when signed_micro >= charged_micro + reserved_micro + $2 then signature end,
+            published_micro = greatest(published_micro, charged_micro + $2)
+      where id = $1 returning payer`,
+    [id, lostMicro, now],
+  );
+  if (!row) throw new Error(`channel ${id} is locked and gone`);
+  return row.payer;
+}
