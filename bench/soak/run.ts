@@ -6,6 +6,7 @@ import { startSite } from '../overload/site.ts';
 import { tell } from '../progress.ts';
 import { type StopList, withStopList } from '../stop-list.ts';
 import { fitOf, growthPerCall } from './fit.ts';
+import { createKeptMemory, INSPECTED, type KeptMemory } from './kept-memory.ts';
 import { createMix, type Kind, type Mix, newTally, orderOf, runMix, sumOf, type Tally } from './mix.ts';
 import { type Sample, sampleOf } from './samples.ts';
 
@@ -16,6 +17,8 @@ const REST_MS = 60_000;
 const CALLERS = 32;
 const CAPACITY_S = 8;
 const LEAST_RSS_MIB = 24;
+/** In use after a full collection: caches fill up to their bounds, and code that runs often is compiled. */
+const MOST_KEPT_MIB = 32;
 /** Sockets of calls in flight come and go. */
 const LEAST_HANDLES = 32;
 const LEAST_CONNECTIONS = 2;
@@ -75,8 +78,27 @@ const line = (sample?: Sample) =>
     ? `${sample.calls} calls, RSS ${sample.rssMib.toFixed(0)} MiB, ${sample.handles} handles, ${sample.connections} connections`
     : '';
 
+interface Kept {
+  readonly before: KeptMemory;
+  readonly after: KeptMemory;
+}
+
+/** What is in use after a full collection tells a leak from garbage that nothing has asked for yet. */
+function isKeptFlat({ before, after }: Kept, calls: number): boolean {
+  const grownMib = after.usedMib - before.usedMib;
+  const isFlat = grownMib <= MOST_KEPT_MIB;
+  console.log(
+    `${isFlat ? 'flat' : 'GROWS'}: in use after a full collection, MiB: ${before.usedMib.toFixed(0)} before the load, ${after.usedMib.toFixed(0)} after it (${((grownMib * 1024 * 1024) / calls).toFixed(0)} bytes a call); RSS then ${before.rssMib.toFixed(0)} and ${after.rssMib.toFixed(0)}`,
+  );
+  return isFlat;
+}
+
 /** Prints what was found; true: all is flat or explained. */
-function judge({ tally, samples }: { tally: Tally; samples: readonly Sample[] }, delivered: number): boolean {
+function judge(
+  { tally, samples }: { tally: Tally; samples: readonly Sample[] },
+  delivered: number,
+  kept: Kept,
+): boolean {
   const series = (name: string, read: (sample: Sample) => number) => ({ name, values: samples.map(read) });
   const fits = [
     fitOf(
@@ -92,10 +114,15 @@ function judge({ tally, samples }: { tally: Tally; samples: readonly Sample[] },
       LEAST_CONNECTIONS,
     ),
   ];
-  for (const { name, middle, growth, isFlat } of fits)
+  const isKept = isKeptFlat(kept, sumOf(tally.done));
+  const isBorne = ({ name, isFlat }: (typeof fits)[number]) => isFlat || (isKept && name.startsWith('RSS'));
+  for (const fit of fits) {
+    const { name, middle, growth, isFlat } = fit;
+    const verdict = isFlat ? 'flat' : isBorne(fit) ? 'garbage that is not collected yet' : 'GROWS';
     console.log(
-      `${isFlat ? 'flat' : 'GROWS'}: ${name}: median ${middle.toFixed(0)}, ${growth >= 0 ? '+' : ''}${growth.toFixed(1)} over the last two thirds`,
+      `${verdict}: ${name}: median ${middle.toFixed(0)}, ${growth >= 0 ? '+' : ''}${growth.toFixed(1)} over the last two thirds`,
     );
+  }
   const calls = samples.map((sample) => sample.calls);
   const tables = Object.keys(samples.at(-1)?.tables ?? {})
     .map((name) =>
@@ -122,16 +149,17 @@ function judge({ tally, samples }: { tally: Tally; samples: readonly Sample[] },
       minutes,
       load,
       fits,
+      kept,
       tables: tables.filter(({ bytesPerCall }) => bytesPerCall >= 1),
       tally: { ...tally, errors: [...tally.errors] },
       samples: samples.map(({ tables: _, ...each }) => each),
     }),
   );
-  return isServed && fits.every(({ isFlat }) => isFlat) && tables.every(({ isExplained }) => isExplained);
+  return isServed && isKept && fits.every(isBorne) && tables.every(({ isExplained }) => isExplained);
 }
 
 async function run(stops: StopList): Promise<void> {
-  const site = await startSite(stops);
+  const site = await startSite(stops, INSPECTED);
   const account = await site.openPaying(50_000 + Math.ceil(minutes) * 5000);
   const mix = await createMix(stops, site, account);
   for (const act of Object.values(mix.acts)) await act();
@@ -142,11 +170,14 @@ async function run(stops: StopList): Promise<void> {
     `Load of the machine ${loadavg()[0]?.toFixed(1)}; ${site.isPinned ? 'the node has one of its own' : 'not pinned'}. Capacity: ${capacity.toFixed(0)} calls/s of all kinds, ${CALLERS} callers. ${minutes} min at ${load} %: ${perSecond.toFixed(0)} calls/s.`,
   );
   const { service } = site;
+  const readKept = await createKeptMemory(service);
+  const before = await readKept();
   const found = await work(mix, perSecond, (calls) => sampleOf(service.pid, service.local.database, calls));
   await sleep(REST_MS);
   const rested = await sampleOf(service.pid, service.local.database, sumOf(found.tally.done));
   console.log(`${REST_MS / 1000} s after the load: ${line(rested)}`);
-  process.exitCode = judge(found, mix.delivered()) ? 0 : 1;
+  const kept = { before, after: await readKept() };
+  process.exitCode = judge(found, mix.delivered(), kept) ? 0 : 1;
 }
 
 await withStopList(run);
