@@ -49,15 +49,7 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
     if (error) throw new Error(`${method}: ${error.message}`);
     return result as Result;
   };
-  const mineAt = async (atS: number) => {
-    await upstream.mine(atS);
-    clock.mined(atS);
-  };
-  /** Mines a block. Its record need not be on disk: without it the transactions are still replayed, at the time recorded with them. */
-  const mine = async (atS = clock.nextS()) => {
-    await journal?.append([{ method: 'evm_mine', params: [], atS }], { sync: false });
-    await mineAt(atS);
-  };
+  const { mine, mineBlocks } = createMining({ upstream, journal, clock }, note);
   const turn: Turn = {
     mine,
     async mineLeftovers() {
@@ -67,17 +59,6 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
     taken: () => {
       changes = 0;
     },
-  };
-
-  const mineBlocks = async ({ method, params }: WriteCall): Promise<UpstreamAnswer> => {
-    const asked = blocksAsked(method, params);
-    if (typeof asked === 'string') return { error: { code: -32602, message: asked } };
-    if (asked.atS !== undefined) clock.moved('setTime', [asked.atS]);
-    const firstS = clock.nextS();
-    const times = Array.from({ length: asked.blocks }, (_, index) => firstS + index * asked.intervalS);
-    await note(times.map((atS) => ({ method: 'evm_mine', params: [], atS })));
-    for (const atS of times) await mineAt(atS);
-    return { result: method === 'evm_mine' ? '0x0' : null };
   };
 
   const setAutomine = async (isOn: boolean): Promise<UpstreamAnswer> => {
@@ -114,6 +95,37 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
         await onRewritten(turn);
       }
       return answer;
+    },
+  };
+}
+
+const INVALID_PARAMS = -32602;
+
+/** Mines blocks at times that are in the journal before. `note` writes records to disk. */
+function createMining(
+  { upstream, journal, clock }: Omit<WriterParts, 'onRewritten'>,
+  note: (records: readonly JournalRecord[]) => Promise<void>,
+) {
+  const mineAt = async (atS: number) => {
+    await upstream.mine(atS);
+    clock.mined(atS);
+  };
+  return {
+    /** Mines a block. Its record need not be on disk: without it the transactions are still replayed, at the time recorded with them. */
+    async mine(atS = clock.nextS()): Promise<void> {
+      await journal?.append([{ method: 'evm_mine', params: [], atS }], { sync: false });
+      await mineAt(atS);
+    },
+    /** Answers a caller's request for blocks. */
+    async mineBlocks({ method, params }: WriteCall): Promise<UpstreamAnswer> {
+      const asked = blocksAsked(method, params);
+      if (typeof asked === 'string') return { error: { code: INVALID_PARAMS, message: asked } };
+      if (asked.atS !== undefined) clock.moved('setTime', [asked.atS]);
+      const firstS = clock.nextS();
+      const times = Array.from({ length: asked.blocks }, (_, index) => firstS + index * asked.intervalS);
+      await note(times.map((atS) => ({ method: 'evm_mine', params: [], atS })));
+      for (const atS of times) await mineAt(atS);
+      return { result: method === 'evm_mine' ? '0x0' : null };
     },
   };
 }
