@@ -57,13 +57,7 @@ export function SignInView() {
               Sign in with {name}
             </Button>
           ))}
-          {wallets.length === 0 && (
-            <p className="text-muted">
-              {info.hasLocalAccount
-                ? 'No wallet was found in this browser. You need none here: the local account has test money.'
-                : 'No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.'}
-            </p>
-          )}
+          {wallets.length === 0 && <NoWallet hasLocalAccount={info.hasLocalAccount} />}
           {info.hasLocalAccount && (
             <Button
               variant={wallets.length === 0 ? 'primary' : 'secondary'}
@@ -90,3 +84,11 @@ export function SignInView() {
     </main>
   );
 }
+
+const NoWallet = ({ hasLocalAccount }: { readonly hasLocalAccount: boolean }) => (
+  <p className="text-muted">
+    {hasLocalAccount
+      ? 'No wallet was found in this browser. You need none here: the local account has test money.'
+      : 'No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.'}
+  </p>
+);

@@ -34,6 +34,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, offset: undefined, ...change }) as typeof search });
   const { status, type, eventId } = search;
+  const hasFilter = Boolean(status || type || eventId);
   const offset = Number(search.offset ?? 0) || 0;
   const query = {
     ...(status ? { status: status as Delivery['status'] } : {}),
@@ -47,7 +48,6 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
     { keepsPrevious: true, refetchIntervalMs: ({ deliveries }) => nextLookMs(deliveries, Date.now()) },
   );
   useStandingFollows(data?.deliveries);
-  const hasFilter = Boolean(status || type || eventId);
   return (
     <Card
       title="Deliveries"
@@ -62,23 +62,11 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
       }
     >
       <div className="border-b border-line px-4 py-3">
-        <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
-          <Select
-            aria-label="Status"
-            value={status ?? ''}
-            onChange={(value) => set({ status: value })}
-            options={statuses}
-          />
-          <Select aria-label="Event" value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
-          <SettledInput
-            type="search"
-            aria-label="Event ID"
-            placeholder="Event ID"
-            className="sm:w-60"
-            value={eventId ?? ''}
-            onChange={(value) => set({ eventId: value })}
-          />
-        </FilterBar>
+        <DeliveryFilters
+          filters={{ status, type, eventId }}
+          onChange={set}
+          onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}
+        />
       </div>
       <DataTable
         label="Delivery list"
@@ -110,6 +98,38 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
     </Card>
   );
 }
+
+interface Filters {
+  readonly status?: string | undefined;
+  readonly type?: string | undefined;
+  readonly eventId?: string | undefined;
+}
+
+interface DeliveryFiltersProps {
+  readonly filters: Filters;
+  readonly onChange: (change: { status?: string; type?: string; eventId?: string }) => void;
+  readonly onClear: (() => void) | undefined;
+}
+
+const DeliveryFilters = ({ filters: { status, type, eventId }, onChange, onClear }: DeliveryFiltersProps) => (
+  <FilterBar onClear={onClear}>
+    <Select
+      aria-label="Status"
+      value={status ?? ''}
+      onChange={(value) => onChange({ status: value })}
+      options={statuses}
+    />
+    <Select aria-label="Event" value={type ?? ''} onChange={(value) => onChange({ type: value })} options={types} />
+    <SettledInput
+      type="search"
+      aria-label="Event ID"
+      placeholder="Event ID"
+      className="sm:w-60"
+      value={eventId ?? ''}
+      onChange={(value) => onChange({ eventId: value })}
+    />
+  </FilterBar>
+);
 
 /** An attempt may have changed how the endpoint is doing, which is no event either. */
 function useStandingFollows(deliveries: readonly Delivery[] | undefined): void {
