@@ -48,8 +48,8 @@ export function createLazyCopies<Row extends object>(
   { max, maxAgeMs, topics, read, tagsOf }: LazyCopiesOptions<Row>,
 ): LazyCopies<Row> {
   const readings = new Set<Reading>();
-  const idsByTag = new Map<ChangeTag, Set<string>>();
-  const copies = createBoundedCache<Row>(max, maxAgeMs, (row, id) => untag(id, row));
+  const tagged = createTagIndex();
+  const copies = createBoundedCache<Row>(max, maxAgeMs, (row, id) => tagged.remove(id, tagsOf(row)));
   const reader = createBatcher<string, Row | null>({
     run: readAll,
     maxSize: MAX_BATCH,
@@ -75,19 +75,7 @@ export function createLazyCopies<Row extends object>(
 
   function remember(id: string, row: Row, start: number): void {
     copies.set(id, row, { start });
-    for (const tag of tagsOf(row)) {
-      const ids = idsByTag.get(tag);
-      if (ids) ids.add(id);
-      else idsByTag.set(tag, new Set([id]));
-    }
-  }
-
-  function untag(id: string, row: Row): void {
-    for (const tag of tagsOf(row)) {
-      const ids = idsByTag.get(tag);
-      ids?.delete(id);
-      if (ids?.size === 0) idsByTag.delete(tag);
-    }
+    tagged.add(id, tagsOf(row));
   }
 
   function forgetChanged(changes: Changes): void {
@@ -95,7 +83,7 @@ export function createLazyCopies<Row extends object>(
       for (const changedId of changes.get(topic) ?? []) {
         const tag: ChangeTag = `${topic} ${changedId}`;
         for (const reading of readings) reading.changed.add(tag);
-        for (const id of [...(idsByTag.get(tag) ?? [])]) copies.delete(id);
+        for (const id of tagged.idsOf(tag)) copies.delete(id);
       }
     for (const reading of readings) reading.isVoid ||= reading.changed.size > MAX_NOTED;
   }
@@ -120,5 +108,28 @@ export function createLazyCopies<Row extends object>(
       for (const reading of readings) reading.isVoid = true;
       copies.delete(id);
     },
+  };
+}
+
+/** The ids of the copies that a change concerns. */
+function createTagIndex() {
+  const idsByTag = new Map<ChangeTag, Set<string>>();
+  return {
+    add(id: string, tags: readonly ChangeTag[]): void {
+      for (const tag of tags) {
+        const ids = idsByTag.get(tag);
+        if (ids) ids.add(id);
+        else idsByTag.set(tag, new Set([id]));
+      }
+    },
+    remove(id: string, tags: readonly ChangeTag[]): void {
+      for (const tag of tags) {
+        const ids = idsByTag.get(tag);
+        ids?.delete(id);
+        if (ids?.size === 0) idsByTag.delete(tag);
+      }
+    },
+    /** A list of its own: removing copies changes the index. */
+    idsOf: (tag: ChangeTag): string[] => [...(idsByTag.get(tag) ?? [])],
   };
 }

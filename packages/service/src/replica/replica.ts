@@ -61,11 +61,57 @@ export function createReplica(
   { maxAgeMs = MAX_AGE_MS, patienceMs = PATIENCE_MS } = {},
 ): Replica {
   const parts: ReplicaPart[] = [];
+  const copies = createCopies(ctx, parts);
+  const refreshes = createSharedRun(copies.refresh, patienceMs);
+
+  /** Resolves when a refresh is applied that began at `neededMs` or later. */
+  async function since(neededMs: number): Promise<Seen> {
+    for (;;) {
+      const seen = copies.seen();
+      if (seen && copies.beganMs() >= neededMs) return seen;
+      await refreshes.run();
+    }
+  }
+
+  const poll = async (): Promise<void> => {
+    await refreshes.run().catch((err: unknown) => ctx.log.debug({ err }, 'the copies could not be refreshed'));
+    const beganMs = copies.beganMs();
+    if (beganMs > Number.NEGATIVE_INFINITY) ctx.metrics.readModelLag.set((performance.now() - beganMs) / 1000);
+  };
+  let polling: NodeJS.Timeout | undefined;
+
+  return {
+    add: (part) => void parts.push(part),
+    async start() {
+      await forgetRestored(ctx.db);
+      await copies.loadAll();
+      polling = setInterval(() => void poll(), IDLE_MS).unref();
+    },
+    stop: () => clearInterval(polling),
+    isFresh() {
+      const ageMs = performance.now() - copies.beganMs();
+      if (!copies.seen() || ageMs >= maxAgeMs) return false;
+      // Ahead of the readers, so that they seldom wait.
+      if (ageMs > maxAgeMs / 2) refreshes.run().catch(() => undefined);
+      return true;
+    },
+    fresh: async () => void (await since(performance.now() - maxAgeMs)),
+    async settleWrite() {
+      // One more: a timer may be early by the rest of a millisecond.
+      const isOld = new Promise<void>((resolve) => setTimeout(resolve, maxAgeMs === 0 ? 0 : maxAgeMs + 1));
+      const isAlone = since(performance.now()).then(({ processes }) => (processes > 1 ? isOld : undefined));
+      await Promise.race([isAlone.catch(() => isOld), isOld]);
+    },
+    isLoaded: () => copies.seen() !== null,
+    position: () => copies.seen()?.horizon ?? '0',
+  };
+}
+
+/** Keeps the parts at one snapshot of the database. */
+function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaPart[]) {
   let seen: Seen | null = null;
   /** When the refresh began that the copies are of, by this process's own clock: only durations are compared. */
   let beganMs = Number.NEGATIVE_INFINITY;
-  let isApplying = false;
-  const refreshes = createSharedRun(refresh, patienceMs);
 
   async function refresh(): Promise<void> {
     const startMs = performance.now();
@@ -80,14 +126,12 @@ export function createReplica(
     const startMs = performance.now();
     const { news, steps } = await readChanged(ctx.db, parts, before);
     if (news.hasGap) return loadAll();
-    isApplying = true;
-    // A step that throws leaves copies of two moments: they are not read until they are loaded anew.
+    // Between two steps, and after one that throws, the copies are of two moments: they are not read until the last step or a load.
     seen = null;
     for (const [index, step] of steps.entries()) {
       if (index > 0) await nextTurn();
       step();
     }
-    isApplying = false;
     seen = news;
     beganMs = startMs;
   }
@@ -98,50 +142,17 @@ export function createReplica(
     seen = null;
     seen = await readAll(ctx.db, parts);
     beganMs = startMs;
-    isApplying = false;
     const tookMs = Math.round(performance.now() - startMs);
     if (isAnew) ctx.log.warn({ tookMs }, 'the copies of the registry were loaded anew: changes had been missed');
     else ctx.log.debug({ tookMs }, 'the copies of the registry are loaded');
   }
 
-  /** Resolves when a refresh is applied that began at `neededMs` or later. */
-  async function since(neededMs: number): Promise<Seen> {
-    for (;;) {
-      if (seen && !isApplying && beganMs >= neededMs) return seen;
-      await refreshes.run();
-    }
-  }
-
-  const poll = async (): Promise<void> => {
-    await refreshes.run().catch((err: unknown) => ctx.log.debug({ err }, 'the copies could not be refreshed'));
-    if (beganMs > Number.NEGATIVE_INFINITY) ctx.metrics.readModelLag.set((performance.now() - beganMs) / 1000);
-  };
-  let polling: NodeJS.Timeout | undefined;
-
   return {
-    add: (part) => void parts.push(part),
-    async start() {
-      await forgetRestored(ctx.db);
-      await loadAll();
-      polling = setInterval(() => void poll(), IDLE_MS).unref();
-    },
-    stop: () => clearInterval(polling),
-    isFresh() {
-      const ageMs = performance.now() - beganMs;
-      if (!seen || isApplying || ageMs >= maxAgeMs) return false;
-      // Ahead of the readers, so that they seldom wait.
-      if (ageMs > maxAgeMs / 2) refreshes.run().catch(() => undefined);
-      return true;
-    },
-    fresh: async () => void (await since(performance.now() - maxAgeMs)),
-    async settleWrite() {
-      // One more: a timer may be early by the rest of a millisecond.
-      const isOld = new Promise<void>((resolve) => setTimeout(resolve, maxAgeMs === 0 ? 0 : maxAgeMs + 1));
-      const isAlone = since(performance.now()).then(({ processes }) => (processes > 1 ? isOld : undefined));
-      await Promise.race([isAlone.catch(() => isOld), isOld]);
-    },
-    isLoaded: () => seen !== null,
-    position: () => seen?.horizon ?? '0',
+    refresh,
+    loadAll,
+    /** The snapshot that the copies are of; null: they are being changed, and may not be read. */
+    seen: () => seen,
+    beganMs: () => beganMs,
   };
 }
 
