@@ -1,6 +1,6 @@
 import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { createWake } from '../../lib/concurrency/wake.ts';
+import { createWake, type Wake } from '../../lib/concurrency/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { awaitDepth } from './await-depth.ts';
@@ -38,40 +38,23 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const { signal } = stopping;
   const freed = createWake();
   const send = createSending(ctx, { signal, freed });
+  const record = (payments: readonly NewChainPayment[], sent: Sent) => recordSent(ctx, payments, sent, freed);
 
-  async function record(payments: readonly NewChainPayment[], { mined, hash }: Sent): Promise<Recorded[]> {
-    try {
-      if (mined) return await recordMined(ctx, payments, mined);
-    } catch (error) {
-      ctx.log.warn({ err: error, hash }, 'cannot record settlement; left to the reconciler');
-    } finally {
-      freed.wake();
-    }
-    return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
-  }
-
-  async function sendAndRecord(payments: readonly NewChainPayment[]): Promise<Map<string, Recorded>> {
-    const recorded = await record(payments, await send(payments));
-    return new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
-  }
-
-  async function outcomeOf(payment: NewChainPayment, recorded: Recorded | undefined): Promise<SettleOutcome> {
-    if (recorded?.state === 'confirming') return awaitDepth(ctx, payment, recorded, signal);
-    if (!recorded || recorded.state === 'reverted') return { state: 'unknown', transactionHash: null };
-    return recorded;
-  }
+  const sendAndRecord = async (payments: readonly NewChainPayment[]) =>
+    byId(payments, await record(payments, await send(payments)));
+  const outcomeOf = (payment: NewChainPayment, recorded?: Recorded) => settleOutcome(ctx, payment, recorded, signal);
 
   /** Outcomes in progress. The next transaction does not wait for them to be recorded, nor for their depth. */
   const ending = new Set<Promise<unknown>>();
-  let blockMs = 0;
+  const pace = createPace(ctx.senders.length);
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
     const payments = await thatCanBeSent(ctx, batch);
     if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
     const startMs = performance.now();
     const sent = await send(payments);
-    blockMs += (performance.now() - startMs - blockMs) / 4;
+    pace.took(performance.now() - startMs);
     const recorded = record(payments, sent).then((outcomes) => {
-      const first = new Map(payments.map(({ id }, index) => [id, outcomes[index] as Recorded]));
+      const first = byId(payments, outcomes);
       return { first, retried: retryReverted(ctx, payments, first, sendAndRecord) };
     });
     return batch.map((payment) => {
@@ -90,10 +73,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     maxSize: Number(BATCH_GAS),
     weightOf: (payment) => Number(gasInBatch(payment)),
     maxConcurrent: ctx.senders.length,
-    staggerMs: (running) =>
-      running < ctx.senders.length - 1
-        ? GATHER_MS
-        : Math.min(Math.max(blockMs / LAST_GATHER_PART, GATHER_MS), LAST_GATHER_MS),
+    staggerMs: pace.staggerMs,
     canSplit: () => false,
   });
   const ofContracts = createContractLane(ctx, async (payment, gas) => {
@@ -121,6 +101,52 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
       clearTimeout(timer);
     },
   };
+}
+
+const byId = (payments: readonly NewChainPayment[], recorded: readonly Recorded[]): Map<string, Recorded> =>
+  new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
+
+/** The time that blocks take, as a moving average of the last transactions, and the batching delay that follows from it. */
+function createPace(keyCount: number) {
+  let blockMs = 0;
+  return {
+    took(ms: number): void {
+      blockMs += (ms - blockMs) / 4;
+    },
+    staggerMs: (runningCount: number): number =>
+      runningCount < keyCount - 1
+        ? GATHER_MS
+        : Math.min(Math.max(blockMs / LAST_GATHER_PART, GATHER_MS), LAST_GATHER_MS),
+  };
+}
+
+/** Records what a block did with payments, and wakes those that wait for its key. A failed write leaves them to the reconciler, as unknown. */
+async function recordSent(
+  ctx: ChainContext,
+  payments: readonly NewChainPayment[],
+  { mined, hash }: Sent,
+  freed: Wake,
+): Promise<Recorded[]> {
+  try {
+    if (mined) return await recordMined(ctx, payments, mined);
+  } catch (error) {
+    ctx.log.warn({ err: error, hash }, 'cannot record settlement; left to the reconciler');
+  } finally {
+    freed.wake();
+  }
+  return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
+}
+
+/** Waits for the depth of a mined payment. What was not sent, or reverted, is unknown: the reconciler asks the chain. */
+async function settleOutcome(
+  ctx: ChainContext,
+  payment: NewChainPayment,
+  recorded: Recorded | undefined,
+  signal: AbortSignal,
+): Promise<SettleOutcome> {
+  if (recorded?.state === 'confirming') return awaitDepth(ctx, payment, recorded, signal);
+  if (!recorded || recorded.state === 'reverted') return { state: 'unknown', transactionHash: null };
+  return recorded;
 }
 
 /** Filters the payments that the keys can pay gas for; the rest waits for the reconciler, which retries soon. */
