@@ -55,8 +55,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   let idleWaiters: (() => void)[] = [];
   let runningCount = 0;
   let isPumpDue = false;
-  let lastStartMs = 0;
-  let isGathering = false;
+  const stagger = createStagger(staggerMs, pump);
 
   function pump(): void {
     isPumpDue = false;
@@ -67,7 +66,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
         turns?.pass();
         return;
       }
-      lastStartMs = performance.now();
+      stagger.started();
       void work(batch);
     }
     if (runningCount === 0 && line.length() === 0) {
@@ -82,18 +81,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     setImmediate(pump);
   }
 
-  function mustGather(): boolean {
-    if (runningCount === 0) return false;
-    const leftMs = lastStartMs + staggerMs(runningCount) - performance.now();
-    if (leftMs <= 0 || line.weight() >= maxSize) return false;
-    if (!isGathering)
-      setTimeout(() => {
-        isGathering = false;
-        pump();
-      }, leftMs);
-    isGathering = true;
-    return true;
-  }
+  const mustGather = () => runningCount > 0 && line.weight() < maxSize && stagger.isOn(runningCount);
 
   async function work(batch: Entry<I, O>[]): Promise<void> {
     runningCount++;
@@ -119,6 +107,28 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     waitingMs() {
       const firstMs = line.firstMs();
       return firstMs === null ? 0 : performance.now() - firstMs;
+    },
+  };
+}
+
+/** The delay after the start of a batch; while it is on, `whenOver` will be called once. */
+function createStagger(delayMs: (runningCount: number) => number, whenOver: () => void) {
+  let lastStartMs = 0;
+  let isTimerSet = false;
+  return {
+    started(): void {
+      lastStartMs = performance.now();
+    },
+    isOn(runningCount: number): boolean {
+      const leftMs = lastStartMs + delayMs(runningCount) - performance.now();
+      if (leftMs <= 0) return false;
+      if (!isTimerSet)
+        setTimeout(() => {
+          isTimerSet = false;
+          whenOver();
+        }, leftMs);
+      isTimerSet = true;
+      return true;
     },
   };
 }

@@ -29,90 +29,97 @@ interface Lane<T> {
   size: number;
 }
 
-type Ring<T> = Map<string, Lane<T>>;
+/** Lanes in the order of their turns. */
+interface Ring<T> {
+  readonly lanes: Map<string, Lane<T>>;
+  size: number;
+}
 
 export function createFairLine<T>(ranks: number): FairLine<T> {
-  /** Lanes in the order of their turns: those of all ranks but the last, and those of the last. */
-  const first: Ring<T> = new Map();
-  const last: Ring<T> = new Map();
-  let size = 0;
-  let sizeOfFirst = 0;
+  /** The lanes of all ranks but the last, and those of the last. */
+  const first: Ring<T> = { lanes: new Map(), size: 0 };
+  const last: Ring<T> = { lanes: new Map(), size: 0 };
   const isLast = (rank: number) => rank === ranks - 1;
   const ringOf = (rank: number) => (isLast(rank) ? last : first);
 
-  function removed(ring: Ring<T>, name: string, lane: Lane<T>, count: number): void {
-    lane.size -= count;
-    size -= count;
-    if (ring === first) sizeOfFirst -= count;
-    if (lane.size === 0) ring.delete(name);
-  }
-
-  function takeFrom(ring: Ring<T>): T | null {
-    for (const [name, lane] of ring) {
-      const entry = lane.lines.find((line) => line.length > 0)?.shift();
-      removed(ring, name, lane, 1);
-      // To the end of the ring.
-      if (ring.delete(name)) ring.set(name, lane);
-      return entry ?? null;
-    }
-    return null;
-  }
-
-  const aheadIn = (lane: Lane<T> | undefined, rank: number) =>
-    (lane?.lines ?? []).slice(0, rank + 1).reduce((sum, line) => sum + line.length, 0);
-
   return {
     get size() {
-      return size;
+      return first.size + last.size;
     },
     add(entry, { lane: name, rank }, nowMs) {
       const ring = ringOf(rank);
-      const lane = ring.get(name) ?? { lines: Array.from({ length: ranks }, () => []), sinceMs: nowMs, size: 0 };
-      ring.set(name, lane);
+      const lane = ring.lanes.get(name) ?? { lines: Array.from({ length: ranks }, () => []), sinceMs: nowMs, size: 0 };
+      ring.lanes.set(name, lane);
       lane.lines[rank]?.push(entry);
       lane.size += 1;
-      size += 1;
-      if (ring === first) sizeOfFirst += 1;
+      ring.size += 1;
     },
     take: () => takeFrom(first) ?? takeFrom(last),
     ahead({ lane, rank }) {
       const ring = ringOf(rank);
-      const own = aheadIn(ring.get(lane), rank);
+      const own = aheadIn(ring.lanes.get(lane), rank);
       // Whoever has fewer entries takes fewer turns: no more than there are.
-      const inRing = isLast(rank) ? size - sizeOfFirst : sizeOfFirst;
-      const ofTurns = Math.min((own + 1) * ring.size, inRing);
-      return isLast(rank) ? ofTurns + sizeOfFirst : ofTurns;
+      const ofTurns = Math.min((own + 1) * ring.lanes.size, ring.size);
+      return isLast(rank) ? ofTurns + first.size : ofTurns;
     },
     standingMs({ lane, rank }, nowMs) {
-      const known = ringOf(rank).get(lane);
+      const known = ringOf(rank).lanes.get(lane);
       return known ? nowMs - known.sinceMs : 0;
     },
     makeRoom({ lane: own, rank }) {
       // Whatever is of the last rank leaves first.
       const ring = last.size > 0 ? last : first;
-      let longest: [string, Lane<T>] | null = null;
-      for (const each of ring) if (!longest || each[1].size > longest[1].size) longest = each;
+      const longest = longestOf(ring);
       if (!longest) return null;
       const [name, lane] = longest;
       const worst = lane.lines.findLastIndex((line) => line.length > 0);
-      const ownSize = ringOf(rank).get(own)?.size ?? 0;
+      const ownSize = ringOf(rank).lanes.get(own)?.size ?? 0;
       const isWorseOff = (isLast(worst) && !isLast(rank)) || (name === own ? worst > rank : lane.size > ownSize + 1);
       if (!isWorseOff) return null;
       const entry = lane.lines[worst]?.pop() ?? null;
-      removed(ring, name, lane, 1);
+      countRemoved(ring, name, lane, 1);
       return entry;
     },
-    expire(isOver) {
-      const over: T[] = [];
-      for (const ring of [first, last])
-        for (const [name, lane] of ring)
-          for (const line of lane.lines) {
-            const stays = line.findIndex((entry) => !isOver(entry));
-            const gone = line.splice(0, stays === -1 ? line.length : stays);
-            over.push(...gone);
-            removed(ring, name, lane, gone.length);
-          }
-      return over;
-    },
+    expire: (isOver) => [...expireIn(first, isOver), ...expireIn(last, isOver)],
   };
+}
+
+/** Follows entries that left a lane; an empty lane leaves the ring. */
+function countRemoved<T>(ring: Ring<T>, name: string, lane: Lane<T>, count: number): void {
+  lane.size -= count;
+  ring.size -= count;
+  if (lane.size === 0) ring.lanes.delete(name);
+}
+
+/** Serves the lane whose turn it is, which then goes to the end of the ring. */
+function takeFrom<T>(ring: Ring<T>): T | null {
+  for (const [name, lane] of ring.lanes) {
+    const entry = lane.lines.find((line) => line.length > 0)?.shift();
+    countRemoved(ring, name, lane, 1);
+    if (ring.lanes.delete(name)) ring.lanes.set(name, lane);
+    return entry ?? null;
+  }
+  return null;
+}
+
+/** Number of a lane's entries that are served before a new one of this rank. */
+const aheadIn = <T>(lane: Lane<T> | undefined, rank: number): number =>
+  (lane?.lines ?? []).slice(0, rank + 1).reduce((sum, line) => sum + line.length, 0);
+
+function longestOf<T>({ lanes }: Ring<T>): [name: string, lane: Lane<T>] | null {
+  let longest: [string, Lane<T>] | null = null;
+  for (const each of lanes) if (!longest || each[1].size > longest[1].size) longest = each;
+  return longest;
+}
+
+function expireIn<T>(ring: Ring<T>, isOver: (entry: T) => boolean): T[] {
+  const over: T[] = [];
+  for (const [name, lane] of ring.lanes)
+    for (const line of lane.lines) {
+      const stays = line.findIndex((entry) => !isOver(entry));
+      const gone = line.splice(0, stays === -1 ? line.length : stays);
+      over.push(...gone);
+      countRemoved(ring, name, lane, gone.length);
+    }
+  return over;
 }
