@@ -127,6 +127,38 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
     return fresh;
   };
 
+  const leasing = createLeasing(windows, nowMs);
+
+  return {
+    async take(subject, limitClass, limit) {
+      const window = { subject, limitClass };
+      const counter = counterOf(window);
+      // The calls of a lease that is under way have the first claim on what is left.
+      if (counter.left > 0 && !counter.isLeasing) return spendOne(counter, limit);
+      if (leasing.isUsedUp(counter, window, limit)) return state(counter, limit, false);
+      return leasing.wait(counter, window, limit);
+    },
+    async look(subject, limitClass, limit) {
+      const window = await findWindow(ctx.db, { subject, limitClass });
+      const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
+      if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
+      const counter = counters.get(nameOf({ subject, limitClass }));
+      const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
+      const used = Math.min(limit, Math.max(0, window.used - unspent));
+      return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
+    },
+    async giveBack(subject, limitClass, taken) {
+      const counter = counterOf({ subject, limitClass });
+      if (resetOf(counter) !== taken.resetS) return;
+      const startedAt = new Date(counter.endsAtMs - HOUR_MS);
+      if (leaseSize(taken.limit) > 1) counter.left += 1;
+      else await windows.giveBack({ subject, limitClass, startedAt });
+    },
+  };
+}
+
+/** Leases calls for the ones that wait for them, one lease of a window at a time. */
+function createLeasing(windows: ReturnType<typeof createWindows>, nowMs: () => number) {
   /** Serves the calls that wait, the first ones of one limit at a time. */
   async function serve(counter: Counter, window: Window): Promise<void> {
     counter.isLeasing = true;
@@ -161,33 +193,12 @@ export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
     !returnable.has(limitClass) && left === 0 && limit <= usedUp && endsAtMs > nowMs();
 
   return {
-    async take(subject, limitClass, limit) {
-      const window = { subject, limitClass };
-      const counter = counterOf(window);
-      // The calls of a lease that is under way have the first claim on what is left.
-      if (counter.left > 0 && !counter.isLeasing) return spendOne(counter, limit);
-      if (isUsedUp(counter, window, limit)) return state(counter, limit, false);
-      return new Promise((resolve, reject) => {
+    isUsedUp,
+    wait: (counter: Counter, window: Window, limit: number): Promise<LimitState> =>
+      new Promise((resolve, reject) => {
         counter.takers.push({ limit, resolve, reject });
         if (!counter.isLeasing) void serve(counter, window);
-      });
-    },
-    async look(subject, limitClass, limit) {
-      const window = await findWindow(ctx.db, { subject, limitClass });
-      const endsAtMs = window ? window.startedAt.getTime() + HOUR_MS : 0;
-      if (!window || endsAtMs <= nowMs()) return { limit, used: 0, remaining: limit, resetAt: null };
-      const counter = counters.get(nameOf({ subject, limitClass }));
-      const unspent = counter?.endsAtMs === endsAtMs ? counter.left : 0;
-      const used = Math.min(limit, Math.max(0, window.used - unspent));
-      return { limit, used, remaining: limit - used, resetAt: new Date(endsAtMs).toISOString() };
-    },
-    async giveBack(subject, limitClass, taken) {
-      const counter = counterOf({ subject, limitClass });
-      if (resetOf(counter) !== taken.resetS) return;
-      const startedAt = new Date(counter.endsAtMs - HOUR_MS);
-      if (leaseSize(taken.limit) > 1) counter.left += 1;
-      else await windows.giveBack({ subject, limitClass, startedAt });
-    },
+      }),
   };
 }
 
