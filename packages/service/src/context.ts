@@ -36,7 +36,7 @@ import { createRunner } from './invocations/places/runner.ts';
 import { createSubjectReader } from './invocations/read/read-subject.ts';
 import { createHomeKeys } from './invocations/remote/home-keys.ts';
 import { createStorageMeter } from './invocations/retention/require-storage.ts';
-import { createBacklog } from './invocations/run/run-queued.ts';
+import { type Backlog, createBacklog } from './invocations/run/run-queued.ts';
 import { createAcceptor } from './invocations/start/accept-invocations.ts';
 import { createBeginner } from './invocations/start/begin-invocations.ts';
 import { createChangeHub } from './invocations/stream/change-hub.ts';
@@ -92,13 +92,10 @@ const SYNC_WAIT_MS = 30_000;
 
 /** Composition root: constructs all parts of a node. Throws when the chain is not the configured one. */
 export async function createContext(parts: ContextParts): Promise<NodeContext> {
-  const { config, log } = parts;
-  const rpcUrl = parts.chainRpcUrl;
+  const { config, log, chainRpcUrl: rpcUrl } = parts;
   const wallet = createNodeWallet(parts.settlementPrivateKey);
-  const access = await withChannels(
-    await openChain({ ...config, isLocal: isLocalChain(config), rpcUrl, wallet: wallet.address }),
-    parts,
-  );
+  const chainSettings = { ...config, isLocal: isLocalChain(config), rpcUrl, wallet: wallet.address };
+  const access = await withChannels(await openChain(chainSettings), parts);
   const { chain } = access;
   const metrics = createNodeMetrics();
   const databases = openDatabases(
@@ -159,13 +156,14 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const webhookDispatcher = createWebhookDispatcher(base);
   const finisher = createFinisher({ ...base, ...channelWork, webhookDispatcher });
   const backlog = createBacklog({ ...base, ...channelWork, finisher });
-  base.runner.onRoom(() => {
-    if (backlog.isWaiting())
-      void backlog.pump().catch((error) => log.error({ err: error }, 'cannot start queued requests'));
-  });
+  base.runner.onRoom(() => pumpWaiting(backlog, log));
   const agentChecks = createOnDemandRun(() => checkDueAgents(base), log);
   const others = { ...channelWork, ...createRegistryWork(base), ...createMoneyWork({ ...base, finisher }) };
   return { ...base, ...others, ...live, finisher, backlog, agentChecks, webhookDispatcher };
+}
+
+function pumpWaiting(backlog: Backlog, log: Log): void {
+  if (backlog.isWaiting()) void backlog.pump().catch((err) => log.error({ err }, 'cannot start queued requests'));
 }
 
 /** What runs in this process, and its registration among the others. */

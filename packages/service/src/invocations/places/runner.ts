@@ -1,6 +1,15 @@
 import type { HasClock } from '../../lib/clock.ts';
 import type { Invocation } from '../invocation.ts';
-import { type Call, createPlaces, laneOf, type Place, type PlaceLimits, type PlaceLoad, type Side } from './places.ts';
+import {
+  type Call,
+  createPlaces,
+  laneOf,
+  type Place,
+  type PlaceLimits,
+  type PlaceLoad,
+  type Places,
+  type Side,
+} from './places.ts';
 import { STOPPING } from './stopping.ts';
 
 /** Runs invocations in this process; the only way to run one, with or without a waiting caller. */
@@ -57,14 +66,11 @@ export interface HasRunner {
 export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
   const places = createPlaces(limits);
   const running = new Map<string, Running>();
-  const waiting = new Map<string, Waiting>();
+  const entrance = createEntrance(places);
   const stopping = new AbortController();
   let onRoom = () => {};
-  const letIn = () => {
-    for (const each of waiting.values()) if (places.hasRoomFor(each.run.request, each.run.side)) each.letIn();
-  };
   const roomCame = () => {
-    letIn();
+    entrance.letIn();
     onRoom();
   };
   const leave = ({ request, place }: Omit<Running, 'ending'>) => {
@@ -86,25 +92,14 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
     },
     async enter(request, signal) {
       const run = running.get(request.id);
-      if (!run || run.place) return;
-      const takePlace = () => {
-        run.place = places.take(request, run.side);
-      };
-      if (places.hasRoomFor(request, run.side)) takePlace();
-      else
-        await untilLetIn(waiting, {
-          run,
-          leftMs: request.deadline.getTime() - clock.now().getTime(),
-          signal,
-          takePlace,
-        });
+      if (run && !run.place) await entrance.enter(run, request.deadline.getTime() - clock.now().getTime(), signal);
     },
     unawait(requestId) {
       const run = running.get(requestId);
       if (run?.side !== 'front') return;
       run.side = 'back';
       run.place?.toBack();
-      letIn();
+      entrance.letIn();
     },
     ending: (requestId) => running.get(requestId)?.ending ?? null,
     trackedIds: () => [...running.keys()],
@@ -117,8 +112,8 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
       const canStart = (call: Call) => !stopping.signal.aborted && places.hasRoomFor(call, side);
       return reserveEach(calls, (call) => (canStart(call) ? places.take(call, side) : null), roomCame);
     },
-    letIn,
-    hasWaiting: () => waiting.size > 0,
+    letIn: entrance.letIn,
+    hasWaiting: entrance.hasWaiting,
     reserveAny(most) {
       const room = stopping.signal.aborted ? 0 : Math.max(0, Math.min(most, places.free('back')));
       return { room, load: places.load(), giveBack: places.keep(room) };
@@ -173,32 +168,34 @@ interface Running {
   place: Place | null;
 }
 
-interface Waiting {
-  readonly run: Pick<Running, 'request' | 'side'>;
-  letIn(): void;
-}
-
-/** Also admits after the deadline: the work then fails because no time is left. */
-function untilLetIn(
-  waiting: Map<string, Waiting>,
-  {
-    run,
-    leftMs,
-    signal,
-    takePlace,
-  }: { run: Waiting['run']; leftMs: number; signal: AbortSignal; takePlace: () => void },
-): Promise<void> {
-  return new Promise((resolve) => {
-    const letIn = () => {
-      takePlace();
-      clearTimeout(timer);
-      signal.removeEventListener('abort', letIn);
-      waiting.delete(run.request.id);
-      resolve();
-    };
-    const timer = setTimeout(letIn, Math.max(0, leftMs));
-    signal.addEventListener('abort', letIn);
-    waiting.set(run.request.id, { run, letIn });
-    if (signal.aborted) letIn();
-  });
+/** Where tracked requests wait for a place of their side. */
+function createEntrance(places: Places) {
+  const waiting = new Map<string, { readonly run: Omit<Running, 'ending'>; letIn(): void }>();
+  /** Also admits after the deadline: the work then fails because no time is left. */
+  const untilLetIn = (run: Omit<Running, 'ending'>, leftMs: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const letIn = () => {
+        run.place = places.take(run.request, run.side);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', letIn);
+        waiting.delete(run.request.id);
+        resolve();
+      };
+      const timer = setTimeout(letIn, Math.max(0, leftMs));
+      signal.addEventListener('abort', letIn);
+      waiting.set(run.request.id, { run, letIn });
+      if (signal.aborted) letIn();
+    });
+  return {
+    /** Gives the run a place: at once where there is room, else when `letIn` finds room, the time is up or the signal aborts. */
+    async enter(run: Omit<Running, 'ending'>, leftMs: number, signal: AbortSignal): Promise<void> {
+      if (places.hasRoomFor(run.request, run.side)) run.place = places.take(run.request, run.side);
+      else await untilLetIn(run, leftMs, signal);
+    },
+    hasWaiting: () => waiting.size > 0,
+    /** Admits those that there is room for, in the order in which they came. */
+    letIn(): void {
+      for (const { run, letIn } of waiting.values()) if (places.hasRoomFor(run.request, run.side)) letIn();
+    },
+  };
 }
