@@ -89,15 +89,9 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
     throw new WrongServerError('hole', verdict.reason);
   };
 
-  const positionOf = async (client: pg.ClientBase, before: Promised | null): Promise<ServerPosition | null> => {
-    try {
-      return await readPosition(client, before?.transactions ?? []);
-    } catch (error) {
-      if (!CANNOT_SAY.has(String((error as { code?: unknown }).code))) throw error;
-      if (canCheck) log.warn({ err: error }, 'the database does not say where it stands: failovers cannot be checked');
-      canCheck = false;
-      return null;
-    }
+  const cannotCheck = (err: unknown) => {
+    if (canCheck) log.warn({ err }, 'the database does not say where it stands: failovers cannot be checked');
+    canCheck = false;
   };
 
   return {
@@ -106,7 +100,7 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
       const tried = hosts.current();
       // Others go on committing meanwhile: what is promised after the question is no part of its answer.
       const before = promised;
-      const found = await positionOf(client, before);
+      const found = await positionOf(client, before, cannotCheck);
       if (found === null) return;
       if (found.isStandby) return refuse(client, tried, { kind: 'standby' });
       const holes = await readHoles(client);
@@ -135,6 +129,21 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
     },
     state: () => ({ promised, server, hole, canCheck, refused: { ...refused } }),
   };
+}
+
+/** Where the server stands; null, and the error to `onUnable`, from one that does not say. */
+async function positionOf(
+  client: pg.ClientBase,
+  before: Promised | null,
+  onUnable: (error: unknown) => void,
+): Promise<ServerPosition | null> {
+  try {
+    return await readPosition(client, before?.transactions ?? []);
+  } catch (error) {
+    if (!CANNOT_SAY.has(String((error as { code?: unknown }).code))) throw error;
+    onUnable(error);
+    return null;
+  }
 }
 
 const destroy = (client: pg.ClientBase): void =>

@@ -59,18 +59,10 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
       wentWell = false;
       if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: queue.id }, 'webhook delivery run failed');
     }
-    const isDueAgain = await release(queue, answered);
+    const isDueAgain = await release(ctx, queue, answered);
     queues.delete(queue.id);
     if (isDueAgain && wentWell) runs.request();
   }
-
-  const release = (queue: EndpointQueue, urls: ReadonlySet<string>): Promise<boolean> =>
-    ctx.db
-      .transaction((tx) => releaseEndpointQueue(tx, queue, answeredOf(queue, urls), ctx.clock.now()))
-      .catch((err: unknown) => {
-        ctx.log.warn({ err, webhookId: queue.id }, 'release of a webhook endpoint failed; retried at the next tick');
-        return false;
-      });
 
   async function pass(): Promise<'done' | 'more' | 'wait'> {
     const told = await fanOut(ctx);
@@ -119,6 +111,15 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
     },
   };
 }
+
+/** Gives a queue up for any process to take; true when it is due again. `urls`: those that answered. */
+const release = (ctx: WebhookDispatcherContext, queue: EndpointQueue, urls: ReadonlySet<string>): Promise<boolean> =>
+  ctx.db
+    .transaction((tx) => releaseEndpointQueue(tx, queue, answeredOf(queue, urls), ctx.clock.now()))
+    .catch((err: unknown) => {
+      ctx.log.warn({ err, webhookId: queue.id }, 'release of a webhook endpoint failed; retried at the next tick');
+      return false;
+    });
 
 /** Requests for runs of the dispatcher, and the wait for the next one. */
 function createRunRequests() {
