@@ -17,7 +17,8 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+/** Escapes text for HTML and SVG, also inside of quoted attributes. */
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 function write(part: Part): string {
   if (part === null || part === undefined) return '';

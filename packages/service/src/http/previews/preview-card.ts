@@ -1,4 +1,5 @@
 import { identiconOf } from '@agent-network/contracts/identicon';
+import { escaped } from '../documents/html.ts';
 
 /** What a link preview shows. */
 export interface PreviewCard {
@@ -69,15 +70,6 @@ function titleOf(text: string): { readonly size: number; readonly lines: readonl
   const size = TITLE_SIZES.find((each) => wrap(text, each).every((line) => fits(line, each))) ?? smallest;
   return { size, lines: wrap(text, size).map((line) => cut(line, size)) };
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 const IDENTICON = 140;
 
