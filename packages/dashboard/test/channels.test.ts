@@ -94,7 +94,7 @@ it('shows an operator what is unclaimed, the claim with its gas, and what a vouc
   const claim = rowsOf('Claims and refunds of channels').filter({ hasText: 'payout' });
   await claim.getByText('done').waitFor();
   expect(await claim.innerText()).toMatch(/\d{2,3},\d{3}/);
-  await page.getByText('No channel owes anything and no payer is withdrawing').waitFor();
+  await page.getByText('No channel has unclaimed charges and no payer is withdrawing').waitFor();
   await expectAccessible(page);
   await lookAt(page, 'operator-channels');
 });

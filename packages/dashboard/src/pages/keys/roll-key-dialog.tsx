@@ -33,7 +33,7 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
       isOpen
       onClose={onClose}
       title={`Roll ${apiKey.name}`}
-      description="You get a new key with the same permissions. Both work during the overlap."
+      description="You get a new key with the same scopes, limits and lifetime. Both work during the overlap."
     >
       <Field label="Keep the old key valid for">
         <Select value={overlapS} onChange={setOverlapS} options={overlaps} />

@@ -27,7 +27,7 @@ export function ChannelClaims() {
           columns={owingColumns}
           rows={data?.owing}
           rowId={({ channelId }) => channelId}
-          empty={<EmptyState title="No channel owes anything and no payer is withdrawing" />}
+          empty={<EmptyState title="No channel has unclaimed charges and no payer is withdrawing" />}
         />
       </Card>
       <Claims />
