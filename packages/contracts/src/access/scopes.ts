@@ -9,14 +9,18 @@ export const scopes = [
   'payments:withdraw',
   'keys:manage',
   'webhooks:manage',
+  'metrics:read',
   'operator',
 ] as const;
 export type Scope = (typeof scopes)[number];
 export const Scope = z.enum(scopes);
 
-/** Scopes that a wallet gives to a key of its account by signing for them; the operator's is given by the node alone. */
-export const ownScopes = scopes.filter((scope) => scope !== 'operator');
-export const OwnScope = Scope.exclude(['operator']);
+/** Scopes that see the whole node: given by its operator alone, never by an account to itself. */
+export const nodeScopes = ['metrics:read', 'operator'] as const satisfies Scope[];
+
+/** Scopes that a wallet gives to a key of its account by signing for them. */
+export const OwnScope = Scope.exclude(nodeScopes);
+export const ownScopes = OwnScope.options;
 
 /** Scopes of a new key by default: no withdrawals, no key management, no operator scope. */
 export const defaultScopes = ['agents:write', 'invoke', 'payments:read', 'payments:write'] as const satisfies Scope[];

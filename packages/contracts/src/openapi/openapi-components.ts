@@ -136,6 +136,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'payments:withdraw': 'Send money out of a treasury. Never given by default.',
   'keys:manage': 'Create, replace and revoke keys. Never given by default.',
   'webhooks:manage': 'Manage webhooks and read events. Never given by default.',
+  'metrics:read': 'Read `/metrics`, and nothing else. Given by the operator of the node.',
   operator: "Read the node's metrics, withdraw its fees. For the operator of the node.",
 };
 

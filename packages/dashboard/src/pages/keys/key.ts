@@ -13,6 +13,7 @@ export const scopeTexts: Readonly<Record<Scope, string>> = {
   'payments:withdraw': 'Withdraw to a wallet',
   'keys:manage': 'Create and revoke keys and sessions',
   'webhooks:manage': 'Set up webhooks and read events',
+  'metrics:read': 'Read the metrics of the node, for Prometheus',
   operator: 'Monitor and manage the node',
 };
 

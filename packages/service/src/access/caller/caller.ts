@@ -70,7 +70,7 @@ export function requireScope(caller: KnownCaller, scope: Scope): void {
 
 /** How a caller comes by a scope: by signing in with the account's wallet, except what only the node's operator gives. */
 export const helpForScope = (scope: Scope): Help =>
-  scope === 'operator'
+  scope === 'operator' || scope === 'metrics:read'
     ? { docs: '/docs/conventions#keys' }
     : { page: '/dashboard/keys', docs: '/docs/conventions#keys', command: `agentnet login --wallet --scope ${scope}` };
 

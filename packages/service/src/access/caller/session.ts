@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '@agent-network/contracts/access/scopes';
+import { ownScopes, type Scope } from '@agent-network/contracts/access/scopes';
 
 const HOUR_MS = 3_600_000;
 /** Idle timeout of a session. */
@@ -6,10 +6,8 @@ export const IDLE_MS = 12 * HOUR_MS;
 /** Maximum life of a session, used or not. */
 export const SESSION_MS = 30 * 24 * HOUR_MS;
 
-/** Scopes of a session; plus `operator` when its account has a key with it. */
-export const sessionScopes: readonly Scope[] = scopes.filter(
-  (scope) => scope !== 'payments:withdraw' && scope !== 'operator',
-);
+/** Scopes of a session; plus those of the node when its account has a key with the scope `operator`. */
+export const sessionScopes: readonly Scope[] = ownScopes.filter((scope) => scope !== 'payments:withdraw');
 
 /** The times that decide the end of a session. */
 export interface SessionTimes {

@@ -44,9 +44,13 @@ export async function createApiKey(
   });
 }
 
+/** `operator` reads metrics too, and so may give a key that reads nothing else. */
+const mayGive = ({ scopes }: AccountCaller, scope: Scope): boolean =>
+  scopes.includes(scope) || (scope === 'metrics:read' && scopes.includes('operator'));
+
 /** Throws FORBIDDEN for scopes that the caller's own key lacks. */
 export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]): void {
-  const beyond = scopes.find((scope) => !caller.scopes.includes(scope));
+  const beyond = scopes.find((scope) => !mayGive(caller, scope));
   if (beyond === 'payments:withdraw' && isSession(caller))
     throw new AppError(
       'FORBIDDEN',

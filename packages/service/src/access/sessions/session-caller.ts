@@ -1,3 +1,4 @@
+import { nodeScopes } from '@agent-network/contracts/access/scopes';
 import type { Session } from '@agent-network/contracts/access/sessions';
 import type { AccountCaller, SessionFacts } from '../caller/caller.ts';
 import { idleEndOf, sessionScopes } from '../caller/session.ts';
@@ -17,7 +18,7 @@ export function sessionCaller(row: SessionRow): SessionCaller {
   return {
     kind: 'account',
     ...{ keyId, name, accountId, address, plan, isWalletProven, isSuspended, node },
-    scopes: row.isOperator ? [...sessionScopes, 'operator'] : sessionScopes,
+    scopes: row.isOperator ? [...sessionScopes, ...nodeScopes] : sessionScopes,
     limits: noLimits,
     budgetId: keyId,
     session: { createdAt, lastSeenAt, expiresAt, userAgent, isLocal },

@@ -1,3 +1,4 @@
+import { nodeScopes } from '@agent-network/contracts/access/scopes';
 import type { Context, Hono } from 'hono';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
 import { requestIdOf } from '../mount.ts';
@@ -112,10 +113,10 @@ async function channelsOf({ chain, metrics }: HttpContext) {
 const formatOf = (c: Context) =>
   /\bapplication\/openmetrics-text\b/.test(c.req.header('accept') ?? '') ? ('openmetrics' as const) : ('text' as const);
 
-/** Allows the node's own machine, not through a proxy, or a key with the scope `operator`. */
+/** Allows the node's own machine, not through a proxy, or a key with the scope `metrics:read` or `operator`. */
 async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
   const authorization = c.req.header('authorization');
   if (authorization === undefined) return isLocalClient(ctx, c);
   const caller = await ctx.authenticator.authenticate(authorization).catch(() => null);
-  return caller?.kind === 'account' && caller.scopes.includes('operator');
+  return caller?.kind === 'account' && nodeScopes.some((scope) => caller.scopes.includes(scope));
 }

@@ -1,4 +1,4 @@
-import { defaultScopes, scopes } from '@agent-network/contracts/access/scopes';
+import { defaultScopes, nodeScopes, ownScopes, scopes } from '@agent-network/contracts/access/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Harness, TestAccount } from '../../support/harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
@@ -45,6 +45,15 @@ describe('creating a key', () => {
     expect(await databaseDigest(h)).toEqual(digest);
     expect((await create(limited.key, {})).body.data.scopes).toEqual(['invoke']);
     expect((await create(limited.key, { scopes: ['keys:manage'] })).body.data.scopes).toEqual(['keys:manage']);
+  });
+
+  it('that reads metrics is given by an operator, and by nobody else', async () => {
+    const operator = await h.newAccount({ scopes: ['keys:manage', 'operator'] });
+    const made = (await create(operator.key, { scopes: ['metrics:read'] })).body.data;
+    expect(made.scopes).toEqual(['metrics:read']);
+    expectError(await create(made.apiKey, { scopes: ['metrics:read'] }), 'FORBIDDEN');
+    const other = await h.newAccount({ scopes: ownScopes });
+    for (const scope of nodeScopes) expectError(await create(other.key, { scopes: [scope] }), 'FORBIDDEN');
   });
 
   it('that could never be used is refused', async () => {

@@ -89,12 +89,16 @@ describe('signing in with a browser', () => {
       return (await browser.request('GET', '/auth/session')).body.data.session.scopes;
     };
     expect(await scopes()).not.toContain('operator');
+    expect(await scopes()).not.toContain('metrics:read');
     const { accountId } = (await browser.request('GET', '/account')).body.data;
     const key = { accountId, name: 'op', scopes: ['operator'] as const, expiresAt: null };
     const { keyId } = await issueApiKey(h.ctx, key);
-    expect(await scopes()).toContain('operator');
+    expect(await scopes()).toEqual(expect.arrayContaining(['metrics:read', 'operator']));
     await browser.request('DELETE', `/account/keys/${keyId}`);
     expect(await scopes()).not.toContain('operator');
+    // A key that reads metrics gives its account's sessions nothing.
+    await issueApiKey(h.ctx, { ...key, scopes: ['metrics:read'] });
+    expect(await scopes()).not.toContain('metrics:read');
   });
 });
 

@@ -143,10 +143,11 @@ describe('signing in with a wallet', () => {
       expectError(await h.request('POST', '/auth/session', { body, headers: fromOwnPage(h) }), 'NOT_FOUND');
     });
 
-    it('never gives the scope operator, nor withdrawals for more than a day or with the right to make keys', async () => {
+    it('never gives a scope of the node, nor withdrawals for more than a day or with the right to make keys', async () => {
       const { address } = newSigner();
       for (const [more, path] of [
         [{ scopes: ['operator'] }, 'scopes.0'],
+        [{ scopes: ['metrics:read'] }, 'scopes.0'],
         [{ scopes: ['payments:withdraw', 'keys:manage'] }, 'scopes'],
         [{ scopes: ['payments:withdraw'], expiresInS: 86_401 }, 'expiresInS'],
       ] as const)

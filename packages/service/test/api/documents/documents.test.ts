@@ -1,3 +1,4 @@
+import { ownScopes } from '@agent-network/contracts/access/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -42,6 +43,13 @@ describe('metrics', () => {
     expect(body).toContain('# TYPE');
     const operator = await h.newAccount({ scopes: ['operator'] });
     expect((await get('/metrics', { key: operator.key })).status).toBe(200);
+    // Through a proxy only the key counts.
+    const via = { 'x-forwarded-for': '203.0.113.7' };
+    const reader = await h.newAccount({ scopes: ['metrics:read'] });
+    expect((await get('/metrics', { key: reader.key, headers: via })).status).toBe(200);
+    expect((await get('/operator/status', { key: reader.key })).status).toBe(403);
+    const others = await h.newAccount({ scopes: ownScopes });
+    expect((await get('/metrics', { key: others.key, headers: via })).status).toBe(403);
   });
 
   it.each([
