@@ -33,6 +33,9 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, (text) => BigInt(text));
 types.setTypeParser(INT8_ARRAY, (text) => parseTextArray(text).map(toBigInt));
 
+/** Connections that stay open while nobody asks: the first calls after a pause need not wait for new ones. */
+const KEPT_OPEN = 4;
+
 /** Options of every database connection of a node: server-side timeouts, and TCP keep-alive that detects a dead peer. */
 export const connectionOptions = (url: string, label = 'agent-network') => ({
   connectionString: hostsOf(url).current(),
@@ -56,7 +59,15 @@ export function createConnectionPool(
   { max = DEFAULT_MAX, log, gate, isUnlimited = false }: PoolOptions & { gate: PrimaryGate },
 ): pg.Pool {
   const limits = isUnlimited ? { statement_timeout: 0 } : {};
-  const pool = new pg.Pool({ ...connectionOptions(url), ...limits, max, types, pipeline: true, Client: clientOn(url) });
+  const size = { max, min: Math.min(KEPT_OPEN, max) };
+  const pool = new pg.Pool({
+    ...connectionOptions(url),
+    ...limits,
+    ...size,
+    types,
+    pipeline: true,
+    Client: clientOn(url),
+  });
   watchPool(pool, { url, log, gate, ...(isUnlimited ? { hardLimitMs: Number.POSITIVE_INFINITY } : {}) });
   return pool;
 }
