@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServiceProcess } from '../../packages/service/test/support/service-process.ts';
+import type { StopList } from '../stop-list.ts';
 
 /** What a node holds when all garbage is collected. */
 export interface KeptMemory {
@@ -16,7 +17,10 @@ const ADDRESS = /ws:\/\/127\.0\.0\.1:\d+\/[\w-]+/;
 const EXPRESSION = 'JSON.stringify(process.memoryUsage())';
 
 /** Reads it through the inspector of a node that was started with `INSPECTED`, after a full collection. */
-export async function createKeptMemory({ child, pid }: ServiceProcess): Promise<() => Promise<KeptMemory>> {
+export async function createKeptMemory(
+  stops: StopList,
+  { child, pid }: ServiceProcess,
+): Promise<() => Promise<KeptMemory>> {
   const { stderr } = child;
   if (!stderr) throw new Error('the node has no standard error');
   let said = '';
@@ -29,6 +33,8 @@ export async function createKeptMemory({ child, pid }: ServiceProcess): Promise<
   });
   process.kill(pid, 'SIGUSR1');
   const socket = new WebSocket(await opened);
+  // A node waits for its debugger before it ends.
+  stops.add(async () => socket.close());
   await once(socket, 'open');
   let calls = 0;
   const send = async (method: string, params: object) => {

@@ -170,7 +170,7 @@ async function run(stops: StopList): Promise<void> {
     `Load of the machine ${loadavg()[0]?.toFixed(1)}; ${site.isPinned ? 'the node has one of its own' : 'not pinned'}. Capacity: ${capacity.toFixed(0)} calls/s of all kinds, ${CALLERS} callers. ${minutes} min at ${load} %: ${perSecond.toFixed(0)} calls/s.`,
   );
   const { service } = site;
-  const readKept = await createKeptMemory(service);
+  const readKept = await createKeptMemory(stops, service);
   const before = await readKept();
   const found = await work(mix, perSecond, (calls) => sampleOf(service.pid, service.local.database, calls));
   await sleep(REST_MS);
