@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointProofName } from '@agent-network/contracts/agents/identity';
 import type { HasClock } from '../lib/clock.ts';
-import { parseJsonText } from '../lib/json-text.ts';
+import { parseJsonText } from '../lib/json/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../db/sql.ts';
-import { PreparedJson } from '../lib/prepared-json.ts';
+import { PreparedJson } from '../lib/json/prepared-json.ts';
 import type { Invocation } from './invocation.ts';
 import { stateColumns } from './invocation-store.ts';
 

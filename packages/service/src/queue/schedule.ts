@@ -56,6 +56,10 @@ const LONGEST_SLEEP_MS = 60_000;
 /** Time in which finished runs are given back together. */
 const GIVE_BACK_MS = 50;
 
+const nextOf = (jobs: readonly Job[]) =>
+  Math.min(...jobs.map(({ isRunning, nextMs }) => (isRunning ? Number.POSITIVE_INFINITY : nextMs)));
+const isAlmostDue = ({ isRunning, nextMs, intervalMs }: Job, nowMs: number) =>
+  !isRunning && nextMs <= nowMs + intervalMs * EARLY;
 const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, SHORTEST_HOLD_MS);
 
 /** `given`: what the conditions of looks are asked with. Jobs are added at once, before the first round. */
@@ -68,14 +72,6 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
   let wake = new AbortController();
   let hasBegun = false;
   let stopped: Promise<void> | null = null;
-
-  const add = (isShared: boolean): Schedule['every'] => {
-    return (name, intervalMs, work, { look, isFirstLater = false } = {}) => {
-      invariant(!hasBegun, 'a recurring job was added to a schedule that runs');
-      const job = { name, intervalMs, work, look: look ?? null, isFirstLater, isShared };
-      jobs.push({ ...job, nextMs: performance.now(), isRunning: false });
-    };
-  };
 
   function run({ job, claimed }: Due, baseMs: number): Promise<void> {
     job.isRunning = true;
@@ -95,9 +91,7 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
 
   async function round(): Promise<void> {
     const baseMs = performance.now();
-    const asked = jobs.filter(
-      ({ isRunning, nextMs, intervalMs }) => !isRunning && nextMs <= baseMs + intervalMs * EARLY,
-    );
+    const asked = jobs.filter((job) => isAlmostDue(job, baseMs));
     for (const job of asked) job.nextMs = baseMs + job.intervalMs;
     const found = await looks.find(asked);
     const may = asked.filter(({ name }) => found.has(name));
@@ -113,8 +107,7 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
     await Promise.resolve();
     hasBegun = true;
     while (!stopping.signal.aborted) {
-      const nextMs = Math.min(...jobs.map((job) => (job.isRunning ? Number.POSITIVE_INFINITY : job.nextMs)));
-      const pauseMs = nextMs - performance.now();
+      const pauseMs = nextOf(jobs) - performance.now();
       wake = new AbortController();
       if (pauseMs > 0) await sleep(Math.min(pauseMs, LONGEST_SLEEP_MS), [wake.signal, stopping.signal]);
       else await round();
@@ -123,8 +116,8 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
 
   const looping = loop();
   return {
-    every: add(true),
-    here: add(false),
+    every: adderOf(jobs, { isShared: true, hasBegun: () => hasBegun }),
+    here: adderOf(jobs, { isShared: false, hasBegun: () => hasBegun }),
     stop() {
       stopped ??= (async () => {
         stopping.abort();
@@ -136,6 +129,14 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
     },
   };
 }
+
+const adderOf =
+  (jobs: Job[], { isShared, hasBegun }: { isShared: boolean; hasBegun: () => boolean }): Schedule['every'] =>
+  (name, intervalMs, work, { look, isFirstLater = false } = {}) => {
+    invariant(!hasBegun(), 'a recurring job was added to a schedule that runs');
+    const job = { name, intervalMs, work, look: look ?? null, isFirstLater, isShared };
+    jobs.push({ ...job, nextMs: performance.now(), isRunning: false });
+  };
 
 const sleep = (ms: number, signals: AbortSignal[]): Promise<void> =>
   delay(ms, undefined, { signal: AbortSignal.any(signals) }).catch(() => undefined);

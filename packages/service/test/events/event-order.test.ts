@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { listEvents } from '../../src/events/outbox/read-events.ts';
-import { encodeJson } from '../../src/lib/prepared-json.ts';
+import { encodeJson } from '../../src/lib/json/prepared-json.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { happened } from './support/sample-event.ts';

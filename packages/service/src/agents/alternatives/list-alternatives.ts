@@ -1,6 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { PreparedJson, preparedArray } from '../../lib/prepared-json.ts';
+import { PreparedJson, preparedArray } from '../../lib/json/prepared-json.ts';
 import type { HasListing, Listed } from '../search/listing.ts';
 import { type HasAgentFinder, requireAgent } from './find-agent.ts';
 import { alternativesIn } from './find-alternatives.ts';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
 import { type EndpointProof, readWellKnown, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { scalarText } from '../../lib/json-text.ts';
+import { scalarText } from '../../lib/json/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasTextRecords } from '../../lib/net/text-records.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';

@@ -1,6 +1,6 @@
 import { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { Sql, Tx } from '../../db/sql.ts';
-import { isDeeperThan } from '../../lib/json-depth.ts';
+import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { requireCapabilities, requireTypes } from '../types/require-types.ts';
 import { listKnownTypes, replaceRemoteTypes } from '../types/types-store.ts';
 import { type RemoteAgent, remoteTypesId } from './remote-agent.ts';

@@ -1,7 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { invalid } from '../../lib/app-error.ts';
-import { preparedArray } from '../../lib/prepared-json.ts';
+import { preparedArray } from '../../lib/json/prepared-json.ts';
 import type { Place } from './index/listing.ts';
 import { limitsIn } from './index/listing-fields.ts';
 import { bestReputationFirst } from './index/search-order.ts';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Sql } from '../../db/sql.ts';
-import type { PreparedJson } from '../../lib/prepared-json.ts';
+import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { Changes } from '../../replica/changes.ts';
 import type { HasReplica, ReplicaPart } from '../../replica/replica.ts';
 import { isVerified } from '../agent.ts';

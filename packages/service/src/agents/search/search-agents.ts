@@ -3,7 +3,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
-import { preparedArray } from '../../lib/prepared-json.ts';
+import { preparedArray } from '../../lib/json/prepared-json.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { SearchFilter } from './index/listing.ts';
 import { limitsOf } from './index/listing-fields.ts';

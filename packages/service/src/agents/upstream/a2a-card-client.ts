@@ -1,4 +1,4 @@
-import { scalarText } from '../../lib/json-text.ts';
+import { scalarText } from '../../lib/json/json-text.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
 import { isObject, type Json, readObject, UpstreamFault } from './upstream-client.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../lib/canonical-json.ts';
-import { isDeeperThan } from '../../lib/json-depth.ts';
+import { canonicalJson } from '../../lib/json/canonical-json.ts';
+import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { UpstreamFault } from './upstream-client.ts';
 
 /** Keywords of a JSON Schema that explain and do not change what is valid. */

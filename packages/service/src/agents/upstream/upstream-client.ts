@@ -1,4 +1,4 @@
-import { parseJsonText } from '../../lib/json-text.ts';
+import { parseJsonText } from '../../lib/json/json-text.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';

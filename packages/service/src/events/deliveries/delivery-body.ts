@@ -1,4 +1,4 @@
-import { encodeJson } from '../../lib/prepared-json.ts';
+import { encodeJson } from '../../lib/json/prepared-json.ts';
 
 /** Size limit of a body, as Standard Webhooks recommends; receivers fetch larger results. */
 const MAX_BODY_BYTES = 256 * 1024;

@@ -1,6 +1,6 @@
 import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../../db/sql.ts';
-import { PreparedJson } from '../../lib/prepared-json.ts';
+import { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { NewEvent } from './new-event.ts';
 
 /** Maximum events of one transaction with distinct sequences. */

@@ -5,7 +5,7 @@ import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { type PreparedJson, preparedArray, prepareJson } from '../../lib/prepared-json.ts';
+import { type PreparedJson, preparedArray, prepareJson } from '../../lib/json/prepared-json.ts';
 import { type EventRow, listEventRows } from './event-store.ts';
 import { findHorizon } from './retention-store.ts';
 import type { HasSubjectPages } from './subjects.ts';

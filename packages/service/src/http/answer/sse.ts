@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { joined, prepareJson } from '../../lib/prepared-json.ts';
+import { joined, prepareJson } from '../../lib/json/prepared-json.ts';
 
 /** One server-sent event; `data` is sent as one line of JSON. */
 export interface SseEvent {

@@ -6,7 +6,7 @@ import { countFacets } from '../../agents/search/count-facets.ts';
 import { describeAgents } from '../../agents/search/describe-agents.ts';
 import { searchAgents } from '../../agents/search/search-agents.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { PreparedJson } from '../../lib/prepared-json.ts';
+import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import type { AgentFacts } from './agent-page.ts';
 import type { ExploreFacts } from './explore-page.ts';

@@ -10,7 +10,7 @@ import {
   writeEntry,
 } from '../../access/audit/audit.ts';
 import type { Caller } from '../../access/caller/caller.ts';
-import { PreparedJson } from '../../lib/prepared-json.ts';
+import { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
 

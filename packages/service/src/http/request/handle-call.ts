@@ -11,7 +11,7 @@ import {
 } from '../../access/idempotency/idempotency.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
-import { encodeJson } from '../../lib/prepared-json.ts';
+import { encodeJson } from '../../lib/json/prepared-json.ts';
 import type { Drain } from '../../queue/drain.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import { tellAway } from '../answer/tell-away.ts';

@@ -2,7 +2,7 @@ import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { AgentCaller, Caller, KnownCaller } from '../../access/caller/caller.ts';
 import type { Once } from '../../access/idempotency/once.ts';
-import type { PreparedJson } from '../../lib/prepared-json.ts';
+import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { SseAnswer } from '../answer/sse.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';

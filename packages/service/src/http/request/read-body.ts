@@ -1,5 +1,5 @@
-import { alteredNumber } from '../../lib/altered-number.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { alteredNumber } from '../../lib/json/altered-number.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 32;

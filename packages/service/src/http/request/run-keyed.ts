@@ -16,7 +16,7 @@ import type { Once } from '../../access/idempotency/once.ts';
 import { joinSecret, splitSecret } from '../../access/idempotency/shown-once.ts';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { encodeJson, PreparedJson } from '../../lib/prepared-json.ts';
+import { encodeJson, PreparedJson } from '../../lib/json/prepared-json.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HttpContext } from './http-context.ts';
 

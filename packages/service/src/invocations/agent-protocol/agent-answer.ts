@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
-import { isDeeperThan } from '../../lib/json-depth.ts';
-import { holdsInfinity } from '../../lib/json-infinity.ts';
-import { parseJsonText } from '../../lib/json-text.ts';
+import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { holdsInfinity } from '../../lib/json/json-infinity.ts';
+import { parseJsonText } from '../../lib/json/json-text.ts';
 import type { Outcome } from '../invocation.ts';
 
 /** Maximum size of an agent's answer; the same as that of a caller's body. */

@@ -1,6 +1,6 @@
 import type { BulkStrategy } from '@agent-network/contracts/invocations/bulk';
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
-import { canonicalJson } from '../../lib/canonical-json.ts';
+import { canonicalJson } from '../../lib/json/canonical-json.ts';
 
 /** The fields of a part of a bulk request that decide its strategy. */
 export interface BulkPart {

@@ -2,7 +2,7 @@ import { isRolledBack } from '../../db/database-away.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { jsonSizeUpTo } from '../../lib/json-size.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';

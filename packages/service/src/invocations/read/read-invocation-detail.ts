@@ -2,7 +2,7 @@ import type { RequestDetail, RequestRecord } from '@agent-network/contracts/invo
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
-import { type PreparedJson, prepareJson } from '../../lib/prepared-json.ts';
+import { type PreparedJson, prepareJson } from '../../lib/json/prepared-json.ts';
 import { movementsOf } from '../../payments/statements/movements-of.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';

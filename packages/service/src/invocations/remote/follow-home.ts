@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import { isDeeperThan } from '../../lib/json-depth.ts';
+import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
 import { failed, parseObject } from '../agent-protocol/agent-answer.ts';

@@ -1,6 +1,6 @@
 import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
-import { scalarText } from '../../lib/json-text.ts';
+import { scalarText } from '../../lib/json/json-text.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { describeError, failed, parseObject, readResult } from '../agent-protocol/agent-answer.ts';

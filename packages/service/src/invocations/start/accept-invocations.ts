@@ -5,7 +5,7 @@ import { isRolledBack } from '../../db/database-away.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { jsonSizeUpTo } from '../../lib/json-size.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
 import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';

@@ -1,5 +1,5 @@
 import { schemasIn } from '@agent-network/contracts/schema-places';
-import { isDeeperThan } from '../json-depth.ts';
+import { isDeeperThan } from '../json/json-depth.ts';
 import { compilePattern } from './pattern.ts';
 
 /** What is wrong at a place of a schema, or of a value. */

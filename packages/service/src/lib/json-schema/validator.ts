@@ -7,7 +7,7 @@ import {
   interpret,
 } from '@hyperjump/json-schema/experimental';
 import * as Instance from '@hyperjump/json-schema/instance/experimental';
-import { isDeeperThan } from '../json-depth.ts';
+import { isDeeperThan } from '../json/json-depth.ts';
 import { explain, type RawError } from './explain.ts';
 import { counting } from './keywords.ts';
 import { type Fault, faultsOfSchema } from './schema-rules.ts';

@@ -1,5 +1,5 @@
-import { isDeeperThan } from '../../lib/json-depth.ts';
-import { parseJsonText } from '../../lib/json-text.ts';
+import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { parseJsonText } from '../../lib/json/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { Reason } from '../nodes/entry.ts';

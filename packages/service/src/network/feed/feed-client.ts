@@ -1,4 +1,4 @@
-import { isPlainName } from '../../lib/json-text.ts';
+import { isPlainName } from '../../lib/json/json-text.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { readJson } from '../entries/network-file-client.ts';
 import type { Reason } from '../nodes/entry.ts';

@@ -1,5 +1,5 @@
 import { agentRegistryOf, REGISTRATION_TYPE } from '@agent-network/contracts/agents/registration';
-import { scalarText } from '../../lib/json-text.ts';
+import { scalarText } from '../../lib/json/json-text.ts';
 import type { Reason } from './entry.ts';
 
 /** The registry of this node's chain. */

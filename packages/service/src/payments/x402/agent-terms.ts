@@ -1,7 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { PayableTerms } from '@agent-network/contracts/payments/x402';
-import { isDeeperThan } from '../../lib/json-depth.ts';
-import { parseJsonText } from '../../lib/json-text.ts';
+import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { parseJsonText } from '../../lib/json/json-text.ts';
 import { type KnowsOwn, payeeProblem } from './payee.ts';
 
 /** Payment terms of an agent that answered 402, in a form that the node can pay. */

@@ -9,7 +9,7 @@ import { createByteBudget } from '../../../src/http/answer/byte-budget.ts';
 import { readInvocationDetail } from '../../../src/invocations/read/read-invocation-detail.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
-import { encodeJson } from '../../../src/lib/prepared-json.ts';
+import { encodeJson } from '../../../src/lib/json/prepared-json.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto';
 import type { Records } from '../../../db/records.ts';
-import { canonicalJson } from '../../../lib/canonical-json.ts';
+import { canonicalJson } from '../../../lib/json/canonical-json.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import { findCardKey, keepCardKey, type StoredCardKey } from './card-key-store.ts';
 

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
-import { encodeJson } from '../../../lib/prepared-json.ts';
+import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aStream } from './a2a-call.ts';
 import type { StreamResponse } from './protocol/wire.ts';

@@ -14,7 +14,7 @@ import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-age
 import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { invalid } from '../../../lib/app-error.ts';
-import { encodeJson } from '../../../lib/prepared-json.ts';
+import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import { encode } from '../../answer/errors.ts';
 import { notePayment, type Paid } from '../../handlers/invocations.ts';

@@ -3,7 +3,7 @@ import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { searchAgents } from '../../../agents/search/search-agents.ts';
 import { invalidFields } from '../../../lib/app-error.ts';
-import { encodeJson } from '../../../lib/prepared-json.ts';
+import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 
 /** Most agents in one list. */

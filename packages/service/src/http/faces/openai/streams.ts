@@ -1,6 +1,6 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
-import { encodeJson } from '../../../lib/prepared-json.ts';
+import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { textOf } from '../common/text-of.ts';
 import { chatChunk, lastChatChunks, outputMessage, outputText, responseOf } from './answers.ts';

@@ -1,6 +1,6 @@
 import { type A2aAgent, readA2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
-import { scalarText } from '../../../lib/json-text.ts';
+import { scalarText } from '../../../lib/json/json-text.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Outcome } from '../../invocation.ts';
 import { createChunkRecorder } from '../../stream/record-chunks.ts';

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../agents/upstream/upstream-client.ts';
-import { scalarText } from '../../../lib/json-text.ts';
+import { scalarText } from '../../../lib/json/json-text.ts';
 import type { Invocation } from '../../invocation.ts';
 import { isHandle } from '../upstream-call-store.ts';
 

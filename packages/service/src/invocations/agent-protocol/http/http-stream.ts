@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import { isDeeperThan } from '../../../lib/json-depth.ts';
+import { isDeeperThan } from '../../../lib/json/json-depth.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
 import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from '../agent-answer.ts';

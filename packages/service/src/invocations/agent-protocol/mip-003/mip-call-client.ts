@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFields } from '../../../agents/upstream/mip-client.ts';
 import { urlBelow } from '../../../agents/upstream/upstream.ts';
 import { type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
-import { scalarText } from '../../../lib/json-text.ts';
+import { scalarText } from '../../../lib/json/json-text.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { type Adapter, CallFailedError } from '../adapter.ts';
 import { completed, describeError } from '../agent-answer.ts';
