@@ -4,6 +4,8 @@ import { whyShed } from './wait-limit.ts';
 const fresh = { waitedMs: 0, expectedMs: null, standingMs: 0, untilDeadlineMs: null, isRepeated: false, takesMs: 0 };
 /** With a limit of 2 s, a line stands after 5 s. */
 const standing = { ...fresh, standingMs: 6000 };
+/** Calls take 800 ms, and wait in a line that is no longer one of a moment. */
+const slow = { ...fresh, takesMs: 800, standingMs: 300 };
 
 it.each([
   ['a newcomer', fresh, null],
@@ -20,7 +22,8 @@ it.each([
   ['a repetition whose deadline has passed', { ...fresh, untilDeadlineMs: -1, isRepeated: true }, null],
   ['a deadline before its turn', { ...standing, expectedMs: 1500, untilDeadlineMs: 1000 }, 'deadline'],
   ['a deadline after its turn', { ...standing, expectedMs: 1500, untilDeadlineMs: 1600 }, null],
-  ['a deadline before its end, by what such calls take', { ...fresh, takesMs: 800, untilDeadlineMs: 1200 }, 'deadline'],
-  ['a deadline after its end', { ...fresh, takesMs: 800, untilDeadlineMs: 1300 }, null],
+  ['a deadline before its end, by what such calls take', { ...slow, untilDeadlineMs: 1200 }, 'deadline'],
+  ['a deadline after its end', { ...slow, untilDeadlineMs: 1300 }, null],
+  ['a deadline before its end, on a node that keeps up', { ...slow, standingMs: 20, untilDeadlineMs: 700 }, null],
   ['its turn and its run together', { ...standing, expectedMs: 600, takesMs: 800, untilDeadlineMs: 1700 }, 'deadline'],
 ])('%s', (_, waiter, reason) => expect(whyShed(2000, waiter)).toBe(reason));

@@ -27,6 +27,8 @@ export interface Waiter {
 
 /** Half of the calls take longer than the average one. */
 const SAFETY = 1.5;
+/** Calls that come together wait for a moment on a node that keeps up: what they take is for their callers to know. */
+const MOMENT_MS = 250;
 
 export type ShedReason = 'queue_time' | 'full' | 'deadline';
 
@@ -34,8 +36,9 @@ export type ShedReason = 'queue_time' | 'full' | 'deadline';
 export function whyShed(maxQueueMs: number, waiter: Waiter): 'queue_time' | 'deadline' | null {
   const { waitedMs, standingMs, untilDeadlineMs, isRepeated, takesMs } = waiter;
   const expectedMs = isStanding(maxQueueMs, standingMs) && !isRepeated ? (waiter.expectedMs ?? 0) : 0;
+  const runMs = standingMs > MOMENT_MS ? SAFETY * takesMs : 0;
   // A repetition asks for a result, which may be there.
-  if (untilDeadlineMs !== null && !isRepeated && untilDeadlineMs <= expectedMs + SAFETY * takesMs) return 'deadline';
+  if (untilDeadlineMs !== null && !isRepeated && untilDeadlineMs <= expectedMs + runMs) return 'deadline';
   const limitMs = waitLimitMs(maxQueueMs, isRepeated ? 0 : standingMs);
   return waitedMs > limitMs || waitedMs + expectedMs > limitMs ? 'queue_time' : null;
 }
