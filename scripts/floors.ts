@@ -5,6 +5,7 @@
 export const floors: readonly string[] = [
   'lib',
   'lib/concurrency',
+  'lib/json',
   'lib/json-schema',
   'lib/log',
   'lib/tracing',
