@@ -54,10 +54,11 @@ export function createLooks(ctx: HasDb & { log: Log }, given: () => LookGiven, a
   }
 
   async function askOwn({ name, look }: Looking): Promise<boolean> {
-    if (!look?.isDue) return look === null;
+    const { isDue } = look ?? {};
+    if (!isDue) return look === null;
     if (silent.has(name)) return true;
     silent.add(name);
-    const asking = Promise.resolve(look.isDue())
+    const asking = (async () => isDue())()
       .catch(() => true)
       .finally(() => silent.delete(name));
     return within(asking, true);

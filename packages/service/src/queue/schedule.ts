@@ -110,7 +110,8 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
       const pauseMs = nextOf(jobs) - performance.now();
       wake = new AbortController();
       if (pauseMs > 0) await sleep(Math.min(pauseMs, LONGEST_SLEEP_MS), [wake.signal, stopping.signal]);
-      else await round();
+      // Those that it asked about are due again after their interval.
+      else await round().catch((err: unknown) => ctx.log.error({ err }, 'a round of recurring jobs failed'));
     }
   }
 

@@ -22,6 +22,6 @@ export interface HasWalletFunds {
 }
 
 export interface HasChannelRecovery {
-  /** Brings the channels of a database that lacks what came after a block up to the contract. It can be repeated. */
-  recoverChannels(fromBlock: bigint): Promise<void>;
+  /** Brings the channels of a database that lacks what came after a block up to the contract. False: it has to be repeated. */
+  recoverChannels(fromBlock: bigint): Promise<boolean>;
 }

@@ -36,7 +36,7 @@ export async function readWallet(ctx: PayoutContext): Promise<boolean> {
   await explainPayouts(ctx);
   const isComplete = hasRead && to !== null;
   if (standing.isCaughtUp || standing.database === null || to === null) return isComplete;
-  if (from !== null) await ctx.recoverChannels(from.block);
+  if (from !== null && !(await ctx.recoverChannels(from.block))) return false;
   const { database } = standing;
   const catchUp = {
     database,

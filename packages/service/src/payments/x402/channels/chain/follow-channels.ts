@@ -1,4 +1,5 @@
 import { type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
+import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from './channel-reading-store.ts';
 import { readAtHead } from './refresh-channels.ts';
 
-const MAX_BLOCKS = 2000n;
 /** After a longer pause all channels are read, instead of the events of the time between. */
 const MAX_GAP = 20_000n;
 
@@ -79,22 +79,13 @@ async function readEvents(ctx: ChainContext, from: bigint, to: bigint): Promise<
   const ids = new Set<string>();
   const claimed = new Set<string>();
   let isSwept = false;
-  let most = MAX_BLOCKS;
-  for (let start = from; start <= to; ) {
-    const end = start + most - 1n < to ? start + most - 1n : to;
-    try {
-      for (const { event } of await ctx.settlementContract.readLogs(start, end)) {
-        if (event.kind === 'swept') isSwept ||= event.receiver === ctx.chain.wallet;
-        else ids.add(event.channelId);
-        if (event.kind === 'claimed') claimed.add(event.channelId);
-      }
-      start = end + 1n;
-    } catch (error) {
-      // Some RPC nodes limit the size of a log query.
-      if (most === 1n) throw error;
-      most = most / 4n || 1n;
+  await readLogRanges(from, to, async (start, end) => {
+    for (const { event } of await ctx.settlementContract.readLogs(start, end)) {
+      if (event.kind === 'swept') isSwept ||= event.receiver === ctx.chain.wallet;
+      else ids.add(event.channelId);
+      if (event.kind === 'claimed') claimed.add(event.channelId);
     }
-  }
+  });
   const known = await knownChannels(ctx.db, [...ids]);
   return { ids: known, hasClaims: isSwept || known.some((id) => claimed.has(id)) };
 }

@@ -1,28 +1,36 @@
 import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
 import type { OpenedChannel } from '../../../../chain/channels/channel-events.ts';
 import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
+import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
-import { hasChannels, knownChannels } from '../chain/channel-reading-store.ts';
+import { channelPoints, hasChannels, knownChannels } from '../chain/channel-reading-store.ts';
 import { followChannels } from '../chain/follow-channels.ts';
+import { refreshChannels } from '../chain/refresh-channels.ts';
 import { openChannel } from '../channel-store.ts';
 import { bookClaims } from './book-claims.ts';
 import { listBookedAfter } from './booking-store.ts';
 
-const MAX_BLOCKS = 2000n;
 const CHANNELS_AT_ONCE = 3000;
 
 /**
  * Brings the channels of a database that was restored up to the contract, before a voucher is taken: those that were opened since are known
- * again, balances and claims are read, and what was claimed beyond the books is credited to the payers. It can be repeated.
+ * again, balances and claims are read, and what was claimed beyond the books is credited to the payers. False if the chain changed during
+ * the reads, or another process booked at the same time: then it has to be repeated, and can be.
  */
-export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Promise<void> {
+export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Promise<boolean> {
   const { chainId, channels } = ctx.chain;
-  if (!channels) return;
-  const opened = await readOpened(ctx, fromBlock + 1n, await ctx.settlementContract.headBlock());
-  await adopt(ctx, opened, channels.minDepositMicro);
-  if (!(await hasChannels(ctx.db, chainId))) return;
+  const head = await ctx.settlementContract.headBlock();
+  if (channels) {
+    const adopted = await adopt(ctx, await readOpened(ctx, fromBlock + 1n, head), channels.minDepositMicro);
+    // Their events may be of blocks that are followed up already.
+    if (adopted.length > 0 && !(await refreshChannels(ctx, adopted))) return false;
+  }
+  if (!(await hasChannels(ctx.db, chainId))) return true;
   await followChannels(ctx);
+  const [followed] = await channelPoints.list(ctx.db, chainId);
+  if (followed === undefined || followed.block < head) return false;
   await bookClaims(ctx, await listClaimedOtherwise(ctx));
+  return (await listClaimedOtherwise(ctx)).length === 0;
 }
 
 /** Channels to the node's wallet, with its terms, that were opened in these blocks. */
@@ -34,42 +42,35 @@ async function readOpened(ctx: ChainContext, from: bigint, to: bigint): Promise<
     config.token === token &&
     config.withdrawDelayS === channels?.withdrawDelayS;
   const opened: OpenedChannel[] = [];
-  let most = MAX_BLOCKS;
-  for (let start = from; start <= to; ) {
-    const end = start + most - 1n < to ? start + most - 1n : to;
-    try {
-      opened.push(...(await ctx.settlementContract.readOpened(start, end)).filter(({ config }) => isOurs(config)));
-      start = end + 1n;
-    } catch (error) {
-      // Some RPC nodes limit the size of a log query.
-      if (most === 1n) throw error;
-      most = most / 4n || 1n;
-    }
-  }
+  await readLogRanges(from, to, async (start, end) => {
+    opened.push(...(await ctx.settlementContract.readOpened(start, end)).filter(({ config }) => isOurs(config)));
+  });
   return opened;
 }
 
-/** Records channels that the books lack. One that holds less than the smallest deposit and was never claimed of is not the node's work. */
-async function adopt(ctx: ChainContext, opened: readonly OpenedChannel[], minDepositMicro: bigint): Promise<void> {
-  const known = new Set(
-    await knownChannels(
-      ctx.db,
-      opened.map(({ id }) => id),
-    ),
-  );
-  const unknown = opened.filter(({ id }) => !known.has(id));
-  if (unknown.length === 0) return;
-  const states = await ctx.settlementContract.readChannels(
-    unknown.map(({ id }) => id),
-    null,
-  );
+/**
+ * Records channels that the books lack, and returns all that are known by then. One that holds less than the smallest deposit and was never
+ * claimed of is not the node's work.
+ */
+async function adopt(
+  ctx: ChainContext,
+  opened: readonly OpenedChannel[],
+  minDepositMicro: bigint,
+): Promise<readonly string[]> {
+  if (opened.length === 0) return [];
+  const ids = opened.map(({ id }) => id);
+  const known = new Set(await knownChannels(ctx.db, ids));
+  const states = await ctx.settlementContract.readChannels(ids, null);
   const isWorth = ({ balanceMicro, claimedMicro }: ChannelOnChain) =>
     balanceMicro >= minDepositMicro || claimedMicro > 0n;
-  const adopted = unknown.filter((_, index) => isWorth(states[index] as ChannelOnChain));
-  await ctx.db.transaction(async (tx) => {
-    for (const channel of adopted) await openChannel(tx, { ...channel, chainId: ctx.chain.chainId }, ctx.clock.now());
-  });
-  ctx.log.warn({ channels: adopted.length }, 'channels that the database had lost were read from the chain');
+  const adopted = opened.filter(({ id }, index) => !known.has(id) && isWorth(states[index] as ChannelOnChain));
+  if (adopted.length > 0) {
+    await ctx.db.transaction(async (tx) => {
+      for (const channel of adopted) await openChannel(tx, { ...channel, chainId: ctx.chain.chainId }, ctx.clock.now());
+    });
+    ctx.log.warn({ channels: adopted.length }, 'channels that the database had lost were read from the chain');
+  }
+  return [...known, ...adopted.map(({ id }) => id)];
 }
 
 /** Channels of which the contract has claimed another sum than the books say. */
