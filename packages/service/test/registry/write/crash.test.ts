@@ -26,6 +26,8 @@ beforeAll(async () => {
   node = await startUndyingNode({ ...cluster, startProcess });
   owner = await cluster.newAccount();
   chain = stockReader(cluster.chain.rpcUrl);
+  // Later it would be counted among the agents' tokens.
+  await untilSo("the node's own entry is on the chain", async () => (await ownEntries()).length === 1, 30_000);
 }, 60_000);
 afterAll(async () => {
   node.release();
@@ -43,6 +45,9 @@ const request: Harness['request'] = async (method, path, options) => {
   if (!answer) throw new Error('no process came back');
   return answer;
 };
+
+const ownEntries = async (): Promise<{ agentId: number }[]> =>
+  (await request('GET', '/.well-known/agent-network.json')).body.registrations;
 
 /** Entries that the registrar holds: those of the agents, and the node's own. */
 const countTokens = () => chain.countOf(registrar);
@@ -84,8 +89,8 @@ describe('a process that dies over registrations, and is started again', () => {
     const baseUrl = await node.baseUrl();
     for (const { id, onChain } of [known, ...identities])
       await untilLeadsTo(onChain.tokenId, `${baseUrl}/agents/${id}/registration.json`);
-    const { registrations } = (await request('GET', '/.well-known/agent-network.json')).body;
-    await untilLeadsTo(String(registrations[0].agentId), `${baseUrl}/.well-known/agent-network.json`);
+    const [own] = await ownEntries();
+    await untilLeadsTo(String(own?.agentId), `${baseUrl}/.well-known/agent-network.json`);
   });
 
   it('every failpoint of the registry is among them', () => {
