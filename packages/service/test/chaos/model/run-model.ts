@@ -84,7 +84,7 @@ const commandsFrom = ({ commands = 24, replayPath }: ModelOptions) => ({
 });
 
 /** One world after the other. A run that failed leaves one that no other can use. */
-function createWorlds({ newDatabase, log }: Pick<ModelOptions, 'newDatabase' | 'log'>) {
+function createWorlds({ runs, newDatabase, log }: Pick<ModelOptions, 'runs' | 'newDatabase' | 'log'>) {
   let world: { parts: ModelWorld; database: TestDatabase | undefined } | null = null;
   const leave = async () => {
     const left = world;
@@ -98,7 +98,7 @@ function createWorlds({ newDatabase, log }: Pick<ModelOptions, 'newDatabase' | '
       if (world && world.parts.walletsLeft() < WALLETS_OF_A_RUN) await leave();
       if (!world) {
         const database = await newDatabase?.();
-        const wallets = RUNS_OF_A_WORLD * WALLETS_OF_A_RUN;
+        const wallets = Math.min(RUNS_OF_A_WORLD, runs) * WALLETS_OF_A_RUN;
         world = { database, parts: await startModelWorld({ wallets, database, log }) };
       }
       return world.parts;
