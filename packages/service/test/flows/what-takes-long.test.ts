@@ -1,7 +1,8 @@
 import { describe, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Answer, type Harness, startHarness } from '../support/harness.ts';
+import { isLong } from '../support/long.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';
 import { lockInvocation } from '../support/row-lock.ts';
 import { echo, startTestAgent } from '../support/test-agent.ts';
@@ -19,11 +20,14 @@ const breakConnections = (h: Harness) =>
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
 
+/** A caller waits for 30 s unless a test says otherwise; the long run takes these, and a deposit's 25 s. */
+const waits = isLong ? {} : { syncWaitMs: 3000 };
+
 describe.concurrent('what takes long', () => {
   it('a payment that the chain keeps waiting longer than a caller can is pending, never refused; the same payment again gets the result, and nothing is paid twice', {
     timeout: 80_000,
   }, async ({ expect, onTestFinished }) => {
-    const h = await startProxiedHarness();
+    const h = await startProxiedHarness(waits);
     onTestFinished(() => h.stop());
     const agent = await startTestAgent(h, { perRequest: '0.05' });
     onTestFinished(() => agent.die());
@@ -52,9 +56,18 @@ describe.concurrent('what takes long', () => {
     });
 
     h.proxy.rule('eth_sendRawTransaction', null);
-    const [paid, credited] = await Promise.all([call(forCall), deposit(forDeposit)]);
-    expect(paid.body.data).toMatchObject({ status: 'completed', requestId: waiting[0]?.body.error.details.requestId });
-    expect(credited.body.data).toMatchObject({ amount: '0.25', balance: '0.25' });
+    const untilNotPending = (ask: () => Promise<Answer>) =>
+      until(async () => ((answer) => (answer.status === 503 ? null : answer))(await ask()), {
+        timeoutMs: 30_000,
+        firstMs: 20,
+        mostMs: 100,
+      });
+    const [paid, credited] = await Promise.all([
+      untilNotPending(() => call(forCall)),
+      untilNotPending(() => deposit(forDeposit)),
+    ]);
+    expect(paid?.body.data).toMatchObject({ status: 'completed', requestId: waiting[0]?.body.error.details.requestId });
+    expect(credited?.body.data).toMatchObject({ amount: '0.25', balance: '0.25' });
     expect(agent.calls.length).toBe(1);
     expect(await h.usdcOf(wallet.address)).toBe(700_000n);
     expect(await balanceOf(h, key)).toEqual({ available: '0.25', held: '0.00' });

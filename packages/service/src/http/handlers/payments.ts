@@ -23,6 +23,7 @@ export const paymentHandlers = {
     const { data, payer, version, delivery } = await deposit(ctx, call.caller, call.body, shown, {
       once: call.once,
       client: call.client.address,
+      syncWaitMs: ctx.syncWaitMs,
     });
     setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash, delivery });
     return data;

@@ -39,15 +39,23 @@ export interface DepositAnswer {
 /** Maximum time that a request waits for the chain; after that the caller is told to repeat it. */
 const WAIT_MS = 25_000;
 
+export interface DepositOptions {
+  readonly once?: Once;
+  readonly client?: string | null;
+  /** Maximum time that the caller waits, if it is less than a deposit waits for. */
+  readonly syncWaitMs?: number;
+}
+
 /** Credits a treasury with an x402 payment: answers 402 with terms first, then the receipt once paid. */
 export async function deposit(
   ctx: DepositContext,
   caller: KnownCaller,
   input: { amount: string; treasuryId?: string | undefined },
   shown: Shown | null,
-  { once = unkeyed, client = null }: { once?: Once; client?: string | null } = {},
+  { once = unkeyed, client = null, syncWaitMs = WAIT_MS }: DepositOptions = {},
 ): Promise<DepositAnswer> {
   const startMs = performance.now();
+  const waitMs = Math.min(WAIT_MS, syncWaitMs);
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
   const amountMicro = parseUsdc(input.amount);
   requireAtLeast(amountMicro, ctx.paymentLimits.minDepositMicro);
@@ -68,8 +76,8 @@ export async function deposit(
     .digest();
   const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id, client, keyedId: id };
   const before = made ?? (shown && (await findShownBefore(ctx, shown, purchase)));
-  const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase)));
-  const payment = await waitForDeposit(ctx, claimed, due, WAIT_MS - (performance.now() - startMs));
+  const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase), waitMs));
+  const payment = await waitForDeposit(ctx, claimed, due, waitMs - (performance.now() - startMs));
   const after = await findLedgerAccount(ctx.db, treasury.id);
   return {
     payer: payment.authorization.from,
@@ -94,12 +102,12 @@ async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string 
 }
 
 /** Claims a payment and starts its settlement; if another request claimed it first, returns that one's payment. */
-async function claimDeposit(ctx: DepositContext, payment: NewChainPayment): Promise<NewChainPayment> {
+async function claimDeposit(ctx: DepositContext, payment: NewChainPayment, waitMs: number): Promise<NewChainPayment> {
   failpoint('before-claim-deposit-commit');
   const claimed = await ctx.db.transaction((tx) => claimPayments(tx, [payment], ctx.clock.now()));
   failpoint('after-claim-deposit-commit');
   if (claimed.has(payment.id)) {
-    const tired = sleep(WAIT_MS, undefined, { ref: false });
+    const tired = sleep(waitMs, undefined, { ref: false });
     await Promise.race([ctx.settler.settle(payment), tired]);
     return payment;
   }
