@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseAwayError } from '../../src/db/database-away.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
@@ -16,9 +16,9 @@ afterAll(async () => {
   await direct.close();
   await testDatabase.drop();
 });
-beforeEach(() => direct.query('empty', 'delete from thing'));
+type Finishing = (stop: () => Promise<void>) => void;
 
-async function openProxied(max = 3) {
+async function openProxied(onTestFinished: Finishing, max = 3) {
   const proxy = await startDatabaseProxy(testDatabase.url);
   const db = openDatabase(proxy.url, { max, log });
   onTestFinished(async () => {
@@ -37,8 +37,12 @@ const things = async () =>
   (await direct.query<{ id: number }>('things', 'select id from thing order by id')).map(({ id }) => id);
 
 describe('a connection that is lost', () => {
-  test('before COMMIT was sent: the transaction runs again on another, and is done once', async () => {
-    const { proxy, db } = await openProxied();
+  beforeEach(() => direct.query('empty', 'delete from thing'));
+
+  test('before COMMIT was sent: the transaction runs again on another, and is done once', async ({
+    onTestFinished,
+  }) => {
+    const { proxy, db } = await openProxied(onTestFinished);
     let runs = 0;
     await db.transaction(async (tx) => {
       runs += 1;
@@ -50,8 +54,10 @@ describe('a connection that is lost', () => {
     expect(await things()).toEqual([1, 2]);
   });
 
-  test('with the answer to COMMIT on its way: the outcome is unknown, and the transaction does not run again', async () => {
-    const { proxy, db } = await openProxied();
+  test('with the answer to COMMIT on its way: the outcome is unknown, and the transaction does not run again', async ({
+    onTestFinished,
+  }) => {
+    const { proxy, db } = await openProxied(onTestFinished);
     proxy.rewrite((chunk) => {
       if (!chunk.includes('COMMIT')) return chunk;
       proxy.cut();
@@ -70,8 +76,8 @@ describe('a connection that is lost', () => {
     expect(await things()).toEqual([3]);
   });
 
-  test('none to be had: nothing was done', async () => {
-    const { proxy, db } = await openProxied();
+  test('none to be had: nothing was done', async ({ onTestFinished }) => {
+    const { proxy, db } = await openProxied(onTestFinished);
     proxy.set('refusing');
     expect(await failureOf(db.query('one', 'select 1'))).toMatchObject({
       name: 'DatabaseAwayError',
@@ -81,7 +87,7 @@ describe('a connection that is lost', () => {
     expect(await inTransaction).toMatchObject({ name: 'DatabaseAwayError', outcome: 'nothing' });
   });
 
-  test('a lock that is not to be had is no lost connection: busy, and nothing was done', async () => {
+  test('a lock that is not to be had is no lost connection: busy, and nothing was done', async ({ onTestFinished }) => {
     const held = Promise.withResolvers<void>();
     const letGo = Promise.withResolvers<void>();
     const holding = direct.transaction(async (tx) => {
@@ -90,7 +96,7 @@ describe('a connection that is lost', () => {
       await letGo.promise;
     });
     await held.promise;
-    const { db } = await openProxied();
+    const { db } = await openProxied(onTestFinished);
     const failure = await failureOf(
       db.transaction(async (tx) => {
         await tx.query('impatient', `select set_config('lock_timeout', '20ms', true)`);
@@ -103,11 +109,12 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('a database host that vanishes without a word', () => {
+/** Each waits for time-outs in real time, on a proxy and a pool of its own. */
+describe.concurrent('a database host that vanishes without a word', () => {
   test('statements on open connections end within 12 s, and new ones run within 5 s of its return', {
     timeout: 60_000,
-  }, async () => {
-    const { proxy, db } = await openProxied(3);
+  }, async ({ expect, onTestFinished }) => {
+    const { proxy, db } = await openProxied(onTestFinished, 3);
     await Promise.all([1, 2, 3].map((n) => db.query(`warm-${n}`, 'select pg_sleep(0.05)')));
     expect(proxy.connections()).toBe(3);
     proxy.set('silent');
@@ -128,8 +135,8 @@ describe('a database host that vanishes without a word', () => {
 
   test('one that comes back without its connections is asked about them: they are replaced within 6 s', {
     timeout: 40_000,
-  }, async () => {
-    const { proxy, db } = await openProxied(3);
+  }, async ({ expect, onTestFinished }) => {
+    const { proxy, db } = await openProxied(onTestFinished, 3);
     await Promise.all([1, 2, 3].map((n) => db.query(`warm-${n}`, 'select pg_sleep(0.05)')));
     proxy.set('silent');
     proxy.set('open');
@@ -139,25 +146,32 @@ describe('a database host that vanishes without a word', () => {
     expect(performance.now() - sentMs).toBeLessThan(6_000);
   });
 
-  test('what the lost side of a transaction has locked is free again', { timeout: 40_000 }, async () => {
-    const { proxy, db } = await openProxied(1);
-    await direct.query('first', 'insert into thing (id) values (1)');
+  test('what the lost side of a transaction has locked is free again', { timeout: 40_000 }, async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { proxy, db } = await openProxied(onTestFinished, 1);
+    await direct.query('empty-of-this', 'delete from thing where id > 10');
+    await direct.query('first', 'insert into thing (id) values (11)');
     const failure = await failureOf(
       db.transaction(async (tx) => {
-        await tx.query('lock-one', 'select from thing where id = 1 for update');
+        await tx.query('lock-one', 'select from thing where id = 11 for update');
         proxy.set('silent');
         proxy.set('open');
-        await tx.query('lost', 'update thing set id = 2 where id = 1');
+        await tx.query('lost', 'update thing set id = 12 where id = 11');
       }),
     );
     expect(failure).toMatchObject({ name: 'DatabaseAwayError', outcome: 'nothing' });
     const startMs = performance.now();
-    await direct.query('other', 'update thing set id = 3 where id = 1');
+    await direct.query('other', 'update thing set id = 13 where id = 11');
     expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 
-  test('a statement that takes long on a server that lives is left alone', { timeout: 40_000 }, async () => {
-    const { db } = await openProxied(1);
+  test('a statement that takes long on a server that lives is left alone', { timeout: 40_000 }, async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { db } = await openProxied(onTestFinished, 1);
     expect(await db.query('long', `select 'done' as it from pg_sleep(8)`)).toEqual([{ it: 'done' }]);
   });
 });
