@@ -187,7 +187,7 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
 
   it('is not called a second time when its process dies before the answer', async () => {
     site.mode = { kind: resumes ? 'pends' : 'hangs' };
-    const deadline = new Date(Date.now() + (resumes ? 10_000 : 1500)).toISOString();
+    const deadline = new Date(Date.now() + (resumes ? 2500 : 1500)).toISOString();
     const { requestId } = await invoke({}, { deadline });
     await untilWork();
     if (resumes) await untilNoted(requestId);
