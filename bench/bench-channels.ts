@@ -22,7 +22,7 @@ import { runRounds } from './rounds.ts';
 import { type ServiceUnderTest, startService } from './service-under-test.ts';
 
 const CALLERS = [1, 32, 256];
-/** How many times faster than each of the peers, at 256 channels. */
+/** Aims: calls a second as a multiple of each peer's, at 256 channels. */
 const AIMS = { exact: 20, channels: 8 } as const;
 /** Enough for a channel that is measured alone. */
 const DEPOSIT_MICRO = '100000000';
@@ -104,7 +104,7 @@ const channelJob = (
   job: { callers: number; seconds: number; payerKeys: readonly Hex[]; callsEach?: number; depositsInTurn?: boolean },
 ): LoadJob => ({ kind: 'channel', request, includes: echoed, depositMicro: DEPOSIT_MICRO, ...job });
 
-/** What calls cost on chain, deposits and claims included; the wallet has to have gained exactly what was charged. */
+/** Costs of the calls on chain, deposits and claims included. Throws unless the wallet gained exactly the sum of the charges. */
 async function meterGas(ctx: BenchContext, chain: LocalChain, payerKeys: readonly Hex[]): Promise<string> {
   const service = await startService(ctx.stops, { isProfiled: false, chainRpcUrl: chain.rpcUrl, env: CLAIMS });
   const { channels, callsEach } = METERED;

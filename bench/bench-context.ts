@@ -8,9 +8,9 @@ export interface BenchContext {
   readonly stops: StopList;
   readonly service: ServiceUnderTest;
   readonly load: LoadGenerator;
-  /** How long each round measures. */
+  /** Duration of each round. */
   readonly seconds: number;
-  /** How often each figure is taken; its median counts. */
+  /** Number of rounds per figure; the median counts. */
   readonly rounds: number;
   /** Numbers of agents of the registries that (i) asks. */
   readonly agents: readonly number[];
@@ -38,7 +38,7 @@ export interface Aim {
 }
 
 export const work = { task: 'echo', input: { text: 'hello' } } as const;
-/** What the echo of `work` holds, ours and the peers'. */
+/** Part of the answer to `work`, from our agents and from the peers'. */
 export const echoed = '"text":"hello"';
 
 /** The call that every bench of invocations makes to our service. */
@@ -54,7 +54,7 @@ export function invokeRequest({ service }: BenchContext, headers: Record<string,
 
 export const peerRequest = (url: string): Request => ({ method: 'POST', url, headers: {}, body: work });
 
-/** What the report shows of a standing. */
+/** Row of the report for a standing. */
 export const figureOf = (bench: string, what: string, callers: number, standing: Standing): Figure => {
   const { perSecond, p50Ms, p99Ms, generatorCpu } = standing;
   return { bench, what, callers, perSecond, p50Ms, p99Ms, generatorCpu };

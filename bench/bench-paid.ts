@@ -17,7 +17,7 @@ import { runRounds } from './rounds.ts';
 const PAYERS = 16;
 /** Until the code that a call takes is compiled, on both sides. */
 const WARM_UP_SECONDS = 5;
-/** How many times faster than the reference stack, by callers. */
+/** Aims: calls a second as a multiple of the reference stack's, by number of callers. */
 const AIMS: Readonly<Record<number, number>> = { 1: 1, 32: 3, 256: 20 };
 
 /** (b) A whole paid call: unpaid, 402, paid and settled on chain, answered with the result. */

@@ -11,7 +11,7 @@ import type { StreamPlan } from './stream-plan.ts';
 
 const STREAMS = 2000;
 const SLOW_READERS = 50;
-/** What a stream may cost the process at most, with its sockets on both sides, the slow readers and what V8 has not collected yet. */
+/** Maximum memory per stream: sockets of both sides, slow readers, and garbage that V8 has not collected yet. */
 const MAX_KIB_EACH = 384;
 
 /** A chunk every two seconds in each stream, once all of them are open. */

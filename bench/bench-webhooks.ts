@@ -9,7 +9,7 @@ import { seedEvents } from './seed-events.ts';
 import type { Arrivals } from './webhook-arrivals.ts';
 import { addEndpoints, type Receiver, startReceiver } from './webhook-endpoints.ts';
 
-/** What an account may have. */
+/** Maximum number of webhooks of an account. */
 const MANY = 20;
 const DELIVERIES = 4000;
 
@@ -28,7 +28,7 @@ const callsOf = (ctx: BenchContext): LoadJob => {
   return { kind: 'plain', callers: 2, seconds: ctx.seconds, questions: [{ request, status: 200, includes: echoed }] };
 };
 
-/** How soon the receiver knows, while two callers keep the node at work. */
+/** Measures the delay until the receiver has an event, while two callers keep the node busy. */
 async function measureTimes(ctx: BenchContext, receiver: Receiver): Promise<Figure> {
   const endpoints = await addEndpoints(ctx, receiver, 1);
   // The receiver waits for more than can come, so that it sees all: those of the warm-up as well.
@@ -41,7 +41,7 @@ async function measureTimes(ctx: BenchContext, receiver: Receiver): Promise<Figu
   return { bench: 'g', what, callers: 2, perSecond, p50Ms, p99Ms, generatorCpu };
 }
 
-/** How fast deliveries leave when many wait. */
+/** Measures the rate at which a backlog of deliveries leaves. */
 async function measureBacklog(ctx: BenchContext, receiver: Receiver, count: number): Promise<Figure> {
   const ours: Arrivals[] = [];
   const theirs: number[] = [];

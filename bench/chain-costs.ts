@@ -15,7 +15,7 @@ const BLOCKS_AT_ONCE = 100;
 export const blockNumber = async (rpcUrl: string): Promise<number> =>
   Number(await callChain<string>(rpcUrl, 'eth_blockNumber'));
 
-/** What all transactions after this block that changed anything at a contract cost, whoever sent them. */
+/** Costs of all transactions after this block that changed anything at a contract, from any sender. */
 export async function costsAt(rpcUrl: string, contract: string, afterBlock: number): Promise<ChainCosts> {
   const last = await blockNumber(rpcUrl);
   let [transactions, gas] = [0, 0];

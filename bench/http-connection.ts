@@ -57,7 +57,7 @@ function parseAnswer(received: string): Answer | null {
 
 const contentLength = headerPattern('content-length');
 
-/** What finds a header of this name in an answer's head. */
+/** A pattern that finds a header of this name in an answer's head. */
 export function headerPattern(name: string): RegExp {
   return new RegExp(`^${name}: *(.*)\r?$`, 'im');
 }

@@ -48,10 +48,10 @@ export interface StreamJob {
   /** The file to make when all are open: then the agents begin to speak. */
   readonly gate?: string;
   readonly chunks: number;
-  /** Where the events of a request are read, with `{requestId}`. */
+  /** URL of a request's events, with `{requestId}`. */
   readonly eventsUrl: string;
   readonly streams: number;
-  /** How many of the streams are of one request. */
+  /** Number of streams per request. */
   readonly readersEach: number;
   /** Readers of a large stream that stop reading meanwhile. */
   readonly slow?: Pick<StreamJob, 'request' | 'chunks' | 'eventsUrl'> & { readonly readers: number };
@@ -60,9 +60,9 @@ export interface StreamJob {
 export type LoadJob = PlainJob | PaidJob | ChannelJob | StreamJob;
 
 export interface LoadResult extends Measurement {
-  /** What the stock client spends on one signature, on the payer's machine; no part of the other figures. */
+  /** Time of the stock client for one signature, on the payer's machine; not part of the other figures. */
   readonly signMs?: number;
-  /** What channels were charged in all, first calls included. */
+  /** Sum charged to channels, first calls included. */
   readonly chargedMicro?: string;
   /** Of streams; the calls are then events, and the times those from the agent to the reader. */
   readonly streams?: { readonly openInMs: number; readonly droppedAndResumed: number };

@@ -1,10 +1,10 @@
-/** What one round measured. */
+/** Result of one round. */
 export interface Measurement {
   readonly calls: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** How much of one core the load generator used: near 1, it measured itself. */
+  /** Share of one core that the load generator used: near 1, it measured itself. */
   readonly generatorCpu: number;
 }
 

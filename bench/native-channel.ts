@@ -7,7 +7,7 @@ import { receiveAuthorizationDigest, signDigest } from '../packages/service/src/
 
 type Hex = `0x${string}`;
 
-/** What a 402 asks for by the scheme `batch-settlement`. */
+/** Terms of a 402 for the scheme `batch-settlement`. */
 export interface ChannelOffer {
   readonly scheme: string;
   readonly network: string;

@@ -7,7 +7,7 @@ import { encodeFunctionData, type Hex } from 'viem';
 
 const REGISTRY = identityRegistryByChain[LOCAL_CHAIN_ID];
 const SENDER: Hex = '0x000000000000000000000000000000000000beef';
-/** What a contract answers that takes the token which it is given (ERC-721). */
+/** Answer of a contract that accepts the token given to it (ERC-721). */
 const TAKES_TOKENS = '0x150b7a02';
 const IN_A_TRANSACTION = 150;
 /** anvil makes the state's root anew for each block, which takes the longer the more is registered: few blocks, with much in each. */

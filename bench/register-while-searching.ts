@@ -43,7 +43,7 @@ export async function registerWhileSearching(
     Array.from({ length: 10 }, () => ({ ...questionOf(node.baseUrl, kind.variant(), 0), includes: '"total":' })),
   );
   const reading = ctx.load.run({ kind: 'plain', callers: READERS, seconds: ctx.seconds, questions });
-  // When registering fails, that is the error to be told.
+  // If registering fails, that error is reported, not this one.
   reading.catch(() => undefined);
   const writing = await measure(register, { callers: WRITERS, seconds: ctx.seconds });
   const searches = await reading;

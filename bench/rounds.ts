@@ -5,7 +5,7 @@ import { median } from './measure.ts';
 export interface Contestant {
   readonly name: string;
   readonly job: LoadJob;
-  /** What is to happen before the next contestant's turn. */
+  /** Runs before the next contestant's turn. */
   readonly after?: (result: LoadResult) => Promise<void>;
 }
 
@@ -43,6 +43,6 @@ function toStanding(results: readonly LoadResult[]): Standing {
   };
 }
 
-/** How many times faster `ours` was: the median of the rounds' ratios, each between neighbours in time. */
+/** Speed of `ours` as a multiple of the peer's: the median of the rounds' ratios, each between neighbours in time. */
 export const ratioOf = (ours: Standing, peer: Standing): number =>
   median(ours.eachPerSecond.map((perSecond, round) => perSecond / (peer.eachPerSecond[round] ?? Number.NaN)));

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 export interface Seeded {
-  /** How many agents offer each capability. */
+  /** Number of agents per capability. */
   readonly counts: ReadonlyMap<string, number>;
 }
 

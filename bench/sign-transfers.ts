@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 type Hex = `0x${string}`;
 
-/** What a 402 of x402 version 2 asks for (scheme `exact`). */
+/** Terms of a 402 of x402 version 2 (scheme `exact`). */
 export interface Offer {
   readonly network: string;
   readonly amount: string;

@@ -7,7 +7,7 @@ import { type Peer, startPeer } from './peers.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import type { StopList } from './stop-list.ts';
 
-/** What an agent of a node needs beside a stock paid route: the proof of its endpoint. */
+/** Credentials that an agent of a node needs beside a stock paid route: the proof of its endpoint. */
 interface Identity {
   readonly id: string;
   readonly identityToken: string;

@@ -4,7 +4,7 @@ export interface StopList {
   stopAll(): Promise<void>;
 }
 
-/** What must be ended or removed when the bench ends, also when it is interrupted. */
+/** Collects the processes and files to end or remove when the bench ends, also when it is interrupted. */
 export function createStopList(): StopList {
   const stops: (() => Promise<unknown>)[] = [];
   let stopping: Promise<void> | undefined;

@@ -56,7 +56,7 @@ async function openAll({ request, readersEach, streams, eventsUrl }: StreamJob):
   return readers;
 }
 
-/** What reads the events of a request that is there already. */
+/** Reads the events of an existing request. */
 const followRequest = ({ headers }: Request, eventsUrl: string, requestId: string, after = 0): Request => ({
   method: 'GET',
   url: eventsUrl.replace('{requestId}', requestId),

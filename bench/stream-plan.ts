@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What a streaming agent is asked to say: this many chunks, one after each pause, each with this text. */
+/** The chunks that a streaming agent is asked to send: their number, the pause before each, and their text. */
 export interface StreamPlan {
   readonly chunks: number;
   readonly everyMs: number;

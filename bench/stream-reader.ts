@@ -8,7 +8,7 @@ export interface StreamReader {
   /** The last event that came: where reading can be resumed. */
   readonly lastId: number;
   readonly hasEnded: boolean;
-  /** How long each chunk took from the agent's mouth, in microseconds. */
+  /** Delay of each chunk since the agent sent it, in microseconds. */
   readonly delaysUs: number[];
   /** Reads until the answer ends. Resolves false when the server broke it off. */
   read(): Promise<boolean>;
@@ -18,7 +18,7 @@ const terminal = /^invocation\.(completed|failed|cancelled)$/;
 const FIRST_CHUNK_ID = 3;
 
 interface ReadOptions {
-  /** What `Last-Event-ID` was. */
+  /** Value of `Last-Event-ID`. */
   readonly after?: number;
   /** Takes nothing any more after the first bytes, until `read`. */
   readonly stopsReading?: boolean;

@@ -3,14 +3,14 @@ import type { Local } from './local.ts';
 
 type Hex = `0x${string}`;
 
-/** What an example asks the chain itself, so that it need not believe the node. Amounts in micro-USDC. */
+/** Reads that an example makes from the chain itself, so that it need not believe the node. Amounts in micro-USDC. */
 export function readChain({ chain }: Local) {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   return {
     usdcOf: (address: Hex): Promise<bigint> =>
       client.readContract({ address: chain.usdc, abi: erc20Abi, functionName: 'balanceOf', args: [address] }),
 
-    /** What a successful transaction moved out of a wallet; throws when there is no such transaction or it failed. */
+    /** Amount that a successful transaction moved out of a wallet; throws when there is no such transaction or it failed. */
     async usdcMovedBy(hash: Hex, from: Hex): Promise<bigint> {
       const receipt = await client.getTransactionReceipt({ hash });
       if (receipt.status !== 'success') throw new Error(`the transaction ${hash} failed`);

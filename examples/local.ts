@@ -7,7 +7,7 @@ export interface LocalWallet {
   readonly privateKey: Hex;
 }
 
-/** What `npm start` writes about the node that it started. */
+/** Facts that `npm start` writes about the node that it started. */
 export interface Local {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -17,7 +17,7 @@ export interface Local {
   readonly agents: readonly { readonly id: string; readonly name: string; readonly endpoint: string }[];
 }
 
-/** Where the local node keeps its files. */
+/** Folder of the local node's files. */
 export const dataFolder = (): string => process.env.DATA_DIR ?? '.agent-network';
 
 /** Reads `LOCAL_JSON`, or what the node started in this folder wrote. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { nodeCpu } from '../node-cpu.ts';
 
-/** What node and PostgreSQL have used since they started. */
+/** Usage of the node and of PostgreSQL since their start. */
 export interface Reading {
   readonly nodeCpuMs: number;
   readonly databaseCpuMs: number;

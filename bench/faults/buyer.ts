@@ -15,9 +15,9 @@ export interface Bought {
 }
 
 export interface BuyerOptions {
-  /** How long the buyer waits for the first call. */
+  /** Time limit of the buyer's first call. */
   readonly firstTimeoutMs?: number;
-  /** How a request reaches the server. */
+  /** Sends a request to the server. */
   readonly send?: Send;
 }
 
@@ -27,7 +27,7 @@ const PATIENCE_MS = 60_000;
 /** The answers that tell nothing about the purchase but when to ask again. */
 const LATER = new Set([409, 425, 429]);
 
-/** What every buyer does, whoever sells; printed with the figures. */
+/** Rules that every buyer follows, the same for each seller; printed with the figures. */
 export const policy = [
   'One wallet and one Idempotency-Key per purchase; @x402/fetch 2.27 signs, and signs anew whenever it is asked to pay again.',
   `Time-out (${TIMEOUT_MS / 1000} s unless said otherwise), 5xx, or a 402 to the payment: the call is repeated through it after 0.5, 1, 2, 4 s (${MAX_FAILURES} calls at most).`,

@@ -10,13 +10,13 @@ export interface Asked {
 /** A server that sells the worker's work, in a process of its own. */
 export interface Contender {
   readonly name: string;
-  /** Whether a broken promise fails the run. */
+  /** True if a broken promise fails the run. */
   readonly isOurs: boolean;
   /** Its way to the chain. */
   readonly proxy: RpcProxy;
-  /** What stands between a settlement and the answer to the buyer: only its receipt, or the work too. */
+  /** Work done between a settlement and the answer to the buyer: only its receipt, or the agent's work too. */
   readonly answersAfter: 'receipt' | 'work';
-  /** Where buyers pay through a channel of their own: the chain that it is on; absent: by `exact`. */
+  /** Chain of the buyers' own channels; absent: they pay by `exact`. */
   readonly channelChain?: string;
   ask(purchase: Purchase): Asked;
   /** kill -9. */
@@ -25,7 +25,7 @@ export interface Contender {
   restart(): Promise<void>;
 }
 
-/** What the buyer sends to either: the stock client adds the payment. */
+/** The request that buyers send to both; the stock client adds the payment. */
 export const askedAt = (url: string, { id }: Purchase, more: Readonly<Record<string, string>> = {}): Asked => ({
   url,
   headers: { 'content-type': 'application/json', 'idempotency-key': id, ...more },

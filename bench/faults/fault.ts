@@ -3,7 +3,7 @@ import type { Contender } from './contender.ts';
 import type { Purchase } from './purchase.ts';
 import type { Worker } from './worker.ts';
 
-/** Where a fault happens: one contender, its buyers, and the worker behind it. */
+/** Place of a fault: one contender, its buyers, and the worker behind it. */
 export interface Scene {
   readonly contender: Contender;
   readonly worker: Worker;
@@ -14,9 +14,9 @@ export interface Scene {
 
 export interface Fault {
   readonly name: string;
-  /** What is done to each purchase, in a sentence. */
+  /** The fault of each purchase, in a sentence. */
   readonly what: string;
-  /** Whether the work never succeeds: then the promise is the money back. */
+  /** True if the work never succeeds: then the promise is the money back. */
   readonly isWorkLost: boolean;
   run(scene: Scene): Promise<void>;
 }

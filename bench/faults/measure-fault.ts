@@ -11,7 +11,7 @@ import { doesIt, type Worker } from './worker.ts';
 
 /** Nothing must have changed for so long: longer than any work takes. */
 const STILL_MS = 7000;
-/** What is still owed this long after the last answer counts as lost. */
+/** Money still owed this long after the last answer counts as lost. */
 const OWED_MS = 30_000;
 const ASK_AGAIN_MS = 250;
 const PAYMENTS_PER_WALLET = 10n;
@@ -48,7 +48,7 @@ export async function measureFault(stage: Stage, fault: Fault, contender: Conten
   };
 }
 
-/** What stays in a channel counts as unaccounted for. */
+/** Money that stays in a channel counts as unaccounted for. */
 async function closeSoon(close: () => Promise<void>): Promise<void> {
   for (let left = CLOSINGS; left > 0; left--) {
     try {
@@ -94,7 +94,7 @@ async function whenStill(count: () => Promise<Tally>): Promise<Tally> {
 const isSame = (a: Tally, b: Tally): boolean =>
   Object.entries(a).every(([name, value]) => b[name as keyof Tally] === value);
 
-/** What the buyers without a result were told last. */
+/** The last answers to buyers without a result. */
 function explain(purchases: readonly Purchase[], bought: ReadonlyMap<string, Bought>): void {
   const told = purchases.flatMap(({ id }) => {
     const what = bought.get(id);

@@ -3,7 +3,7 @@ import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { createPublicClient, http } from 'viem';
 import type { Purchase } from './purchase.ts';
 
-/** What left a wallet and what came back to it, as the chain has it. */
+/** Payments of a wallet and refunds to it, as the chain has them. */
 export interface Moved {
   readonly payments: number;
   readonly paidMicro: bigint;

@@ -1,7 +1,7 @@
 import { PRICE_MICRO } from './purchase.ts';
 import type { Moved } from './read-payments.ts';
 
-/** What became of one purchase. */
+/** Outcome of one purchase. */
 export interface Account extends Moved {
   readonly runs: number;
   readonly hasResult: boolean;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of a run, the nth of its purchase: the status of the answer; it may take its time. */
+/** Decides the answer's status for a run, the nth of its purchase; it may take its time. */
 export type Behaviour = (run: { readonly purchase: string; readonly nth: number }) => number | Promise<number>;
 
 /** Does the work that both contenders sell, and counts how often. */
@@ -23,7 +23,7 @@ interface Done {
   readonly text: string;
 }
 
-/** What the answer to a buyer must hold for the purchase to be delivered. */
+/** Text that the answer to a buyer must contain for the purchase to count as delivered. */
 export const resultOf = (purchase: string): string => `"done":"${purchase}"`;
 
 export const doesIt: Behaviour = () => 200;

@@ -2,7 +2,7 @@ import type { Sender } from './send.ts';
 import type { Claim, Site } from './site.ts';
 
 export interface Attack {
-  /** What it does and how often, for the reader of the table. */
+  /** The attack and its rate, for the reader of the table. */
   readonly does: string;
   /** `begin` is called when all is prepared: what it costs is measured from then on. */
   run(site: Site, sender: Sender, begin: () => void): Promise<readonly Claim[]>;

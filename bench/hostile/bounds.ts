@@ -1,4 +1,4 @@
-/** What a minute of an attack may cost the node, and those beside the attacker. */
+/** Maximum cost of a minute of an attack, to the node and to its other users. */
 export interface Bounds {
   /** By how much its memory may grow. */
   readonly rssGrowthMib: number;

@@ -19,7 +19,7 @@ const ratioOf = (now: Figures, quiet: Figures): number => now.p99Ms / quiet.p99M
 const worstRatio = ({ honest, quiet }: Row): number =>
   Math.max(ratioOf(honest.calls, quiet.calls), ratioOf(honest.reads, quiet.reads));
 
-/** What broke a bound, in words; none: all is well. */
+/** The bounds that were broken, in words; empty: none. */
 export function violationsOf(row: Row): string[] {
   const { node, bounds, honest, quiet, result } = row;
   const measured: readonly (readonly [string, number, number])[] = [

@@ -83,7 +83,7 @@ export function createSender({ baseUrl, address: localAddress }: Pick<Site, 'bas
     },
     dial() {
       const socket = connect({ host: hostname, port: Number(port), localAddress });
-      // How it ends is told by 'close'.
+      // The 'close' event tells the outcome.
       socket.on('error', () => undefined);
       return socket;
     },

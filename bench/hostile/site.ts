@@ -6,11 +6,11 @@ export interface HostileAccount {
   readonly address: `0x${string}`;
 }
 
-/** What an attack is given: plain data, as it goes to another process. */
+/** Parameters of an attack: plain data, as it goes to another process. */
 export interface Site {
   readonly attack: string;
   readonly seconds: number;
-  /** Where the attacker connects from. */
+  /** Address from which the attacker connects. */
   readonly address: string;
   readonly baseUrl: string;
   readonly rpcUrl: string;
@@ -19,7 +19,7 @@ export interface Site {
   readonly free: readonly HostileAccount[];
   /** Plan enterprise: what an hourly limit would stop in a second goes on for the whole minute. */
   readonly rich: HostileAccount;
-  /** Whose name is used without their leave. */
+  /** Account whose name the attacker uses without permission. */
   readonly victim: { readonly address: `0x${string}`; readonly privateKey: `0x${string}` };
 }
 

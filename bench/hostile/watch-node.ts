@@ -19,11 +19,11 @@ export interface Watched {
   readonly pid: number;
   readonly database: string;
   readonly rpcUrl: string;
-  /** How many questions its DNS server had so far. */
+  /** Number of queries to its DNS server so far. */
   lookUps(): number;
 }
 
-/** What the node uses while the work goes on, by the kernel, the database and the chain. Linux only. */
+/** Measures the node's usage while the work goes on, from the kernel, the database and the chain. Linux only. */
 export async function watchNode<T>(node: Watched, work: Promise<T>): Promise<{ result: T; figures: NodeFigures }> {
   const before = await readAll(node);
   let rssPeakMib = before.rssMib;

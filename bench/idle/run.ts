@@ -8,7 +8,7 @@ import { startService } from '../service-under-test.ts';
 import { type StopList, withStopList } from '../stop-list.ts';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '30' } } });
-/** What a start leaves to do is done by then: its agents are registered and found. */
+/** Time after which the work that a start leaves is done: its agents are registered and found. */
 const SETTLED_MS = 15_000;
 
 async function run(stops: StopList): Promise<void> {

@@ -10,7 +10,7 @@ export interface LoadProcess {
 }
 
 /**
- * What measures shares a processor with the database, the agents and the flood: its own wait for that processor is no time of the node. It
+ * The measuring process shares a processor with the database, the agents and the flood: its own wait for that processor is no time of the node. It
  * goes before the others where the system allows it (Linux, root).
  */
 function goFirst(pid: number): void {

@@ -1,4 +1,4 @@
-/** What a node measures of itself, as its `/metrics` has it: without the clients, which share the other processor with all the rest. */
+/** Times that a node measures itself, from its `/metrics`: without the clients, which share the other processor with everything else. */
 export interface NodeTimes {
   /** Requests that have been answered so far, by route and the longest time, in seconds, that they took. */
   readonly buckets: ReadonlyMap<string, number>;

@@ -20,7 +20,7 @@ export interface OpenLoop {
   readonly seconds: number;
   /** Opened one after the other until `startsAtMs`. */
   readonly connections: number;
-  /** When it begins to send, since the epoch: loads that are beside each other begin together. */
+  /** Start time since the epoch: concurrent loads begin together. */
   readonly startsAtMs: number;
   readonly streams: readonly Stream[];
 }

@@ -52,7 +52,7 @@ export function tableOf({ quiet, reads, calls, flood, endsAtMs }: Measured): str
   ].join('\n');
 }
 
-/** What was promised, and whether it was so. */
+/** The promises, each with whether it was kept. */
 export async function verdictsOf(database: string, measured: Measured): Promise<Verdict[]> {
   const { quiet, reads, calls, flood, endsAtMs, capacity, seconds, since, inNode } = measured;
   const during = ({ samples }: OpenLoopResult) => figuresOf(samples.filter(({ dueAtMs }) => dueAtMs < endsAtMs));

@@ -4,7 +4,7 @@
  */
 export interface FilledTable {
   readonly table: string;
-  /** Which rows of the table the real call has left. */
+  /** Selects the rows that the real call has left in the table. */
   readonly from: string;
   readonly columns: Readonly<Record<string, string>>;
   /** Rows that a node's retention would have removed long ago are not added; a few that it has yet to remove are. */

@@ -5,7 +5,7 @@ import type { Sample } from './sample-calls.ts';
 export const ACCOUNTS = 200;
 export const AGENTS = 200;
 
-/** What an account pays in: more than its calls cost. */
+/** Deposit of an account: more than its calls cost. */
 const DEPOSIT_MICRO = 1_000_000_000_000n;
 
 const DEPOSITED_MICRO = DEPOSIT_MICRO * BigInt(ACCOUNTS);

@@ -16,7 +16,7 @@ export interface SizeQuestion {
 
 const KNOWN = 500;
 
-/** What is asked of a node, about the account that made a fifth of its calls and the agent that received a fifth. */
+/** Requests to a node, about the account that made a fifth of its calls and the agent that received a fifth. */
 export async function questionsOf(
   { local, echoAgentId }: ServiceUnderTest,
   client: pg.Client,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServiceProcess } from '../../packages/service/test/support/service-process.ts';
 import type { StopList } from '../stop-list.ts';
 
-/** What a node holds when all garbage is collected. */
+/** Memory that a node holds after a full garbage collection. */
 export interface KeptMemory {
   /** Objects and buffers in use. */
   readonly usedMib: number;

@@ -85,7 +85,7 @@ interface Kept {
   readonly handlesAfter: number;
 }
 
-/** What is in use after a full collection tells a leak from garbage that nothing has asked for yet. */
+/** Memory in use after a full collection tells a leak from garbage that is not collected yet. */
 function isKeptFlat({ before, after }: Kept, calls: number): boolean {
   const grownMib = after.usedMib - before.usedMib;
   const isFlat = grownMib <= MOST_KEPT_MIB;

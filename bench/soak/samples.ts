@@ -9,7 +9,7 @@ export interface Sample {
   readonly tables: Readonly<Record<string, number>>;
 }
 
-/** What the node has, by the kernel and the database. Linux only. */
+/** Usage of the node, from the kernel and the database. Linux only. */
 export async function sampleOf(pid: number, database: string, calls: number): Promise<Sample> {
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
   const [connected] = await askDatabase<{ count: number }>(

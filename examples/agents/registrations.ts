@@ -1,4 +1,4 @@
-/** What an agent tells a node about itself. */
+/** An agent's description of itself for a node. */
 export interface AgentDescription {
   readonly name: string;
   readonly description: string;

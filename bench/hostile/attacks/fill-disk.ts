@@ -12,9 +12,9 @@ const CHUNK_BYTES = 60_000;
 const RESULT_BYTES = 900_000;
 const PER_SECOND = 2;
 const AT_ONCE = 4;
-/** What calls may bring that run when the last room is given away: a stream has at most 16 MiB. */
+/** Maximum growth by calls that still run when the last room is given away: a stream has at most 16 MiB. */
 const OF_RUNNING_MIB = AT_ONCE * 16;
-/** What the account had stored before, so that half a minute fills the rest at the rate at which an account stores. */
+/** Bytes that the account stores before the attack, so that half a minute fills the rest at the permitted rate. */
 const BEFORE_MIB = STORAGE_MIB - 24;
 /** The sweep comes once a minute. */
 const SWEEP_MS = 90_000;

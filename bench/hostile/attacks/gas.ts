@@ -11,7 +11,7 @@ const PER_SECOND = 3;
 /** Says yes to every signature when it is asked for nothing (`eth_call`), and runs in a circle in a transaction. */
 const TWO_FACED = '0x3a601457631626ba7e60e01b60005260206000f35b601456';
 
-/** Whatever makes the node send transactions that are worth nothing. */
+/** Makes the node send transactions that are worth nothing. */
 export const gas: Attack = {
   does: `${PER_SECOND} a second: withdrawals of 0.01 and dust, deposits of dust, x402 calls of an own agent that fails, payments of wallets that burn gas`,
   async run(site, sender, begin) {

@@ -14,7 +14,7 @@ function wholeNumber(value: unknown, name: string, fallback: number, max: number
   throw new AgentError('invalid_input', `input.${name} must be a whole number from 1 to ${max}`, 400);
 }
 
-/** What to analyse: `input.text`, or the task itself. Throws `AgentError` that says what is wrong with it. */
+/** Returns the text to analyse: `input.text`, or the task itself. Throws `AgentError` that says what is wrong with it. */
 export function readRequest(task: string, input: Readonly<Record<string, unknown>>): TextRequest {
   const text = input.text ?? task;
   if (typeof text !== 'string') throw new AgentError('invalid_input', 'input.text must be text', 400);

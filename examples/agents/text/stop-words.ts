@@ -15,7 +15,7 @@ which while who whole whom whose why will with within without would yes yet you 
 /** English words that say nothing about a subject: articles, pronouns, auxiliaries, prepositions and the commonest verbs. */
 const stopWords: ReadonlySet<string> = new Set(words.trim().split(/\s+/));
 
-/** Whether a lower-case word carries no subject; contractions count as their first part ("don't" as "do"). */
+/** True if a lower-case word carries no subject; contractions count as their first part ("don't" as "do"). */
 export function isStopWord(word: string): boolean {
   const stem = word.replace(/(n['’]t|['’](s|re|ve|ll|d|m))$/, '');
   return stopWords.has(word) || stopWords.has(stem) || (word.length === 1 && !/\d/.test(word));

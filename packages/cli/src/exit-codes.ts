@@ -43,7 +43,7 @@ export interface Failure {
   readonly requestId: string | null;
 }
 
-/** How a command ends that threw. */
+/** Exit code and message of a command that threw. */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof CommandError) return { exitCode: error.exitCode, code: error.code, message, requestId: null };
@@ -64,7 +64,7 @@ const hints: Partial<Record<string, string>> = {
   SPENDING_LIMIT_EXCEEDED: 'See "agentnet keys list".',
 };
 
-/** What to do next with this program. */
+/** Adds the next step with this program to an error's message. */
 function withHint(error: ApiError, message: string): string {
   const isAgent = isApiError(error, 'NOT_FOUND') && message.includes('no such agent');
   const hint = isAgent ? 'Find the id of an agent with "agentnet search".' : hints[error.code];

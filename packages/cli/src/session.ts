@@ -19,7 +19,7 @@ export interface GlobalOptions {
 /** Address of a node that `npm start` started. */
 export const LOCAL_URL = 'http://127.0.0.1:4020';
 
-/** What a command works with: the node, the caller and the terminal. */
+/** Dependencies of a command: the node, the caller and the terminal. */
 export interface Session {
   readonly terminal: Terminal;
   readonly store: ProfileStore;

@@ -3,7 +3,7 @@ import { CommandError, EXIT } from './exit-codes.ts';
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
 const FIRST_LINE = /^(\S+) wants you to sign in with your Ethereum account:$/;
 
-/** Whether both are the same site. A node on this machine has several names. */
+/** True if both are the same site. A node on this machine has several names. */
 const isSameSite = (a: URL, b: URL): boolean =>
   a.host === b.host || (a.port === b.port && LOOPBACK.test(a.hostname) && LOOPBACK.test(b.hostname));
 

@@ -2,7 +2,7 @@ import { api } from '../src/api.ts';
 import type { Endpoint } from '../src/endpoint.ts';
 import { errorCodes } from '../src/errors.ts';
 
-/** What a client reads of a row. Of the body and the secret only whether there is one. */
+/** The parts of a row that a client reads. Of the body and the secret, only whether there is one. */
 const routeOf = ({ method, path, auth, stream, body, shownOnce }: Endpoint) => ({
   method,
   path,

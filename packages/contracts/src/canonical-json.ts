@@ -1,6 +1,6 @@
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** What JSON can't say becomes null, as JSON.stringify writes it in an array. */
+/** A value without a JSON form becomes null, as in JSON.stringify of an array. */
 const scalar = (value: unknown): string =>
   typeof value === 'number' && Number.isFinite(value) ? String(value) : (JSON.stringify(value) ?? 'null');
 

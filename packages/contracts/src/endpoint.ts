@@ -50,7 +50,7 @@ export interface Endpoint {
   readonly errors: readonly ErrorCode[];
 }
 
-/** What a client needs of a row to send its call. */
+/** The parts of a row that a client needs to send its call. */
 export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'stream'> {
   readonly hasBody?: true;
   /** The answer has a secret that repetitions do not get. */

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { FailureReason } from './invocations/invocations.ts';
 
-/** What a caller does about each error. Complete by its type: a new code without a remedy does not compile. */
+/** Remedy of each error, for the caller. Complete by its type: a new code without a remedy does not compile. */
 export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   VALIDATION_ERROR:
     '`details.fields` names each field and what is wrong with it. Mend the call; the same one fails again.',
@@ -41,7 +41,7 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
     'Repeat the identical call after `Retry-After`, under the same `Idempotency-Key` or with the same payment. `details.outcome` says whether the first may have been executed.',
 };
 
-/** What happened to a request that failed, and what its caller does. */
+/** Explanation and remedy of each failure of a request, for the caller. */
 export const failureRemedies: Readonly<Record<FailureReason, string>> = {
   agent_error:
     'The agent answered with an error; `error.message` has it. Mend the input if it says so, else call another agent.',

@@ -13,7 +13,7 @@ export const PaymentTerms = z.object({
 const FieldProblems = z.object({ fields: z.array(z.object({ path: z.string(), message: z.string() })) });
 const none = z.object({});
 
-/** How to get what a refused caller lacks. */
+/** The way to get the scope or proof that a refused caller lacks. */
 const Help = z.object({
   page: z.string().optional().describe("Path of the dashboard's page for it, at this node."),
   docs: z.string().describe('Path of the documentation, at this node.'),

@@ -51,7 +51,7 @@ export const plainText = (maxLength: number) =>
 
 export const JsonObject = z.record(z.string(), z.unknown());
 
-/** What a parser of URLs drops or rewrites, and PostgreSQL cannot hold or read back. */
+/** Characters that a parser of URLs drops or rewrites, or that PostgreSQL cannot hold. */
 const HIDDEN_IN_URL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** An address as it was written: characters that cannot be seen, and halves of characters, are refused. */

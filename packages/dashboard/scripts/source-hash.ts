@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** What a build is made of: folders and files, from the root. The lockfile's place is taken by the versions it names (package.json pins them). */
+/** Inputs of a build: folders and files, from the root. The lockfile's place is taken by the versions it names (package.json pins them). */
 const SOURCES = [
   'packages/dashboard/src',
   'packages/dashboard/public',

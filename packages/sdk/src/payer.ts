@@ -95,7 +95,7 @@ async function payExactly(signer: PayerSigner, terms: Terms, offer: PaymentRequi
   return { 'payment-signature': encodePaymentSignatureHeader(nonce ? under(nonce, signed) : signed) };
 }
 
-/** Where the channel cannot pay a call within its limits, a transfer of its own may. */
+/** Refusals of a channel after which a transfer may still pay the call, within its own limits. */
 const limitsOfChannels: readonly unknown[] = ['deposit_above_cap', 'deposit_unsettled', 'other_channel_open'];
 
 /**

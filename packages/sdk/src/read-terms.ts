@@ -10,7 +10,7 @@ const longestValidityS = 3_600;
 /** The terms of a 402, in version 2. */
 export type Terms = PaymentRequired & { readonly accepts: readonly PaymentRequirementsV2[] };
 
-/** What may be signed for. */
+/** Limits of the payments that may be signed. */
 export interface PaymentLimits {
   readonly tokens: Readonly<Record<string, string>>;
   readonly capMicro: Micro;

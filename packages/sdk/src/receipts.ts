@@ -26,14 +26,14 @@ export class ReceiptVerificationError extends Error {
   }
 }
 
-/** What the receipt has to be about. A field that is left out is not checked. */
+/** Expected contents of the receipt. A field that is left out is not checked. */
 export interface ReceiptExpectation {
   /** The node's wallet: `payTo` of its payment terms. Take it from anywhere but the receipt. */
   readonly wallet: string;
   /** The chain that the node is paid on: 8453 is Base. */
   readonly chainId?: number;
   readonly requestId?: string;
-  /** What was sent, and the result that came back, as JSON values. */
+  /** Task and input as sent, and result as received, as JSON values. */
   readonly task?: string;
   readonly input?: unknown;
   readonly context?: string | null;

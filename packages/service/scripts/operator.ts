@@ -81,7 +81,7 @@ interface Options {
   readonly charge?: string;
   readonly loss?: boolean;
   readonly own?: boolean;
-  /** What the command is about. */
+  /** Object of the command. */
   readonly subject?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ interface Check {
   readonly name: string;
   readonly isGood: boolean;
   readonly found: string;
-  /** What to do. */
+  /** The next step for the user. */
   readonly remedy?: string;
 }
 

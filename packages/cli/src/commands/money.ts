@@ -51,7 +51,7 @@ async function balance(session: Session): Promise<void> {
     );
     return `${facts}\n\n${treasuries}`;
   });
-  // What agents earned is theirs: calls of the account are paid from its own treasury.
+  // Earnings belong to the agents: calls of the account are paid from its own treasury.
   if (found.spendable.limitedBy === 'funds' && Number(found.spendable.total) === 0)
     terminal.note('No call can be paid from a treasury: deposit with "agentnet deposit <amount>".');
 }

@@ -22,7 +22,7 @@ interface CallsOptions {
 
 const daysOption = () => new Option('--days <days>', 'days (UTC), with today').choices(['1', '7', '30']).default('30');
 
-/** What the owner of an agent sees of it: its calls, its failures, its earnings and why it is offline. */
+/** Commands for the owner of an agent: its calls, failures and earnings, and why it is offline. */
 export function addOwnAgent(agents: Command): void {
   agents
     .command('status')

@@ -14,7 +14,7 @@ type Style = Parameters<typeof styleText>[0];
 /** JSON that a terminal shows as it is: some obey control characters that JSON leaves as they are. */
 const toJson = (data: unknown, spaces = 0): string => escapedControls(JSON.stringify(data, null, spaces));
 
-/** Where a command writes: results to stdout, everything else to stderr. What a node or a stranger says moves no cursor. */
+/** Writes results to stdout and everything else to stderr. Text of a node or a stranger moves no cursor. */
 export function createTerminal(options: OutputOptions, process: NodeJS.Process) {
   const { stdout, stderr } = process;
   const isStyled = options.color && !process.env.NO_COLOR;

@@ -1,6 +1,6 @@
 import { isObject, type Json } from './backend.ts';
 
-/** How a version of A2A says the same over JSON-RPC. */
+/** The JSON-RPC forms of one version of A2A. */
 export interface A2aDialect {
   readonly headers: Readonly<Record<string, string>>;
   readonly methods: { readonly send: string; readonly get: string; readonly cancel: string };

@@ -1,6 +1,6 @@
 import type { AgentCall } from '@agent-network/sdk/agent';
 
-/** What answers the calls of a served agent. */
+/** Answers the calls of a served agent. */
 export interface Backend {
   /** The result, or a generator of its pieces. Stops when the call's signal aborts. */
   run(call: AgentCall): unknown;

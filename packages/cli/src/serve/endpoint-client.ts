@@ -51,7 +51,7 @@ export class Endpoint {
     return new Response(response.body.pipeThrough(limit), { status, headers });
   }
 
-  /** What an error says, without the credentials: some servers repeat what they refuse. */
+  /** Text of an error without the credentials: some servers repeat what they refuse. */
   reasonOf(error: unknown): string {
     const said = isObject(error) ? error.message : error;
     if (typeof said !== 'string' || said === '') return '';

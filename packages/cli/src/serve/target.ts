@@ -10,7 +10,7 @@ export interface TargetOptions {
   readonly headerEnv: readonly string[];
 }
 
-/** What is served: a local command, or an endpoint by its URL. */
+/** The served target: a local command, or an endpoint by its URL. */
 export interface Target {
   readonly protocol: ServedProtocol;
   /** Null: a local command. */

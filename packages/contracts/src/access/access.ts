@@ -65,7 +65,7 @@ const ApiKeyCreation = z.object({
     .describe('Default: none. Refused for keys whose scopes could bypass them.'),
 });
 
-/** What a limit by the hour is where there is none in effect. */
+/** Value of an hourly limit when none is in effect. */
 export const UNLIMITED = 1_000_000_000;
 
 export const LimitUse = z.object({

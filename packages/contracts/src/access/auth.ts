@@ -21,7 +21,7 @@ const GrantScopes = z
   );
 const Lifetime = z.int().min(60).max(YEAR_S);
 
-/** What a key made by signing in gets; its lifetime is 30 days by default, a day if it withdraws. */
+/** Lifetime of a key made by signing in: 30 days by default, one day if it can withdraw. */
 export const lifetimeOf = ({ scopes, expiresInS }: { scopes: readonly string[]; expiresInS?: number | undefined }) =>
   expiresInS ?? (scopes.includes('payments:withdraw') ? DAY_S : 2_592_000);
 

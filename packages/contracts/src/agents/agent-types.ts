@@ -30,7 +30,7 @@ const TypesPart = z.strictObject({
 
 const MAX_BYTES = 65_536;
 
-/** What an agent takes and gives: as a whole, and by capability. */
+/** Input and output schemas of an agent: as a whole, and by capability. */
 export const AgentTypes = TypesPart.extend({
   capabilities: z
     .record(Capability, TypesPart)

@@ -106,7 +106,7 @@ export type AgentDetail = z.infer<typeof AgentDetail>;
 const address = (path: string) =>
   z.url().meta({ examples: [`https://node.example${path.replace('{id}', 'agt_01k9xq3v7m2n8p4r6t0w5y1zab')}`] });
 
-/** Where an agent is called, by protocol. What the node does not serve is absent. */
+/** Addresses of an agent by protocol. A protocol that the node does not serve is absent. */
 export const AgentInterfaces = z.object({
   invoke: address('/invoke/{id}').describe('POST /invoke/{id}, with a key.'),
   x402: address('/x402/{id}').optional().describe('The same without a key, paid by x402.'),

@@ -1,6 +1,6 @@
 import type { AgentInterfaces } from './agents.ts';
 
-/** What the snippets of an agent are made of. Nothing here that its owner wrote freely: code is copied and run. */
+/** Facts for the snippets of an agent. No free text of its owner: code is copied and run. */
 export interface SnippetFacts {
   readonly agentId: string;
   /** USDC that a request costs at most. */

@@ -15,7 +15,7 @@ export interface ShownPrices {
   };
 }
 
-/** What a call may cost, from the least to the most. */
+/** Minimum and maximum price of a call. */
 export function priceRange({ perRequest, metadata }: ShownPrices): { min: string; max: string } {
   const { priceHints, sizeSteps, perUnit } = metadata;
   const base = parseUsdc(perRequest);
@@ -28,7 +28,7 @@ export function priceRange({ perRequest, metadata }: ShownPrices): { min: string
   };
 }
 
-/** What a price follows beside the price per request, for people; empty: nothing. */
+/** The parts of a price beside the price per request, for people; empty: none. */
 export function priceParts({ priceHints, sizeSteps = [], perUnit }: ShownPrices['metadata']): string[] {
   return [
     ...(priceHints ? ['× 0.8 with complexity low, × 1.5 with complexity high'] : []),

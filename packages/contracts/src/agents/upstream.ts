@@ -35,7 +35,7 @@ const Model = plainText(200)
 
 const example = { headers: { 'X-Team': 'blue' } };
 
-/** How the node calls the endpoint; at registration. */
+/** The way in which the node calls the endpoint, at registration. */
 export const Upstream = z
   .object({
     tool: Tool.optional().describe('mcp: the tool to call. Default: the only tool of the server.'),

@@ -77,7 +77,7 @@ export const Overview = CallFigures.extend({
 });
 export type Overview = z.infer<typeof Overview>;
 
-/** Why an agent takes no calls, and what its owner can do about it. */
+/** The reason for which an agent takes no calls, with the remedy for its owner. */
 const OfflineReason = z.object({
   reason: z.string(),
   at: Timestamp.nullable().describe('Time of the last check; null: none yet.'),

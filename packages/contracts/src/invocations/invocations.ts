@@ -193,7 +193,7 @@ export const AgentToAgentResult = RequestRecord.extend({
   agent_id: Id,
 });
 
-/** What the start of an invocation is answered with. */
+/** Answers to the start of an invocation. */
 export const InvocationResult = z.union([AgentToAgentResult, RequestRecord, InvocationCreated]);
 
 export const invocationHeaders = z.object({

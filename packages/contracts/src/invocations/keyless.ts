@@ -20,7 +20,7 @@ const token = {
     ),
 };
 
-/** What POST /x402/{agentId} is answered with: as POST /invoke/{agentId}, with the token to read on. */
+/** Answers of POST /x402/{agentId}: those of POST /invoke/{agentId}, with the token to read on. */
 export const KeylessResult = z.union([
   AgentToAgentResult,
   RequestRecord.extend(token),

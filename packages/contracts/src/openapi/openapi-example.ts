@@ -26,7 +26,7 @@ function fitsText(schema: JsonSchema, value: string): boolean {
 
 /** True if the schema accepts the value at its top level; objects are checked by their type only. */
 const fits: Fits = (schema, value) => {
-  // What has a name in the document is an object.
+  // A named schema of the document is an object.
   if ('$ref' in schema) return typeOf(value) === 'object';
   if ('const' in schema) return schema.const === value;
   if (Array.isArray(schema.enum)) return schema.enum.includes(value);

@@ -32,7 +32,7 @@ function requestFacts(request: Shown): Shown {
   };
 }
 
-/** What an agent earns is its price less the fee; no other payment has a fee. */
+/** An agent earns its price less the fee; no other payment has a fee. */
 function paymentFacts(payment: Shown): Shown {
   const isEarning = payment.type === 'charge' && 'fee' in payment;
   return {
@@ -123,7 +123,7 @@ export function toTruth<T>(value: T): T {
   return truthOf(Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toTruth(each)]))) as T;
 }
 
-/** What follows from the call itself. */
+/** Facts of an answer that follow from the call itself. */
 export const answerFacts: Readonly<Record<string, (example: Shown) => Shown>> = {
   invokeAuto: ({ chosen }) => ({ chosen }),
   depositToTreasury: () => ({ amount: '10.00', balance: '18.55' }),

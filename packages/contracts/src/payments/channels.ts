@@ -38,7 +38,7 @@ export const ChannelItem = z.object({
 });
 export type ChannelItem = z.infer<typeof ChannelItem>;
 
-/** What the settlement contract needs to know a channel; with it the payer can withdraw without the node. */
+/** The channel's configuration for the settlement contract; with it the payer can withdraw without the node. */
 const ChannelDetail = ChannelItem.extend({
   config: z.object({
     payer: WalletAddress,

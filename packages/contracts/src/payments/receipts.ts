@@ -16,7 +16,9 @@ const Seconds = z
   .min(0)
   .meta({ examples: [1_795_255_200] });
 
-/** What a node signs about a request that has ended. Its shape never changes: another one gets another version of the domain. */
+/**
+ * The statement that a node signs about a request that has ended. Its shape never changes: another one gets another version of the domain.
+ */
 export const InvocationReceipt = z.object({
   requestId: Id,
   node: z

@@ -58,7 +58,7 @@ export const CHANNEL_SCHEME = 'batch-settlement';
 const Hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/);
 const Signature = z.string().regex(/^0x([0-9a-fA-F]{2}){0,4096}$/);
 
-/** What a channel is: its id is the EIP-712 digest of this. */
+/** The configuration that defines a channel: the channel's id is the EIP-712 digest of it. */
 export const ChannelConfig = z.object({
   payer: Address,
   payerAuthorizer: Address,

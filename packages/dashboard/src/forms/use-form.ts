@@ -11,7 +11,7 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
   readonly schema: Schema;
   /** Maps the form's values to a body of the API; default: the values. A field that is left empty should be left out. */
   readonly toBody?: (values: Values) => unknown;
-  /** What is wrong with values that no body can carry, by path: such as a text that is not JSON. */
+  /** Finds the problems of values that no body can carry, by path: such as a text that is not JSON. */
   readonly check?: (values: Values) => Problems;
   /** Sends the body. What it throws is shown, at the fields that the node names. */
   readonly onSubmit: (body: BodyOf<Schema>, values: Values) => Promise<unknown>;

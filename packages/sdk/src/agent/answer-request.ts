@@ -87,7 +87,7 @@ export async function answerRequest(serving: Serving, request: IncomingMessage, 
     ? answerPost(serving, request, hungUp.signal)
     : answerOther(serving, method, url)
   ).catch((error: unknown) => toErrorAnswer(serving, request, error));
-  // What was not read of a refused body is thrown away, so that the caller gets to read why.
+  // The unread rest of a refused body is discarded, so that the caller gets to read the refusal.
   request.resume();
   if ('stream' in answer) await writeStream(response, answer.stream, serving.isClosing);
   else writeAnswer(response, answer, serving.isClosing);

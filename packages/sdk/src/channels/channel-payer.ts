@@ -14,7 +14,7 @@ import { readChannel } from './read-channel.ts';
 export interface ChannelOptions {
   /** USDC of a deposit; none is larger. Default: what the node advises, at most ten times `maxPerCall`. */
   readonly deposit?: string;
-  /** Where the books of the channels are kept; default: in memory, for this run. */
+  /** Storage of the channels' books; default: in memory, for this run. */
   readonly storage?: ChannelStorage;
   /** A JSON-RPC URL of the chain: finds the state of a channel whose books were lost. */
   readonly rpcUrl?: string;
@@ -28,12 +28,12 @@ export interface ChannelOptions {
 export interface OpenChannel {
   readonly channelId: string;
   readonly network: string;
-  /** Where it was paid last. */
+  /** URL of the last payment. */
   readonly url: string;
   readonly config: ChannelConfig;
   /** Deposits less refunds. */
   readonly balance: string;
-  /** What its calls cost. */
+  /** Cost of its calls. */
   readonly charged: string;
 }
 

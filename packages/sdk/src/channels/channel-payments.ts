@@ -8,7 +8,7 @@ import type { ChannelWallet } from './channel-wallet.ts';
 import { correctedBooks } from './correct-books.ts';
 import { signPayment } from './sign-payment.ts';
 
-/** What came back for a payment. */
+/** The answer to a payment. */
 export interface PaidAnswer {
   readonly status: number;
   readonly paymentRequired: string | null;

@@ -10,13 +10,13 @@ export interface ChannelRecord {
   readonly network: string;
   readonly channelId: Hex;
   readonly config: ChannelConfig;
-  /** Where it was paid last, and where a refund is asked for. */
+  /** URL of the last payment, where a refund is requested. */
   readonly url: string;
   /** False as long as the channel may have a past that these books do not know. */
   readonly isKnown: boolean;
   /** Deposits less refunds. Claims do not lower it. */
   readonly balanceMicro: bigint;
-  /** What the ended calls cost, as far as the receiver told. */
+  /** Cost of the ended calls, as far as the receiver told. */
   readonly chargedMicro: bigint;
   readonly boundMicro: bigint;
   /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
@@ -107,7 +107,7 @@ export function adoptSum(
   return { record: { ...corrected, balanceMicro, chargedMicro }, baseMicro: sumMicro };
 }
 
-/** How much of the sum ended calls are: the rest belongs to calls of ours that the receiver has accepted and not answered. */
+/** The part of the sum that belongs to ended calls: the rest belongs to calls of ours that the receiver has accepted and not answered. */
 function endedPart(chargedMicro: bigint, sumMicro: bigint, inFlightMicro: bigint): bigint {
   if (inFlightMicro === 0n || sumMicro < chargedMicro) return sumMicro;
   return larger(chargedMicro, sumMicro - inFlightMicro);

@@ -6,7 +6,7 @@ export type Hex = `0x${string}`;
 export const settlementContract = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003';
 const depositCollector = '0x4020806089470a89826cB9fB1f4059150b550004';
 
-/** What a payment channel is between, and on which terms; its EIP-712 hash is the channel's id. */
+/** Parties and terms of a payment channel; their EIP-712 hash is the channel's id. */
 export interface ChannelConfig {
   readonly payer: Hex;
   readonly payerAuthorizer: Hex;

@@ -82,7 +82,7 @@ function toldState(extra: unknown): ToldState {
   };
 }
 
-/** What a 402 tells of the channel that was paid from. */
+/** State of the paying channel, from a 402. */
 export const stateInOffer = ({ offer }: ChannelTerms): ToldState => toldState(offer.extra);
 
 export interface ToldPayment {
@@ -92,7 +92,7 @@ export interface ToldPayment {
   readonly state: ToldState;
 }
 
-/** What a `PAYMENT-RESPONSE` header tells of a payment that was taken; `null` when it tells of none. */
+/** The payment that a `PAYMENT-RESPONSE` header reports as taken; `null` when it reports none. */
 export function toldPayment(header: string | null): ToldPayment | null {
   if (header === null) return null;
   try {

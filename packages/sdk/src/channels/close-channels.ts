@@ -13,9 +13,9 @@ import { paymentHeader } from './sign-payment.ts';
 export interface ClosedChannel {
   readonly channelId: string;
   readonly network: string;
-  /** What all calls of the channel cost. */
+  /** Total cost of the channel's calls. */
   readonly charged: string;
-  /** What came back to the wallet. */
+  /** Amount refunded to the wallet. */
   readonly refunded: string;
   /** The transaction of the refund; `null` when there was nothing to refund. */
   readonly transaction: string | null;

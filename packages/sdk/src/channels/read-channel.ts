@@ -21,7 +21,7 @@ async function ask(rpcUrl: string, fetch: typeof globalThis.fetch, method: strin
   return result;
 }
 
-/** What the chain has of a channel. Throws when the RPC does not answer, or is one of another chain. */
+/** State of a channel on the chain. Throws when the RPC does not answer, or belongs to another chain. */
 export async function readChannel(
   rpc: { readonly url: string; readonly fetch: typeof globalThis.fetch },
   chainId: number,

@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import type { Agent, CallableAgent } from './agent.ts';
 
-/** What a call of an agent is sold by. */
+/** Terms on which a call of an agent is sold. */
 export type AgentTerms = Pick<Agent, 'id' | 'perRequestMicro' | 'status' | 'typesId'> &
   Pick<CallableAgent, 'takesHints' | 'perUnit' | 'sizeSteps'>;
 

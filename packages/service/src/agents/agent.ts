@@ -64,7 +64,7 @@ export interface Agent {
   readonly upstreamHeadersSealed: Buffer | null;
   /** Digest of what the endpoint took when it was last accepted; null: not read yet. */
   readonly upstreamDigest: string | null;
-  /** What the last check found wrong with the endpoint; null: nothing. */
+  /** Fault that the last check found at the endpoint; null: none. */
   readonly fault: string | null;
   readonly faultDetail: FaultDetail | null;
   readonly metadata: AgentMetadata;
@@ -136,7 +136,7 @@ export interface FaultDetail {
 
 export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string | undefined };
 
-/** How an endpoint is called, without the values of its headers. */
+/** Upstream settings of an endpoint, without the values of its headers. */
 export interface StoredUpstream {
   readonly tool?: string | undefined;
   readonly model?: string | undefined;

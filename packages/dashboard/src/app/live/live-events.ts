@@ -54,7 +54,7 @@ export function useLiveEvents({ sessionId, after }: { sessionId: string; after: 
   const queryClient = useQueryClient();
   const [isLost, setLost] = useState(false);
   const shared = useRef<SharedEvents>(null);
-  // Where the page began; what it reads later is newer.
+  // Position at which the page began; later reads are newer.
   const began = useRef(after);
   useEffect(() => {
     const refresher = createRefresher(queryClient);

@@ -1,4 +1,4 @@
-/** What a page is for, and where the documentation goes on. */
+/** The purpose of a page, with a link to its documentation. */
 export interface PageHelp {
   readonly title: string;
   readonly text: readonly string[];

@@ -2,7 +2,7 @@ import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Note } from '../../ui/values/note.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
-/** Why an agent takes no calls, and what to do about it. */
+/** The reason for which an agent takes no calls, with its remedy. */
 export function OfflineNote({ agent: { offline, status } }: { agent: Pick<OwnAgent, 'offline' | 'status'> }) {
   if (!offline) return null;
   const { reason, at, status: answer, body, advice } = offline;

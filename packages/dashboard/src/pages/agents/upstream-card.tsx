@@ -4,7 +4,7 @@ import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { badgeClass } from '../../ui/values/badge.tsx';
 import { protocolNames } from './protocol-names.ts';
 
-/** How the node calls the agent: its owner alone sees this. */
+/** Settings by which the node calls the agent; only its owner sees them. */
 export const UpstreamCard = ({ agent: { endpoint, protocol, upstream } }: { agent: OwnAgent }) => {
   const headers = Object.keys(upstream.headers);
   return (

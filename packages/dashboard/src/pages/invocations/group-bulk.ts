@@ -16,12 +16,12 @@ export function groupBulk(items: readonly HistoryItem[]): readonly InvocationRow
 
 export const isBulk = ({ items }: InvocationRow): boolean => items.length > 1;
 
-/** What all of them cost; null while none has a cost. */
+/** Total cost of the items; null while none has a cost. */
 export function costOf({ items }: InvocationRow): string | null {
   const costs = items.flatMap(({ cost }) => (cost === null ? [] : [parseUsdc(cost)]));
   return costs.length === 0 ? null : formatUsdc(costs.reduce((sum, cost) => sum + cost, 0n));
 }
 
-/** How many have each status, in the order of the list. */
+/** Number of items by status, in the order of the list. */
 export const statusCounts = ({ items }: InvocationRow): ReadonlyMap<HistoryItem['status'], number> =>
   new Map([...Map.groupBy(items, ({ status }) => status)].map(([status, group]) => [status, group.length]));

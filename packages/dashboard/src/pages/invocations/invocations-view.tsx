@@ -26,7 +26,7 @@ const statuses = [{ value: '', label: 'Any status' }, ...requestStatuses.map((va
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 100;
 
-/** What of the list is asked for: the parameters of the address. */
+/** Filters of the list: the parameters of the address. */
 function useFilters() {
   const search = useSearch({ from: '/shell/invocations' });
   const { status, cursor, ...rest } = search;

@@ -8,7 +8,9 @@ export interface ReceiptParts {
   readonly result?: unknown;
 }
 
-/** What the receipt of an invocation is checked against. Removed contents and the result of one that did not complete are left out. */
+/**
+ * The contents that an invocation's receipt is checked against. Removed contents and the result of one that did not complete are left out.
+ */
 export function receiptParts({ task, detail, result, status, contentRemovedAt }: DetailedRecord): ReceiptParts {
   if (contentRemovedAt !== undefined || !detail) return { task };
   const { input, context } = detail;

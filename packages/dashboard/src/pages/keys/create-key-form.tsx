@@ -37,7 +37,7 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
     onSubmit: (body) => create.mutateAsync({ body }),
   });
   const { values, set, error } = form;
-  // What the session may not do itself, it cannot hand on.
+  // A session can give only scopes that it has.
   const offered: readonly Scope[] = allScopes.filter((scope) => session.scopes.includes(scope));
   return (
     <form onSubmit={form.submit} noValidate className="space-y-4">

@@ -3,14 +3,14 @@ import { useApi } from '../../app/api-query.ts';
 import { linkClass } from '../../ui/values/link.tsx';
 import { type Lack, lackOf } from './spendable.ts';
 
-/** What this session can spend from its treasury, and what a call of this price lacks; nothing while it is not known. */
+/** Spendable amount of this session's treasury, and the shortfall for a call of this price; nothing while unknown. */
 export function useSpendable(price: string) {
   const { data } = useApi('getBalance');
   const spendable = data?.spendable;
   return { spendable, lack: spendable ? lackOf(spendable, price) : null };
 }
 
-/** Why the button is disabled, and what helps. */
+/** The reason for which the button is disabled, with its remedy. */
 export const LackOfFunds = ({ lack }: { lack: Lack | null }) =>
   lack && (
     <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">

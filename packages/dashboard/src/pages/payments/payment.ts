@@ -22,7 +22,7 @@ const signs: Readonly<Record<PaymentType, '+' | '−'>> = {
   withdrawal: '−',
 };
 
-/** Whether money came in or went out; null: nothing moved, as the payment failed. */
+/** Direction of a payment: in or out; null: it failed, and nothing moved. */
 export const signOf = ({ type, status }: Pick<PaymentItem, 'type' | 'status'>): '+' | '−' | null =>
   status === 'failed' ? null : signs[type];
 

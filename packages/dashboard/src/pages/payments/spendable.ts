@@ -3,7 +3,7 @@ import type { Balance } from '@agent-network/contracts/payments/payments';
 
 type Spendable = Balance['spendable'];
 
-/** Why a call cannot be paid from the treasury now. */
+/** The reason for which a call cannot be paid from the treasury. */
 export interface Lack {
   readonly reason: Spendable['limitedBy'];
   readonly text: string;
@@ -27,7 +27,7 @@ export function lackOf(spendable: Spendable, price: string): Lack | null {
   return { reason, text: texts[reason](spendable, price) };
 }
 
-/** What bounds the amount that can be spent, beside it. */
+/** The limit that bounds the spendable amount, as a text beside it. */
 export const boundText = ({ limitedBy, callsLeft }: Spendable): string =>
   ({
     funds: 'on calls, from the treasury',

@@ -34,7 +34,7 @@ interface ChannelPanelProps {
   readonly onDeposit: (deposit: string) => void;
 }
 
-/** What the wallet will be asked to sign, before it is; what the channel has left, and its end. */
+/** The signatures that the wallet will be asked for, before it is; the channel's remaining amount, and its end. */
 export function ChannelPanel({ wallet, price, channel, error, deposit, onDeposit }: ChannelPanelProps) {
   if (error) return <ErrorNote error={error} />;
   if (channel === undefined) return <p className="text-muted">Looking for the wallet's channel…</p>;

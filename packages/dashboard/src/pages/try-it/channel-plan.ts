@@ -6,14 +6,14 @@ const USUAL_CALLS = 10n;
 export const usualDeposit = (price: string): string => formatUsdc(parseUsdc(price) * USUAL_CALLS);
 
 export interface ChannelPlan {
-  /** What the channel has left, in USDC. */
+  /** Remaining amount of the channel, in USDC. */
   readonly left: string;
   readonly needsDeposit: boolean;
-  /** Why the deposit cannot be this; undefined: it can. */
+  /** Problem of this deposit; undefined: none. */
   readonly problem: string | undefined;
 }
 
-/** What a call by channel will have the wallet sign. `channel` null: there is none yet. */
+/** The signatures that a call by channel needs from the wallet. `channel` null: there is none yet. */
 export function planOf(
   price: string,
   deposit: string,

@@ -8,7 +8,7 @@ export type Kind =
   | Scalar
   | { readonly is: 'list'; readonly item: Scalar }
   | { readonly is: 'group'; readonly fields: readonly InputField[] }
-  /** Whatever has no input of its own: written as JSON. */
+  /** A value without an input of its own, written as JSON. */
   | { readonly is: 'json' };
 
 export interface InputField {
@@ -128,7 +128,7 @@ export function withValue(whole: unknown, [name, ...rest]: readonly string[], va
   return Object.fromEntries(Object.entries(before).filter(([each]) => each !== name));
 }
 
-/** What is wrong at this path of the body, or below it. */
+/** The problem at this path of the body, or below it. */
 export function problemAt(problems: ReadonlyMap<string, string>, path: string): string | undefined {
   const own = problems.get(path);
   if (own !== undefined) return own;
@@ -136,7 +136,7 @@ export function problemAt(problems: ReadonlyMap<string, string>, path: string): 
   return below && `${below[0].slice(path.length + 1)} ${below[1]}`;
 }
 
-/** What is wrong with the input, except at these of its fields. */
+/** Problems of the input, except those at these fields. */
 export const problemsBeside = (problems: ReadonlyMap<string, string>, names: readonly string[]): string[] =>
   [...problems]
     .filter(([path]) => path.startsWith('input.'))

@@ -14,7 +14,7 @@ export interface InputFormProps {
   readonly onChange: (path: readonly string[], value: unknown) => void;
   readonly drafts: Readonly<Record<string, string>>;
   readonly onDraft: (path: readonly string[], text: string | null) => void;
-  /** What is wrong, by path in the body. */
+  /** Problems by path in the body. */
   readonly problems: ReadonlyMap<string, string>;
 }
 

@@ -4,7 +4,7 @@ import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 
-/** That a delivery was given up is no event. */
+/** No event tells that a delivery was given up, so the page asks. */
 const LOOK_MS = 10_000;
 
 /** Sends every delivery that was given up again. There only while there are some. */

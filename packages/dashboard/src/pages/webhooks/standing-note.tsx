@@ -10,7 +10,7 @@ import { type Webhook, webhookState } from './webhook.ts';
 /** Reason that an endpoint receives nothing, and the remedy. Empty for a healthy endpoint. */
 export function StandingNote({ webhook }: { webhook: Webhook }) {
   const { webhookId, failingSince, pausedUntil, disabledReason } = webhook;
-  // What an enabled endpoint may have missed: enabling it forgets since when it failed.
+  // Time since which an enabled endpoint may have missed events: enabling it clears the time of its first failure.
   const [missedSince, setMissedSince] = useState<{ at: string | null } | null>(null);
   const enable = useApiMutation('updateWebhook', {
     invalidates: ['listWebhooks'],

@@ -4,7 +4,10 @@ import { groupDigits } from '../../ui/values/money.tsx';
 const MOVING_MS = 3_000;
 const LOOK_MS = 10_000;
 
-/** How many deliveries wait for their turn or for their next attempt: an endpoint gets them one after the other. There only while some do. */
+/**
+ * Number of deliveries that wait for their turn or for their next attempt: an endpoint gets them one after the other. Hidden while there
+ * are none.
+ */
 export function StillToSend({ webhookId }: { webhookId: string }) {
   const { data } = useApi(
     'listDeliveries',

@@ -10,7 +10,7 @@ const LOOK_MS = 10_000;
 
 const count = (value: number): string => (Number.isInteger(value) ? String(value) : '');
 
-/** How the attempts of the latest deliveries went, over time. Nothing while there was none. */
+/** Outcomes of the latest delivery attempts over time. Hidden while there are none. */
 export function SuccessCard({ webhookId }: { webhookId: string }) {
   const theme = useShownTheme();
   const { data } = useApi(

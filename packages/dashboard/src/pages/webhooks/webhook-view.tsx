@@ -19,7 +19,7 @@ import { verificationSamples } from './verification-samples.ts';
 import { ACCOUNT_WEBHOOK, shortUrl, type Webhook, webhookState } from './webhook.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 
-/** That an endpoint fails is no event of its own. */
+/** No event tells that an endpoint fails, so the page asks. */
 const LOOK_MS = 10_000;
 
 const up = (

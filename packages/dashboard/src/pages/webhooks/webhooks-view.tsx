@@ -12,7 +12,7 @@ import { verificationSamples } from './verification-samples.ts';
 import { ACCOUNT_WEBHOOK } from './webhook.ts';
 import { webhookColumns } from './webhook-columns.tsx';
 
-/** That an endpoint fails is no event of its own. */
+/** No event tells that an endpoint fails, so the page asks. */
 const LOOK_MS = 10_000;
 
 /** The endpoints of the account that events are sent to. */

@@ -68,7 +68,7 @@ export function requireScope(caller: KnownCaller, scope: Scope): void {
     throw new AppError('FORBIDDEN', `This needs the scope "${scope}".`, { help: helpForScope(scope) });
 }
 
-/** How a caller comes by a scope: by signing in with the account's wallet, except what only the node's operator gives. */
+/** The way to get a scope: by signing in with the account's wallet, except for those that only the node's operator gives. */
 export const helpForScope = (scope: Scope): Help =>
   scope === 'operator' || scope === 'metrics:read'
     ? { docs: '/docs/conventions#keys' }

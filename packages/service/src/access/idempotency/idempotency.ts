@@ -63,7 +63,7 @@ export interface KeyedRun extends KeyedRequest {
   readonly isRepeated: boolean;
 }
 
-/** How long a key belongs to its request, and its answer is stored. */
+/** Time for which a key belongs to its request, and its answer is stored. */
 export const KEPT_MS = 86_400_000;
 /** Time for a repeat to fetch a secret whose process died before showing it. */
 const SECRET_KEPT_MS = 600_000;

@@ -12,7 +12,7 @@ export interface FreeCalls {
    * that call from it share. Throws RATE_LIMITED, and then counts none. `giveBack`: they were not stored.
    */
   count(caller: KnownCaller, client: string | null, calls: number): Promise<{ giveBack(): Promise<void> }>;
-  /** What the account has used of its limit in the current hour. */
+  /** The account's use of its limit in the current hour. */
   look(caller: KnownCaller): Promise<LimitUse>;
 }
 

@@ -182,7 +182,7 @@ function createLeasing(windows: ReturnType<typeof createWindows>, nowMs: () => n
     };
     const got = await windows.lease({ ...window, limit, wanted });
     const endsAtMs = got.startedAt.getTime() + HOUR_MS;
-    // What was left of an ended window is void.
+    // The remainder of an ended window is void.
     counter.left = got.granted + (counter.endsAtMs === endsAtMs ? counter.left : 0);
     counter.unleased = Math.max(0, limit - got.used);
     counter.endsAtMs = endsAtMs;

@@ -7,7 +7,7 @@ import { type ApiKeyRow, findAgentsByToken, findApiKeys } from '../limits/access
 import { type SessionCaller, sessionCaller } from './session-caller.ts';
 import { findSessions } from './session-store.ts';
 
-/** What a process knows of a key that is in use. The secret itself is not kept. */
+/** Facts of a key in use, in this process. The secret itself is not kept. */
 interface HeldKey {
   readonly secretHash: Buffer;
   readonly revokedAt: Date | null;

@@ -31,7 +31,7 @@ export interface HasAgentChecks {
 export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
 
 const MOST_AT_ONCE = 50;
-/** How often those that became due are looked for while slow endpoints are being checked. */
+/** Interval of the search for due agents while slow endpoints are being checked. */
 const LOOK_AGAIN_MS = 250;
 /** Lease of a check: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;

@@ -49,7 +49,7 @@ export const noValues: AgentValues = {
   ...noTypes,
 };
 
-/** What is wrong with values that no body can carry. */
+/** Problems of values that no body can carry. */
 export const problemsOfValues = (values: AgentValues): Problems =>
   new Map([...headerProblems(values), ...jsonProblems(values)]);
 
@@ -70,7 +70,7 @@ function metadataOf(values: AgentValues): AgentDetail['metadata'] {
   };
 }
 
-/** What is no number stands for one that the schema refuses. */
+/** A text that is no number becomes one that the schema refuses. */
 const numberOf = (text: string): number => (/^\s*\d+\s*$/.test(text) ? Number(text) : -1);
 
 /** The body of POST /agents. What is left empty is left out; what must be there goes along empty, so that it is refused by its name. */

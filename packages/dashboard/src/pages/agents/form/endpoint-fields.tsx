@@ -24,7 +24,7 @@ interface EndpointFieldsProps {
   readonly endpointHint: string;
 }
 
-/** Where and how the node calls the agent. */
+/** Fields for the address and the protocol by which the node calls the agent. */
 export const EndpointFields = ({ form, endpointHint }: EndpointFieldsProps) => {
   const { values, set, error } = form;
   const { example, hint } = addresses[values.protocol];

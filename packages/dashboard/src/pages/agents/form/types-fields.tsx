@@ -39,7 +39,7 @@ const jsonFields = [
   },
 ] as const;
 
-/** What the agent takes and gives. */
+/** Fields for the agent's input and output schemas. */
 export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
   const { values, set, error } = form;
   const failure = error('types');

@@ -1,7 +1,7 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { Problems } from '../../../forms/problems.ts';
 
-/** What an agent takes and gives, as the form has it: JSON as it is typed. */
+/** Input and output schemas of an agent in the form: JSON text as typed. */
 export interface TypesValues {
   readonly inputSchema: string;
   readonly outputSchema: string;
@@ -59,7 +59,7 @@ export function typesOf(values: TypesValues): Record<string, unknown> | null {
   return { ...Object.fromEntries(parts), ...(estimatedTime ? { estimatedTime } : {}) };
 }
 
-/** Where a text is not JSON, and why. */
+/** Problems of texts that are not JSON. */
 export const jsonProblems = (values: TypesValues): Problems =>
   new Map(
     jsonFields.flatMap(([field, name]) => {

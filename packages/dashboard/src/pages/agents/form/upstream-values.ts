@@ -9,7 +9,7 @@ export interface HeaderValues {
   readonly isStored: boolean;
 }
 
-/** How the endpoint is called, as the form has it. */
+/** Upstream settings of the endpoint in the form. */
 export interface UpstreamValues {
   readonly protocol: AgentProtocol;
   readonly tool: string;

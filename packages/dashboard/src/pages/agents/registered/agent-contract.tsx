@@ -5,7 +5,7 @@ import { contractSamples } from './contract-samples.ts';
 
 const code = (text: string) => <code className="font-mono text-[13px] wrap-anywhere">{text}</code>;
 
-/** What an endpoint has to do, and programs that do it. */
+/** The protocol that an endpoint must follow, with programs that do. */
 export const AgentContract = ({ agent }: { agent: Known }) => (
   <div className="space-y-4">
     <dl className="space-y-3 *:space-y-0.5 [&_dt]:font-medium [&_dd]:text-muted">

@@ -70,7 +70,7 @@ const waiting = {
   false: ['Waiting for a proof of your endpoint…', 'The node keeps checking.'],
 } as const;
 
-/** What came of the last try; the node is asked for another one by itself. */
+/** Outcome of the last proof attempt; the node tries again by itself. */
 function ProofState({ agent: { id, protocol } }: { agent: NewAgent }) {
   const { answer, isOver } = useProofTries(id);
   const [title, text] = waiting[`${protocol === 'http'}`];
