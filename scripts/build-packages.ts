@@ -112,7 +112,7 @@ async function packBundled(folder: string, inside: readonly string[]): Promise<v
   const names = inside.map((each) => `@agent-network/${each}`);
   for (const [index, each] of inside.entries())
     await cp(join(build, each), join(target, 'node_modules', names[index] ?? ''), { recursive: true });
-  // What the packages inside need is installed with the package around them.
+  // Dependencies of the packages inside are installed with the package around them.
   const needed = await Promise.all(
     inside.map(async (each) => JSON.parse(await readFile(join(build, each, 'package.json'), 'utf8')).dependencies),
   );

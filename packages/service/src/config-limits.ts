@@ -24,7 +24,7 @@ export interface Limits {
   /** Maximum concurrent connections of one network address, and in total. */
   readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
   readonly placeLimits: PlaceSettings;
-  /** How long requests that write may wait to be started while the node is overloaded, and how many. */
+  /** Time limit and maximum number of writing requests that wait to be started while the node is overloaded. */
   readonly admissionLimits: { readonly maxQueueMs: number; readonly maxQueued: number };
   readonly planLimits: PlanLimits;
   readonly planCaps: PlanCaps;

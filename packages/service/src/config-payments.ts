@@ -41,13 +41,13 @@ function amountOf(env: Env, name: string, fallback: string): bigint {
   return parseUsdc(text);
 }
 
-/** When vouchers of channels are claimed, and how often a channel is refunded. Amounts in micro-USDC. */
+/** Conditions under which vouchers of channels are claimed, and the limit of refunds per channel. Amounts in micro-USDC. */
 export interface ChannelClaimSettings {
   /** A channel that owes this much is claimed at once. */
   readonly thresholdMicro: bigint;
   /** Less is not worth its gas, except at the end of a channel. */
   readonly minMicro: bigint;
-  /** What has been owed for this long is claimed. */
+  /** Age from which an owed amount is claimed. */
   readonly intervalMs: number;
   /** Minimum refund of a part of a deposit; what is left is always refunded in full. */
   readonly minRefundMicro: bigint;

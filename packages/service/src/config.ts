@@ -79,7 +79,7 @@ export interface Config extends Limits {
   readonly faces: ReadonlySet<Face>;
   /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;
-  /** Where traces are sent; null: off. */
+  /** Destination of traces; null: off. */
   readonly tracing: TracingSettings | null;
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import type { ProcessSelf } from './queue/process-store.ts';
 
-/** What a node is constructed from: settings, addresses, keys, and what tests replace. */
+/** Parts from which a node is constructed: settings, addresses, keys, and replacements by tests. */
 export interface ContextParts {
   readonly config: Config;
   readonly databaseUrl: string;
@@ -22,7 +22,7 @@ export interface ContextParts {
   readonly localWallet: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
-  /** What this process tells the others of itself, beside the label of the node. */
+  /** Facts that this process announces to the others, beside the label of the node. */
   readonly self?: Omit<ProcessSelf, 'label'>;
   /** True once the process was told to stop. Default: never. */
   readonly isDraining?: () => boolean;

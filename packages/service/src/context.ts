@@ -166,7 +166,7 @@ function pumpWaiting(backlog: Backlog, log: Log): void {
   if (backlog.isWaiting()) void backlog.pump().catch((err) => log.error({ err }, 'cannot start queued requests'));
 }
 
-/** What runs in this process, and its registration among the others. */
+/** Starts the runner of this process's work, and registers the process among the others. */
 async function startOwnWork(needs: HasDb & HasClock & { log: Log }, { config, self }: ContextParts) {
   const runner = createRunner(config.placeLimits, needs);
   const invocations = () => runner.trackedIds().length;
@@ -287,7 +287,7 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
   };
 }
 
-/** What reaches out to addresses and names that strangers gave us. */
+/** Clients for calls to addresses and names that strangers gave us. */
 const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints }: Config) => ({
   guardedFetch: createGuardedFetch({
     allowPrivate: allowPrivateEndpoints,

@@ -153,7 +153,7 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
   here('watch-registry', 10_000, () => watchChainIndex(ctx));
 }
 
-/** What the chain's head decides. */
+/** Adds the jobs that run when the chain has a new head. */
 function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
   const { follow } = createHeadWatch(ctx);
   const payments = follow(() => reconcilePayments(ctx));

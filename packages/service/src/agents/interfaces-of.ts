@@ -19,13 +19,13 @@ const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentIn
   openai: (baseUrl, id) => ({ openai: { baseUrl: `${baseUrl}/v1`, model: id } }),
 };
 
-/** Where an agent is called, by protocol: what this node serves. */
+/** Addresses of an agent by protocol, for the protocols that this node serves. */
 export const interfacesOf = ({ baseUrl, faces }: HasBaseUrl & HasFaces, id: string): AgentInterfaces =>
   Object.assign({ invoke: `${baseUrl}/invoke/${id}` }, ...[...faces].map((face) => byFace[face]?.(baseUrl, id) ?? {}));
 
 type Service = AgentRegistrationFile['services'][number];
 
-/** What a face adds to the services of an ERC-8004 registration file, under the names that its readers know. */
+/** A face's entry in the services of an ERC-8004 registration file, under the name that its readers know. */
 const serviceByFace: Partial<Record<Face, (baseUrl: string, id: string) => Service>> = {
   a2a: (baseUrl, id) => ({
     name: 'A2A',

@@ -18,11 +18,11 @@ export interface ChainInfo {
   readonly wallet: string;
   /** Terms of payment channels; absent: the settlement contract was not found, or is not used. */
   readonly channels?: ChannelTerms | null;
-  /** Why there are no terms of payment channels; absent: there are. */
+  /** The reason for which channels are not offered; absent: they are. */
   readonly channelFault?: string;
 }
 
-/** What the node asks of an x402 channel (scheme `batch-settlement`). */
+/** Terms of the node for an x402 channel (scheme `batch-settlement`). */
 export interface ChannelTerms {
   /** Time from the beginning of a payer's withdrawal to its end, in which vouchers can be claimed. */
   readonly withdrawDelayS: number;

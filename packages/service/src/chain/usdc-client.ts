@@ -69,7 +69,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   };
 }
 
-/** What becomes, or became, of authorizations. */
+/** Reads the present or past state of authorizations. */
 function authorizationsOf(client: PublicClient, token: Hex) {
   async function tryAll(calls: readonly ContractCall[], blockTag: 'latest' | 'pending') {
     const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });

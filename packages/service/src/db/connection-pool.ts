@@ -72,7 +72,7 @@ export function createConnectionPool(
   return pool;
 }
 
-/** What every pool of a node has: its connections' servers are checked, their loss and their silence is survived. */
+/** Sets up what every pool of a node needs: the server of each connection is checked, and lost or silent connections are survived. */
 export function watchPool(
   pool: pg.Pool,
   { gate, ...options }: SilenceWatchOptions & { readonly gate: PrimaryGate },

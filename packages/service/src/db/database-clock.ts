@@ -6,7 +6,7 @@ import type { Sql } from './sql.ts';
 
 /** The time of the database, which all processes of a node share: times that one process writes are judged by the others. */
 export interface DatabaseClock extends Clock {
-  /** How far this machine's clock is ahead of the database's, at least: 0 as long as the two cannot be told apart. */
+  /** Least lead of this machine's clock over the database's, in seconds: 0 as long as the two cannot be told apart. */
   offsetS(): number;
   stop(): Promise<void>;
 }
@@ -28,8 +28,8 @@ const TOLERATED_MS = 2_000;
 
 /**
  * Starts with the database's time known, and compares again every 2 s, in an interval: the server answered between the question and the
- * answer. The correction changes by no more than the interval shows to be wrong, so a slow answer cannot spoil it, and a machine whose clock
- * is right keeps it. A step of this machine's clock is wrong for 2 s at most, or as long as the database is away.
+ * answer. The correction changes by no more than the interval shows to be wrong, so a slow answer cannot spoil it, and a machine whose
+ * clock is right keeps it. A step of this machine's clock is wrong for 2 s at most, or as long as the database is away.
  */
 export async function startDatabaseClock({
   db,

@@ -33,7 +33,7 @@ export interface MigrateOptions {
 const MIGRATIONS_DIR = join(import.meta.dirname, 'migrations');
 /** Advisory lock key: a fixed number that every process of every node uses. */
 const LOCK_KEY = 7_402_002;
-/** How many migrations a database may be ahead of the code: those that `npm run check:upgrade` proves to be borne. */
+/** Maximum number of migrations that a database may be ahead of the code: `npm run check:upgrade` proves that so many are tolerated. */
 export const MOST_AHEAD = 10;
 
 /**

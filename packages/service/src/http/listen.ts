@@ -92,7 +92,7 @@ export async function listen(
       admitted = admission(listener);
     },
     async retire() {
-      // Those that the system has already taken are ours: closing would reset them.
+      // Connections that the system has already accepted are ours: closing would reset them.
       await new Promise((resolve) => setImmediate(resolve));
       retiring.begin();
       await retiring.lastConnections(LAST_REQUESTS_MS);

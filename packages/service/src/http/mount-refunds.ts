@@ -46,7 +46,7 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
       'payment-signature': c.req.header('payment-signature'),
       'x-payment': c.req.header('x-payment'),
     });
-    // Who shows a payload has money sent, whatever the method.
+    // A shown payload has money sent, whatever the method.
     if (shown) requireRoom(ctx, 'POST');
     const ended = ctx.drain.begin('calls');
     const { channel, amountMicro, transactionHash } = await refundByPayload(ctx, shown, {

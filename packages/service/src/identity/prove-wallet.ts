@@ -48,7 +48,7 @@ export function giveChallenge(
   return { challengeId, message, nonce: challenge.nonce, expiresAt: expiryOf(challenge).toISOString() };
 }
 
-/** What the text names besides the wallet. */
+/** Facts that the text names besides the wallet. */
 interface Named {
   readonly withdrawal?: WithdrawalTerms | undefined;
   readonly grant?: KeyGrant | undefined;

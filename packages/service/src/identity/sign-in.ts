@@ -24,7 +24,7 @@ export async function requestSignIn(
 }
 
 /**
- * What a challenge for this key must be: one that names its scopes and lifetime, if it has more than the default scopes. A text without them
+ * The challenge expected for this key: one that names its scopes and lifetime, if it has more than the default scopes. A text without them
  * signs in to other places as well, and no one who got a signature of it may have more.
  */
 function expected(ctx: SignInContext, { challengeId, scopes, expiresInS }: SignIn) {

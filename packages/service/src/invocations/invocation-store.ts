@@ -177,7 +177,7 @@ export async function endInvocations(
   return new Map(rows.map(({ id, ...money }) => [id, money]));
 }
 
-/** Those of these requests that are cancelled. */
+/** The cancelled ones of these requests. */
 export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'find-cancelled',

@@ -39,7 +39,7 @@ export interface Invocation {
   readonly agentId: string;
   /** The agent originally asked for, when a fallback was called instead. */
   readonly requestedAgentId: string | null;
-  /** Why the node chose the agent; null: the caller named it. */
+  /** The node's reason for choosing the agent; null: the caller named it. */
   readonly chosen: Chosen | null;
   readonly task: string;
   /** The bulk request that it belongs to. */

@@ -12,12 +12,12 @@ export interface Price {
   readonly hintHundredths: bigint;
   /** The size of the call, and the step that it reaches; null: the agent has no price by size. */
   readonly size: { readonly bytes: number; readonly aboveBytes: number; readonly hundredths: bigint } | null;
-  /** What its units cost; null: the agent has no price by units. */
+  /** Price of its units; null: the agent has no price by units. */
   readonly units: { readonly count: bigint; readonly amountMicro: bigint } | null;
   readonly totalMicro: bigint;
 }
 
-/** What the owner of an agent has the price of a call follow, beside its units. */
+/** Factors of a call's price beside its units, as set by the agent's owner. */
 export interface Factors {
   /** True when hints of callers change the price. */
   readonly takesHints: boolean;
@@ -129,7 +129,7 @@ export const rateReaching = (leastMicro: bigint, work: Work): bigint =>
 interface Times {
   /** Of its completed calls; null: there are none. */
   readonly averageMs: number | null;
-  /** What its owner declares; null: nothing. */
+  /** Response time that its owner declares; null: none. */
   readonly declaredTime: string | null;
 }
 

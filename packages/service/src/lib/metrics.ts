@@ -3,7 +3,7 @@ import { networkMetrics, registryMetrics } from './metrics-registry.ts';
 import { toPlainText } from './metrics-text.ts';
 
 export interface Metrics {
-  /** What Prometheus reads: in OpenMetrics, with exemplars, or in its older text format. */
+  /** The metrics for Prometheus: in OpenMetrics, with exemplars, or in its older text format. */
   readonly exposition: (format: 'openmetrics' | 'text') => Promise<{ readonly type: string; readonly text: string }>;
   readonly requestDuration: Histogram<'route' | 'face' | 'status'>;
   readonly invocationsEnded: Counter<'status' | 'reason'>;

@@ -109,7 +109,7 @@ export class SortedList {
     return { chunk: this.#chunks.length, index: 0 };
   }
 
-  /** How many stand from one spot up to, without, another. */
+  /** Number of entries from one spot up to another, which is excluded. */
   distance(from: Spot, to: Spot): number {
     let count = to.index - from.index;
     for (let chunk = from.chunk; chunk < to.chunk; chunk++) count += this.#lengths[chunk] as number;

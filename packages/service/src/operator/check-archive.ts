@@ -3,7 +3,7 @@ import type { ArchiveRow } from './archive-store.ts';
 /** Longest time without an archived segment: what a disk that is lost together with the standbys takes along. */
 const OLDEST_MS = 10 * 60_000;
 
-/** What is wrong with the archive of WAL; empty: a backup can be restored to within minutes. */
+/** Faults of the WAL archive; empty: a backup can be restored to within minutes. */
 export function archiveFaults({ mode, lastArchivedAt, lastFailedAt, now }: ArchiveRow): string[] {
   if (mode !== 'on' && mode !== 'always')
     return ['archive_mode is off: a restore loses everything since the last base backup'];

@@ -16,7 +16,7 @@ export interface Draining {
   readonly process: string;
   /** `ended`: it has stopped, and what it had is with the others. */
   readonly state: 'asked' | 'draining' | 'drained' | 'silent' | 'ended';
-  /** What it still has, as of its last heartbeat. */
+  /** Its remaining work, as of its last heartbeat. */
   readonly open: ProcessRow['openWork'];
 }
 

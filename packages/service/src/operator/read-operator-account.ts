@@ -11,7 +11,7 @@ import { type AccountChangeRow, findAccountRow, listAccountChanges, readAccountU
 
 const MAX_CHANGES = 50;
 
-/** What a plan bounds beside calls. */
+/** Limits of a plan beside those of calls. */
 interface Holdings extends HasPlanCaps, HasStorageMeter {}
 
 type ReadContext = UsageContext & Holdings;

@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log/log.ts';
 
-/** What a process still has. Readers of streams go on at any other process, so they do not hold up its end. */
+/** Remaining work of a process. Readers of streams go on at any other process, so they do not hold up its end. */
 export interface OpenWork {
   readonly invocations: number;
   /** Calls that change something and are being answered. */
@@ -8,7 +8,7 @@ export interface OpenWork {
   readonly streams: number;
 }
 
-/** Whether this process was asked to take no more calls, and what it still has. */
+/** Tells whether this process was asked to take no more calls, and its remaining work. */
 export interface Drain {
   /** True from the operator's word on: balancers send no more, and nothing is taken from queues. */
   isAsked(): boolean;

@@ -6,11 +6,11 @@ import type { Log } from '../lib/log/log.ts';
 /** Says whether a recurring job may have something to do. "Yes" in vain costs a run; "no" in vain is a fault. */
 export interface Look {
   /**
-   * SQL condition over `given.now` and `given.chain_id`, asked at every interval of the job. On a large table it reads the first entry of an
-   * index, whatever the statistics say: `(select min(due_at) from thing) <= given.now`, `(select … order by … limit 1) is not null`.
+   * SQL condition over `given.now` and `given.chain_id`, asked at every interval of the job. On a large table it reads the first entry of
+   * an index, whatever the statistics say: `(select min(due_at) from thing) <= given.now`, `(select … order by … limit 1) is not null`.
    */
   readonly sql?: string;
-  /** What only this process knows; either is enough. */
+  /** Conditions that only this process knows; either is enough. */
   readonly isDue?: () => boolean | Promise<boolean>;
 }
 

@@ -4,7 +4,7 @@ import type { EventLoopDelay } from '../lib/process/event-loop-delay.ts';
 /** Age of the last heartbeat (database clock) after which a process is dead. */
 const DEAD_AFTER = `interval '10 seconds'`;
 
-/** What a process tells of itself once. */
+/** Facts that a process announces once. */
 export interface ProcessSelf {
   readonly label: string;
   /** Host name and port. */

@@ -4,7 +4,7 @@ export interface Wanted {
   readonly name: string;
   /** Time for which the work belongs to whoever claims it. */
   readonly holdMs: number;
-  /** How much sooner than due it may be claimed, together with others. */
+  /** Time before it is due at which it may be claimed, together with others. */
   readonly earlyMs: number;
   /** Work that no process has claimed before is due after this time; 0: at once. */
   readonly firstMs: number;
@@ -52,7 +52,7 @@ export interface GivenBack {
   readonly name: string;
   /** Due time that this process set. */
   readonly due: string;
-  /** How much earlier the work is due now. */
+  /** Time by which the work is due earlier now. */
   readonly earlierMs: number;
 }
 

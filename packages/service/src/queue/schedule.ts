@@ -103,14 +103,14 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
   }
 
   async function loop(): Promise<void> {
-    // What is added after the creation belongs to the first round.
+    // Jobs added right after the creation belong to the first round.
     await Promise.resolve();
     hasBegun = true;
     while (!stopping.signal.aborted) {
       const pauseMs = nextOf(jobs) - performance.now();
       wake = new AbortController();
       if (pauseMs > 0) await sleep(Math.min(pauseMs, LONGEST_SLEEP_MS), [wake.signal, stopping.signal]);
-      // Those that it asked about are due again after their interval.
+      // The jobs of a failed round are due again after their interval.
       else await round().catch((err: unknown) => ctx.log.error({ err }, 'a round of recurring jobs failed'));
     }
   }

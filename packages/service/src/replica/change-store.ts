@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import type { Changes, Topic } from './changes.ts';
 
-/** What one snapshot of the database sees. */
+/** View of one snapshot of the database. */
 export interface Seen {
   /** The snapshot, as PostgreSQL writes it. */
   readonly snapshot: string;
@@ -16,7 +16,7 @@ export interface Seen {
 const SEEN = `pg_current_snapshot()::text as snapshot, first_open_transaction()::text as horizon,
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline, (select count(*)::int from process) as processes`;
 
-/** What the snapshot of `sql` sees: of a transaction that is `repeatable read`, of every statement in it. */
+/** The view of the snapshot of `sql`: of a transaction that is `repeatable read`, of every statement in it. */
 export async function readSeen(sql: Sql): Promise<Seen> {
   const [row] = await sql.query<Seen>('replica-seen', `select ${SEEN}`);
   return row as Seen;

@@ -110,7 +110,7 @@ export function createReplica(
 /** Keeps the parts at one snapshot of the database. */
 function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaPart[]) {
   let seen: Seen | null = null;
-  /** When the refresh began that the copies are of, by this process's own clock: only durations are compared. */
+  /** Start of the refresh that made the copies, by this process's own clock: only durations are compared. */
   let beganMs = Number.NEGATIVE_INFINITY;
 
   async function refresh(): Promise<void> {

@@ -22,7 +22,7 @@ const adviceOn: Record<FaultKind, string> = {
 type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt'>;
 
 /**
- * Why an agent takes no calls, and what to do about it, as its owner is told; null: it is online. While the operator suspends the owner's
+ * The reason for which an agent takes no calls, with its remedy, for its owner; null: it is online. While the operator suspends the owner's
  * account, no answer of the agent brings it back.
  */
 export function offlineReason(

@@ -12,7 +12,7 @@ import { readA2aAgent } from '../upstream/a2a-card-client.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { isObject, type Json, parseObject, UpstreamFault } from '../upstream/upstream-client.ts';
 
-/** Where proofs of endpoints are looked for. */
+/** Sources of proofs of endpoints. */
 export interface ProofSources extends HasGuardedFetch, HasTextRecords, HasRegistryTokens {}
 
 type ProofContext = ProofSources & HasRegistry & HasClock;
@@ -30,8 +30,8 @@ const MOST_TOKENS = 5;
 const MAX_FILE_BYTES = 64 * 1024;
 
 /**
- * Looks for a proof that the endpoint belongs to the agent. Each is a statement of who controls the endpoint's address, and names this agent
- * or a token of its owner: what an owner states elsewhere proves nothing, and a shared host proves for nobody but whom it names.
+ * Looks for a proof that the endpoint belongs to the agent. Each is a statement of who controls the endpoint's address, and names this
+ * agent or a token of its owner: what an owner states elsewhere proves nothing, and a shared host proves for nobody but whom it names.
  * Somebody waits for it: what does not depend on another answer is asked at once, so that it takes three time limits at most.
  */
 export async function proveAgent(ctx: ProofContext, { agent, upstream, identityToken }: Claim): Promise<EndpointProof> {

@@ -46,8 +46,8 @@ export async function updateAgent(
 }
 
 /**
- * The new types, if they change; null: none any more. Throws VALIDATION_ERROR for such that do not fit the agent's capabilities. Types of the
- * body were checked before, outside of the transaction.
+ * The new types, if they change; null: none any more. Throws VALIDATION_ERROR for such that do not fit the agent's capabilities. Types of
+ * the body were checked before, outside of the transaction.
  */
 async function typesChange(tx: Tx, agent: Agent, input: AgentUpdate): Promise<AgentTypes | null | undefined> {
   const before = agent.typesId && (await readTypes(tx, agent.typesId));
@@ -87,7 +87,7 @@ function changeOf(
   return { change, names };
 }
 
-/** Where and how the endpoint is called. Headers that are given are taken for new ones: they are not compared. */
+/** Changes of the endpoint's address and upstream settings. Given headers count as new ones: they are not compared. */
 function upstreamChange(
   secrets: Secrets,
   agent: Agent,

@@ -2,7 +2,7 @@
 export const matchWeights = { text: 40, reputation: 45, price: 8, latency: 4, load: 3 } as const;
 type PartName = keyof typeof matchWeights;
 
-/** What an agent without paid calls reaches at most: see `scoreOf` in reputation.ts. */
+/** Maximum reputation of an agent without paid calls: see `scoreOf` in reputation.ts. */
 export const NO_RECORD = 467;
 const BEST_RECORD = 1000;
 const SLOW_MS = 5000;

@@ -56,7 +56,7 @@ export async function upsertRemoteRows(
   return ids;
 }
 
-/** Those of the given ids that belong to this node or to another one than `nodeId`. */
+/** The given ids that belong to this node or to another one than `nodeId`. */
 export async function listTakenIds(sql: Sql, nodeId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-taken-agent-ids',

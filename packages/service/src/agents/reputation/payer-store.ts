@@ -21,7 +21,7 @@ export const listGifts = (sql: Sql, accountIds: readonly string[]): Promise<Book
     [accountIds],
   );
 
-/** Those of these accounts that paid an agent of another account in `to`. */
+/** The given accounts that paid an agent of another account in `to`. */
 export const listTrades = (
   sql: Sql,
   from: readonly string[],

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import { type AgentDescription, findDescriptions } from './listing-row-store.ts';
 
-/** What the listing in memory does without, by agent. */
+/** Descriptions that the listing in memory does without, by agent. */
 export async function describeAgents(
   ctx: HasDb,
   ids: readonly string[],

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { AgentMetadata } from '../agent.ts';
 import type { ListedAgent } from '../agent-view.ts';
 
-/** What the listing shows of an agent, and what it is found by. */
+/** An agent's shown fields with those that it is found by. */
 export interface StoredListing extends ListedAgent {
   readonly description: string;
   readonly tags: readonly string[] | null;
@@ -22,7 +22,7 @@ const listed = `select g.id, g.name, g.description, g.capabilities, g.metadata -
 export const listStoredListings = (sql: Sql, after: string, limit: number): Promise<StoredListing[]> =>
   sql.query<StoredListing>('list-listings', `${listed} and g.id > $1 order by g.id limit $2`, [after, limit]);
 
-/** What the listing in memory does without. */
+/** Descriptive fields that the listing in memory does without. */
 export interface AgentDescription {
   readonly id: string;
   readonly description: string;
@@ -44,7 +44,7 @@ export interface ListingChanges {
   readonly nodes: readonly string[];
 }
 
-/** Those of the agents that are listed, and all listed agents of the accounts and of the home nodes. */
+/** The listed ones of the given agents, and all listed agents of the accounts and of the home nodes. */
 export const findStoredListings = (sql: Sql, { agents, accounts, nodes }: ListingChanges): Promise<StoredListing[]> =>
   accounts.length + nodes.length === 0
     ? sql.query<StoredListing>('find-listings', `${listed} and g.id = any($1)`, [agents])

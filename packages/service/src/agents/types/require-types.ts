@@ -21,8 +21,8 @@ export function requireCapabilities(types: AgentTypes | null, capabilities: read
 }
 
 /**
- * Throws VALIDATION_ERROR for types that this node does not take: schemas that are not valid, or that cannot be checked in bounded time, and
- * examples that do not fit them.
+ * Throws VALIDATION_ERROR for types that this node does not take: schemas that are not valid, or that cannot be checked in bounded time,
+ * and examples that do not fit them.
  */
 export async function requireTypes({ capabilities: byCapability = {}, ...whole }: AgentTypes): Promise<void> {
   const problems: Problem[] = [];
@@ -44,7 +44,7 @@ export async function requireTypes({ capabilities: byCapability = {}, ...whole }
   if (problems.length > 0) throw refusal(problems.slice(0, 20));
 }
 
-/** What is wrong with a schema of the part, and with the part's examples by it, or by that of the whole agent where the part has none. */
+/** Problems of a schema of the part, and of the part's examples by it, or by that of the whole agent where the part has none. */
 async function problemsOf(
   path: string,
   { whole, part }: { whole: AgentTypesPart; part: AgentTypesPart },

@@ -21,7 +21,7 @@ export interface TypeChecks {
   requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
   /** The same as a question. */
   fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
-  /** Why a result is not what was declared, in words; null: it fits, or nothing was declared. */
+  /** Explains in words why a result does not match the declared schema; null: it matches, or none was declared. */
   faultOfResult(call: { typesId: string | null; capability: string | null }, result: unknown): Promise<string | null>;
 }
 

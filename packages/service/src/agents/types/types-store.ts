@@ -36,7 +36,7 @@ export async function replaceRemoteTypes(tx: Tx, { id, agentId, declared }: NewT
   );
 }
 
-/** Those of these versions that are stored. */
+/** The given versions that are stored. */
 export async function listKnownTypes(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>('list-known-types', 'select id from agent_types where id = any($1)', [
     ids,

@@ -28,7 +28,7 @@ const answersAnything: Check = async (ctx, upstream) => {
   return null;
 };
 
-/** How each protocol tells that an endpoint can be called; returns a digest of what it takes. */
+/** Checks, by protocol, that an endpoint can be called; each returns a digest of what it accepts. */
 const checks: Record<AgentProtocol, Check> = {
   http: answersAnything,
   openai: async (ctx, upstream) => {

@@ -11,7 +11,7 @@ const withHandshake: ReadonlySet<unknown> = new Set([LATEST_WITH_HANDSHAKE, '202
 const clientInfo = { name: 'agent-network', version: NODE_VERSION };
 const MAX_PAGES = 20;
 
-/** How messages of one connection are written: without a state, or within a session that a handshake opened. */
+/** Form of one connection's messages: stateless, or within a session that a handshake opened. */
 export interface McpSession {
   readonly version: string;
   readonly sessionId: string | null;

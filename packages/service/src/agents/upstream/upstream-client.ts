@@ -28,7 +28,7 @@ export function answerDetail(
   return { kind, status, body: shown || null };
 }
 
-/** What is wrong with an endpoint. `isCertain`: it answered so, and an equal question would get an equal answer. */
+/** A fault of an endpoint. `isCertain`: it answered so, and an equal request would get an equal answer. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
   readonly isCertain: boolean;

@@ -4,7 +4,7 @@ import { addressWord, hashOf, typedDigest, typeHash, word } from '../../lib/type
 
 type Hex = `0x${string}`;
 
-/** What a payment channel is: nothing of it changes, and its digest is its id. Addresses and salt in lower case. */
+/** The immutable configuration of a payment channel: its digest is the channel's id. Addresses and salt in lower case. */
 export interface ChannelConfig {
   readonly payer: string;
   /** The key whose vouchers count. */

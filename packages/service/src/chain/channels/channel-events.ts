@@ -2,7 +2,7 @@ import { type Hex, toEventSelector } from 'viem';
 import { SETTLEMENT_CONTRACT } from './channel-calls.ts';
 import type { ChannelConfig } from './channel-digests.ts';
 
-/** What the settlement contract logged about a channel, or about the receiver of a sweep. Ids and addresses in lower case. */
+/** An event that the settlement contract logged about a channel, or about the receiver of a sweep. Ids and addresses in lower case. */
 export type ChannelEvent =
   | { readonly kind: 'deposited'; readonly channelId: string; readonly amountMicro: bigint }
   | { readonly kind: 'claimed'; readonly channelId: string; readonly amountMicro: bigint; readonly totalMicro: bigint }

@@ -147,7 +147,7 @@ async function findFault(client: ReturnType<typeof createPublicClient>, chainId:
   return null;
 }
 
-/** What a contract answers; null when it has no such function, or reverts. */
+/** Answer of a contract; null when it has no such function, or reverts. */
 async function unlessReverted<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
     return await answer;

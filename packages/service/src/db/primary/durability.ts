@@ -1,9 +1,12 @@
 import type { Replication } from './server-position-store.ts';
 
-/** Where a commit is when it is acknowledged: on the disk of a standby too, of this server only, or of none. */
+/** Place of a commit when it is acknowledged: on the disk of a standby too, of this server only, or of none. */
 export type KeptOn = 'standby' | 'server' | 'nothing';
 
-/** What the settings promise. Patroni empties `synchronous_standby_names` without `synchronous_mode_strict` when no standby is left. */
+/**
+ * Durability that the settings promise. Patroni empties `synchronous_standby_names` without `synchronous_mode_strict` when no standby is
+ * left.
+ */
 export function keptOn({ synchronousCommit, synchronousStandbyNames, isFsync }: Replication): KeptOn {
   if (!isFsync || synchronousCommit === 'off') return 'nothing';
   const waits = synchronousCommit === 'on' || synchronousCommit === 'remote_apply';

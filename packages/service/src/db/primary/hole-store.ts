@@ -11,7 +11,7 @@ export interface Hole {
 
 export interface Holes {
   readonly open: Pick<Hole, 'reason' | 'foundBy' | 'foundAt'> | null;
-  /** When an operator last accepted one, in microseconds; 0: never. */
+  /** Time at which an operator last accepted a hole, in microseconds; 0: never. */
   readonly acceptedAt: bigint;
 }
 

@@ -21,7 +21,7 @@ export interface Promised {
   readonly position: bigint;
   /** Ids of the last acknowledged transactions. */
   readonly transactions: readonly string[];
-  /** When an operator last accepted a hole before these commits, in microseconds; 0: never. */
+  /** Time at which an operator last accepted a hole before these commits, in microseconds; 0: never. */
   readonly acceptedAt: bigint;
 }
 
@@ -33,7 +33,7 @@ export type Verdict =
 
 const hole = (reason: string): Verdict => ({ kind: 'hole', reason });
 
-/** Whether a server has everything that was acknowledged. `acceptedAt`: when an operator last accepted a hole in it; 0: never. */
+/** Judges whether a server has every acknowledged commit. `acceptedAt`: when an operator last accepted a hole in it; 0: never. */
 export function judgeServer(server: ServerPosition, promised: Promised | null, acceptedAt: bigint): Verdict {
   if (server.isStandby || server.timeline === null || server.position === null) return { kind: 'standby' };
   if (promised === null || acceptedAt > promised.acceptedAt) return { kind: 'good' };

@@ -16,7 +16,7 @@ export class WrongServerError extends Error {
   }
 }
 
-/** What an admitted connection leads to; null: a server that cannot say where it stands, or that promises nothing. */
+/** Server of an admitted connection; null: one that cannot tell its position, or that promises nothing. */
 export interface Admission {
   readonly systemId: string;
   readonly timeline: number;
@@ -131,7 +131,7 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
   };
 }
 
-/** Where the server stands; null, and the error to `onUnable`, from one that does not say. */
+/** Position of the server; null, and the error to `onUnable`, from one that does not tell it. */
 async function positionOf(
   client: pg.ClientBase,
   before: Promised | null,

@@ -10,7 +10,10 @@ const Stored = z.object({
   acceptedAt: z.string().regex(/^\d+$/).transform(BigInt),
 });
 
-/** What the processes of this machine were promised, in a file that outlives them; null if there is none. Throws if it cannot be read. */
+/**
+ * Reads the commits promised to processes of this machine, from a file that outlives them; null if there is none. Throws if it cannot be
+ * read.
+ */
 export async function readPromise(path: string): Promise<Promised | null> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;

@@ -13,7 +13,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** What the owner reads in the deliveries after the node has lost the secret. */
+/** Text for the owner in the deliveries after the node has lost the secret. */
 const secretLost: EndpointAnswer = {
   status: null,
   error:
@@ -39,7 +39,7 @@ export async function sendDelivery(
   return postWebhook(ctx, { url: message.url, headers, body: message.body, signal });
 }
 
-/** Those of now; one that was sealed with another secret of the node is lost. */
+/** The current secrets; one that was sealed with another secret of the node is lost. */
 function secretsOf({ secrets }: HasSecrets, webhook: WebhookRow, now: Date): string[] {
   const { secretSealed, oldSecretSealed, oldValidUntil } = webhook;
   const isOverlap = oldSecretSealed !== null && oldValidUntil !== null && oldValidUntil > now;

@@ -21,14 +21,15 @@ const DATABASE_SHED_MS = 1500;
 const LOOK_AGAIN_MS = 5;
 
 /**
- * Starts requests that write as fast as the process and its database keep up, so that what was started ends soon and reads, which are always
- * started at once and have connections of their own, stay quick. The others wait in a line in which accounts take turns, and are refused when that takes too long. A
- * request that waits has been parsed as HTTP and nothing else: refusing it costs little, and nothing was done.
+ * Starts requests that write as fast as the process and its database keep up, so that what was started ends soon and reads, which are
+ * always started at once and have connections of their own, stay quick. The others wait in a line in which accounts take turns, and are
+ * refused when that takes too long. A request that waits has been parsed as HTTP and nothing else: refusing it costs little, and nothing
+ * was done.
  */
 export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = createTurnMeter()) {
   const starts = { rate: createStartRate(), before: createStartedBefore(), times: createCallTimes() };
   const room = createWaitingRoom(ctx, starts);
-  /** What came in this turn of the event loop and was not started. */
+  /** Requests that came in this turn of the event loop and were not started. */
   const held: Held[] = [];
   let pace = MOST_PER_TURN;
   let started = 0;
@@ -37,7 +38,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
 
   const hasDatabaseRoom = () =>
     Math.max(ctx.db.queueAgeMs(), ctx.acceptor.waitingMs(), ctx.finisher.waitingMs()) < DATABASE_WAIT_MS;
-  /** What was started counts by its own first steps, too: many that come at once are more than a turn. */
+  /** A started request counts by its own first steps, too: many that come at once are more than a turn. */
   const mayStart = (nowMs: number) =>
     (started === 0 || (started < Math.floor(pace) && nowMs - turnBeganMs < TURN_MS)) && hasDatabaseRoom();
 

@@ -1,6 +1,6 @@
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 
-/** What calls of one agent took, in a second and in the one before. */
+/** Durations of one agent's calls, in a second and in the one before. */
 interface Seen {
   sinceMs: number;
   count: number;
@@ -8,7 +8,7 @@ interface Seen {
   lastMs: number;
 }
 
-/** How long calls take from their start to their answer: the node's own time, which an overload multiplies, and the agent's. */
+/** Durations of calls from their start to their answer: the node's own time, which an overload multiplies, and the agent's. */
 export interface CallTimes {
   note(url: string | undefined, tookMs: number, nowMs: number): void;
   /** As calls of this agent took of late, on average; 0: not known. */
@@ -17,7 +17,7 @@ export interface CallTimes {
 
 const MOST = 10_000;
 const WINDOW_MS = 1000;
-/** What is older says nothing of now: a call is then tried. */
+/** Age at which durations say nothing of the present: a call is then tried. */
 const KNOWN_MS = 5 * WINDOW_MS;
 const OF_AGENT = /^\/(?:invoke|x402)\/([\w-]+)/;
 

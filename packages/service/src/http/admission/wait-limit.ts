@@ -1,10 +1,10 @@
-/** How often the wait in overload a burst may wait, and how long a line must stand to be no burst. */
+/** Multiple of the overload wait that a burst may take, and the age at which a line is no burst. */
 const BURST = 5;
 const STANDS_AFTER = 2.5;
 
 /**
- * The time that a request may wait to be started, by the time since its lane was last without waiting ones: a burst is waited out; in a line
- * that stands, waiting only makes everybody late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
+ * The time that a request may wait to be started, by the time since its lane was last without waiting ones: a burst is waited out; in a
+ * line that stands, waiting only makes everybody late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
  */
 export const waitLimitMs = (maxQueueMs: number, standingMs: number): number =>
   isStanding(maxQueueMs, standingMs) ? maxQueueMs : BURST * maxQueueMs;
@@ -13,7 +13,7 @@ export const isStanding = (maxQueueMs: number, standingMs: number): boolean => s
 
 /** A request that waits, or is about to. */
 export interface Waiter {
-  /** How long it has waited, and how long it will by what was started of late; null: not known yet. */
+  /** Time that it has waited, and the expected rest of its wait by the recent rate; null: not known yet. */
   readonly waitedMs: number;
   readonly expectedMs: number | null;
   readonly standingMs: number;
@@ -21,7 +21,7 @@ export interface Waiter {
   readonly untilDeadlineMs: number | null;
   /** A repetition of what was started before: its first run may have been paid. */
   readonly isRepeated: boolean;
-  /** How long it will take once it is started, as such calls did of late; 0: not known. */
+  /** Expected duration once it is started, as such calls took recently; 0: not known. */
   readonly takesMs: number;
 }
 
@@ -32,7 +32,10 @@ const MOMENT_MS = 250;
 
 export type ShedReason = 'queue_time' | 'full' | 'deadline';
 
-/** Why a request is not to wait any longer; null: it waits. Expected times count in standing lines only: before, they are guesses. */
+/**
+ * The reason for which a request is not to wait any longer; null: it waits. Expected times count in standing lines only: before, they are
+ * guesses.
+ */
 export function whyShed(maxQueueMs: number, waiter: Waiter): 'queue_time' | 'deadline' | null {
   const { waitedMs, standingMs, untilDeadlineMs, isRepeated, takesMs } = waiter;
   const expectedMs = isStanding(maxQueueMs, standingMs) && !isRepeated ? (waiter.expectedMs ?? 0) : 0;

@@ -20,7 +20,7 @@ export interface WaitingContext extends CallerNames, HasClock, HasMetrics {
   readonly admissionLimits: AdmissionLimits;
 }
 
-/** What is known of requests that were started. */
+/** Facts known of started requests. */
 export interface Starts {
   readonly rate: StartRate;
   readonly before: StartedBefore;
@@ -32,7 +32,7 @@ export interface WaitingRoom {
   readonly size: number;
   /** Lines requests up, or refuses them: all bytes of a small body should be there. */
   enter(held: readonly Held[], nowMs: number): void;
-  /** Whose turn it is; null: nobody waits. */
+  /** The next request; null: none waits. */
   next(nowMs: number): Waiting | null;
   /** Refuses those that waited too long. */
   expire(nowMs: number): void;
@@ -85,7 +85,7 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: 
     },
     next(nowMs) {
       for (let waiting = line.take(); waiting; waiting = line.take()) {
-        // Whoever hung up needs no answer.
+        // A client that hung up needs no answer.
         if (waiting.incoming.socket.destroyed) continue;
         if (waiting.deadlineMs === null || judge(waiting, nowMs, null) !== 'deadline') return waiting;
         shed(waiting, 'deadline');

@@ -6,7 +6,7 @@ import { toChannelState } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { encode } from './errors.ts';
 
-/** What was delivered for a payment, and when. */
+/** The delivery that a payment bought, with its time. */
 export interface Delivery {
   readonly resourceUrl: string;
   readonly at: Date;

@@ -56,7 +56,7 @@ export interface StreamLink {
 export const sseBody = (answer: SseAnswer, link?: StreamLink): ReadableStream<Uint8Array> =>
   streamBody({ open: answer.open, encode: encodeEvent, opening: `retry: ${RETRY_MS}\n\n` }, link);
 
-/** What a stream is made of: its events, as bytes, after what opens it. */
+/** Source of a stream: its opening bytes, then its events. */
 export interface StreamSource<T> {
   readonly open: (signal: AbortSignal) => AsyncIterable<T>;
   readonly encode: (event: T) => Uint8Array;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
-/** What a build needs beside the sources; images and installations without development packages have neither or only the first. */
+/** Inputs of a build beside the sources; images and installations without development packages have neither or only the first. */
 const SCRIPT = 'scripts/build-packages.ts';
 const COMPILER = 'node_modules/@typescript/native';
 const MAX_OUTPUT = 4000;
@@ -15,8 +15,8 @@ export type ServedPackage = (typeof servedPackages)[number];
 /** npm packages of this release, as tarballs that `npm install <url>` takes. */
 export interface PackageBuild {
   /**
-   * Builds what is not up to date with the sources, once. Without what a build needs, it is the tarball that was brought along, or null. Rejects
-   * when the build fails.
+   * Builds what is not up to date with the sources, once. Without what a build needs, it is the tarball that was brought along, or null.
+   * Rejects when the build fails.
    */
   tarball(name: ServedPackage): Promise<Uint8Array<ArrayBuffer> | null>;
 }

@@ -69,7 +69,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   });
 }
 
-/** What the database keeps of acknowledged commits. */
+/** Durability of acknowledged commits, as the database has it. */
 function databaseOf({ databaseWatch }: HttpContext) {
   const { hole: _, ...standing } = databaseWatch.read();
   return standing;
@@ -95,7 +95,7 @@ function jobsOf({ queueStanding }: HttpContext) {
   return { isRunning, oldestDueS: Math.round(oldestDueS) };
 }
 
-/** Whether payment channels are offered, and claims of this process's last count that are overdue: neither keeps a node from serving. */
+/** Availability of payment channels, and claims of this process's last count that are overdue: neither keeps a node from serving. */
 async function channelsOf({ chain, metrics }: HttpContext) {
   if (!chain.channels) return { isOffered: false, reason: chain.channelFault ?? 'they are off' };
   const [overdue, withdrawals] = await Promise.all([

@@ -24,7 +24,7 @@ function callLine(name: string, row: Endpoint, document: ApiDocument): string {
   const body = operationsOf(document).get(name)?.requestBody?.content?.['application/json']?.schema;
   const query = Object.keys(row.query?.shape ?? {}).join(', ');
   const who = row.auth === 'none' ? 'no key' : row.auth === 'agent' ? 'identityToken only' : (row.scope ?? 'any key');
-  // What these do is of no use to others; openapi.json has it.
+  // Operator calls are of no use to others; openapi.json has them.
   if (row.scope === 'operator') return `${row.method} ${row.path} (${who})`;
   return [
     `${row.method} ${row.path} (${who}): ${row.summary}.`,

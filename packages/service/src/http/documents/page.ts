@@ -11,7 +11,7 @@ import { type Html, html, inline, toText } from './html.ts';
 
 const rows = Object.entries<Endpoint>(api);
 
-/** What the pages are made of. */
+/** Data of the documentation pages. */
 export interface DocsSource {
   readonly document: ApiDocument;
   readonly limits: PlanLimits;

@@ -129,7 +129,7 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
   else signal.addEventListener('abort', listener, { once: true });
 }
 
-/** How a request was paid, as far as its settlement tells. */
+/** Payment of a request, as far as its settlement tells. */
 export interface Paid {
   readonly payment: { readonly x402Version?: 1 | 2 | null; readonly authorization: { readonly from: string } } | null;
   readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;

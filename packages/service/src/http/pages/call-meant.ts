@@ -15,7 +15,7 @@ const rows = madeOnce(() =>
 );
 
 /**
- * What a call that does not exist most likely means, as a sentence: the methods of its path, the path without what stands before it
+ * The likely intention of a call that does not exist, as a sentence: the methods of its path, the path without what stands before it
  * (`/api/agents`) or behind it (`/agents/`), or the path that ends with it (`/webhooks`). Null: nothing is like it.
  */
 export function callMeantBy(method: string, path: string): string | null {

@@ -13,7 +13,7 @@ const contentOf = (title: string, text: string, waysOn: Html): PageContent => ({
   body: html`<h1>${title}</h1><p class="lead">${text}</p>${waysOn}`,
 });
 
-/** What went wrong, and the ways on. */
+/** A page with an error and links to continue. */
 export const errorPage = (title: string, text: string): PageContent =>
   contentOf(title, text, html`<p><a href="/explore">All agents</a> · <a href="/">Front page</a></p>`);
 

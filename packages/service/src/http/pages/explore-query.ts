@@ -4,7 +4,7 @@ import { AgentSearch, type AgentSortField } from '@agent-network/contracts/agent
 const fields = ['q', 'capability', 'maxPrice', 'minReputation', 'online', 'verified', 'sort', 'cursor'] as const;
 type Field = (typeof fields)[number];
 
-/** What was asked for, as it was typed; empty fields are left out. */
+/** The query as typed; empty fields are left out. */
 export type ExploreParams = { readonly [F in Field]?: string };
 
 const MAX_CHARS = 1000;

@@ -4,7 +4,7 @@ type Kind =
   | { readonly is: 'text'; readonly isShort: boolean }
   | { readonly is: 'number' }
   | { readonly is: 'choice'; readonly values: readonly unknown[] }
-  /** Whatever has no control of its own is written as JSON. */
+  /** A value without a control of its own, written as JSON. */
   | { readonly is: 'json' };
 
 /** A field of the form that an agent's schema of inputs makes. */
@@ -14,7 +14,7 @@ export interface InputField {
   readonly help: string | null;
   readonly isRequired: boolean;
   readonly kind: Kind;
-  /** What it holds at first, of the agent's first example: text, or JSON. */
+  /** Initial value, from the agent's first example: text, or JSON. */
   readonly value: string;
 }
 

@@ -56,10 +56,10 @@ export const capabilityLinks = (capabilities: readonly string[], max = capabilit
     capabilities.length > max ? html`<li>${capabilities.length - max} more</li>` : null
   }</ul>`;
 
-/** What a card shows beside the item of a list. */
+/** Facts of a card beside the item of a list. */
 export interface Brief {
   readonly description: string;
-  /** What its price follows beside the price per request. */
+  /** Price factors beside the price per request. */
   readonly metadata: PriceMetadata;
 }
 

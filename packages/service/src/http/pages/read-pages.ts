@@ -15,7 +15,7 @@ import type { HomeFacts } from './home-page.ts';
 import { type Brief, isFree } from './parts.ts';
 
 const BEST = AgentSearch.parse({ query: { online: true }, sort: [{ field: 'reputation', order: 'desc' }], limit: 6 });
-/** Those without a price per request; some of them charge by units. */
+/** Agents without a price per request; some of them charge by units. */
 const FREE = AgentSearch.parse({ ...BEST, query: { ...BEST.query, rates: { perRequest: { max: '0' } } } });
 const MAX_FREE = 3;
 const MAX_DESCRIPTION_CHARS = 200;

@@ -1,7 +1,7 @@
 import type { Face } from '@agent-network/contracts/endpoint';
 import type { HttpContext } from '../request/http-context.ts';
 
-/** What the pages say of the node. */
+/** Facts of the node that the pages show. */
 export interface Site {
   /** From the configuration, never from a request: canonical addresses and previews are made of it. */
   readonly baseUrl: string;

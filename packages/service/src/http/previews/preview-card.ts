@@ -1,7 +1,7 @@
 import { identiconOf } from '@agent-network/contracts/identicon';
 import { escaped } from '../documents/html.ts';
 
-/** What a link preview shows. */
+/** Contents of a link preview. */
 export interface PreviewCard {
   /** Of the agent, whose picture is drawn; null: of the node. */
   readonly id: string | null;

@@ -51,7 +51,7 @@ interface CallLimits {
 
 interface CallerLimits extends HasRateLimiter, HasRefusalLog, HasPlanCaps, DocumentLimits, CallLimits {}
 
-/** Who calls, and how much they may. */
+/** The callers, and their limits. */
 interface Callers extends CallerIdentity, CallerLimits {}
 
 interface RegistryEntries extends RegistryIndex, HasTokenClient, HasRegistryWriter {}
@@ -64,7 +64,7 @@ interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, Regist
 
 interface RequestStreams extends HasStreamPoller, HasKeyWatch {}
 
-/** What happens, as it happens. */
+/** Events as they happen. */
 interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, RequestStreams {}
 
 interface DatabaseStandings extends HasDatabaseWatch, HasDatabaseClock {}
@@ -92,7 +92,7 @@ interface Answering extends KeyedCalls, HasPaymentTurns, HasDashboard {
 
 /** Settings of the faces beside REST. */
 interface Faces extends HasFaces {
-  /** Where the MCP face is called, and by whom. */
+  /** Address of the MCP face, and its permitted callers. */
   readonly mcpPlace: {
     readonly baseUrl: string;
     readonly isLoopbackListener: boolean;
@@ -100,7 +100,7 @@ interface Faces extends HasFaces {
   };
 }
 
-/** What refunds of channels need. */
+/** Dependencies of channel refunds. */
 interface ChannelRefunds extends HasClaimSimulator, HasClaimSettings {}
 
 interface HttpFace extends NodeState, Answering, ChannelRefunds, Faces {}

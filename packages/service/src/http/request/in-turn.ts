@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a server of Node calls with a request. It throws nothing. */
+/** A request listener of Node's HTTP server. It throws nothing. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** Maximum requests of one connection that wait for earlier answers. */

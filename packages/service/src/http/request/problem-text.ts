@@ -26,7 +26,7 @@ function bound(words: string, limit: number | bigint, origin: string): string {
   return unit ? `must have ${words} ${limit} ${unit}${limit === 1 ? '' : 's'}` : `must be ${words} ${limit}`;
 }
 
-/** What is wrong with a field, as the end of a sentence that begins with its name. Undefined: the schema's own text says it. */
+/** The problem of a field, as the end of a sentence that begins with its name. Undefined: the schema's own text says it. */
 export function problemText(issue: RawIssue): string | undefined {
   const { input } = issue;
   switch (issue.code) {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { readBody } from './read-body.ts';
 
-/** What a row of the endpoint table validates: of an HTTP request, or of a call that came inside of another protocol. */
+/** Parts that a row of the endpoint table validates: of an HTTP request, or of a call that came inside of another protocol. */
 export interface RequestParts {
   readonly path: string;
   readonly params: Record<string, string>;

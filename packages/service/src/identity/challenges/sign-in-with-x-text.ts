@@ -26,7 +26,7 @@ export const SIGNED_WITHIN_MS = 300_000;
 /** Difference of clocks. */
 const AHEAD_MS = 30_000;
 
-/** What is wrong with a sign-in for one of these addresses of the node, apart from its signature; null: nothing. */
+/** The problem of a sign-in for one of these addresses of the node, apart from its signature; null: none. */
 export function signInProblem(
   { domain, uri, chainId, issuedAt, expirationTime, notBefore }: SignInWithX,
   node: { readonly baseUrl: string; readonly caip2: string; readonly uris: readonly string[]; readonly now: Date },

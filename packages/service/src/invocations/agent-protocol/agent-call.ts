@@ -11,7 +11,7 @@ export interface CallTarget extends Upstream {
   readonly identityToken: string;
 }
 
-/** What pays the bills of agents. */
+/** The wallet that pays the bills of agents. */
 interface PayingWallet extends HasChain, SigningKeys, HasWalletFunds {}
 
 export interface CallContext extends Records, HasGuardedFetch, ChunkOutput, PayingWallet {}

@@ -16,7 +16,7 @@ const purposes = ['refund', 'return', 'second_return', 'bill'] as const;
 const message = 'It was refunded on chain before the database of this node was restored.';
 
 /**
- * What requests of the books have to do with payouts that are on the chain and not in the books. A request that was refunded ends as
+ * Relates requests of the books to payouts that are on the chain and not in the books. A request that was refunded ends as
  * failed, before its agent is called again; its refund has the nonce of the one that was made, so nothing is paid.
  */
 export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayouts'] => ({

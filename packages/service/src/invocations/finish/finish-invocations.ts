@@ -16,10 +16,10 @@ import { endBulkRequest } from './bulk.ts';
 import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
 import { reportEnded } from './report-ended.ts';
 
-/** Who is told of an end: webhooks, readers of the stream, the process that runs the request. */
+/** Receivers of an end: webhooks, readers of the stream, the process that runs the request. */
 interface EndNotices extends HasWebhookDispatcher, HasChangeHub, HasRunner {}
 
-/** Who ends now: one batch at a time of those that lock the ledger, and large results at the pace of their accounts. */
+/** Turns of ends: one batch at a time of those that lock the ledger, and large results at the pace of their accounts. */
 interface EndTurns extends HasLedgerTurns, HasStoragePace {}
 
 export type FinishContext = EndContext & Records & Telemetry & EndNotices & EndTurns;

@@ -36,13 +36,13 @@ export interface KeylessInvoked extends Invoked {
   readonly isWithheld: boolean;
 }
 
-/** How long a wallet that signs in, without a payment, is given its last purchase of the same call. */
+/** Time for which a wallet that signs in, without a payment, gets its last purchase of the same call. */
 const BOUGHT_WITHIN_MS = 3_600_000;
 
 /**
  * Starts an invocation for a caller without an API key, or finds the one that the shown payment was for. It is paid by x402 only, never
- * from a treasury, and belongs to the account of the paying wallet; a free call to one that visitors share. A wallet that signs in without a
- * payment gets its last purchase of the same call within an hour, as clients of `sign-in-with-x` expect.
+ * from a treasury, and belongs to the account of the paying wallet; a free call to one that visitors share. A wallet that signs in without
+ * a payment gets its last purchase of the same call within an hour, as clients of `sign-in-with-x` expect.
  */
 export async function invokeKeyless(ctx: KeylessContext, input: KeylessInput): Promise<KeylessInvoked> {
   const { shown, idempotencyKey } = input;
@@ -77,7 +77,7 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
     if (once === unkeyed || !isDuplicate(error)) throw error;
     return invoke();
   });
-  // What a visitor repeats is found by the visitor's own key.
+  // A repeated call is found by the visitor's own key.
   if (!invoked.isReplay || once !== unkeyed) return { ...invoked, isWithheld: false };
   const { requestedAgentId, agentId } = invoked.invocation;
   const price = { amountMicro: 0n, alternativeId: requestedAgentId && agentId };

@@ -168,7 +168,7 @@ interface Running {
   place: Place | null;
 }
 
-/** Where tracked requests wait for a place of their side. */
+/** Queue of tracked requests for a place of their side. */
 function createEntrance(places: Places) {
   const waiting = new Map<string, { readonly run: Omit<Running, 'ending'>; letIn(): void }>();
   /** Also admits after the deadline: the work then fails because no time is left. */

@@ -8,7 +8,7 @@ import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { findStates } from '../record-store.ts';
 import { isResultToken } from '../result-token.ts';
 
-/** What a reader without an API key shows: one of these. */
+/** Proof of a reader without an API key: one of these. */
 export interface ReadProof {
   readonly resultToken: string | null;
   /** The wallet that has signed in, in lower case. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** What a repeated call has in common with the first one. */
+/** Facts that a repeated call shares with the first one. */
 export interface TwinQuery {
   readonly accountId: string;
   readonly callerAgentId: string | null;

@@ -16,13 +16,13 @@ export interface Receipted {
   readonly paidBy: PaidBy;
 }
 
-/** Who paid: a wallet, by a transaction or through a channel, or a treasury; empty where there is none. */
+/** The payer: a wallet, by a transaction or through a channel, or a treasury; empty where there is none. */
 export interface PaidBy {
   readonly payer: string;
   readonly channel: string;
 }
 
-/** What the node signs about a request. */
+/** The statement about a request that the node signs. */
 export function receiptOf(
   { baseUrl, chain }: NodeIdentity,
   { invocation, completedAt, status, owner, hashes, paidBy }: Receipted,

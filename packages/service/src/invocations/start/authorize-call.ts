@@ -17,7 +17,7 @@ import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment
 import type { Acceptance } from './accept-invocations.ts';
 import type { KeylessPayer } from './invocation-purchase.ts';
 
-/** What pays for a call with x402: a payment on chain, or a voucher of a channel. */
+/** The x402 payment for a call: a payment on chain, or a voucher of a channel. */
 export type Authorized = Pick<Acceptance, 'payment' | 'voucher'>;
 
 interface ChainParts extends ChainContext, PaymentChecks {}
@@ -46,9 +46,9 @@ export async function inNameOfPayer(
 }
 
 /**
- * Refuses what does not show that it comes from the payer, before an account is opened for that wallet and a call of it counted: anybody may
- * name the payer of a channel that nobody has paid into, and show a voucher that stands in a claim. A voucher for a wrong sum that is not
- * public goes on: it may be that of a request which another process has just accepted.
+ * Refuses what does not show that it comes from the payer, before an account is opened for that wallet and a call of it counted: anybody
+ * may name the payer of a channel that nobody has paid into, and show a voucher that stands in a claim. A voucher for a wrong sum that is
+ * not public goes on: it may be that of a request which another process has just accepted.
  */
 async function requireOfPayer(ctx: VoucherContext, voucher: NewVoucher, due: Purchase['due']): Promise<void> {
   const channel = await ctx.channels.read(voucher.channelId);

@@ -23,7 +23,7 @@ export interface Choice {
   readonly quoteId: string | null;
   /** The agent originally asked for, when a fallback is called. */
   readonly requestedAgentId: string | null;
-  /** Why the node chose the agent; null: the caller named it. */
+  /** The node's reason for choosing the agent; null: the caller named it. */
   readonly chosen: Chosen | null;
 }
 

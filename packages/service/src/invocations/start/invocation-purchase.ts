@@ -34,7 +34,7 @@ export interface Wanted {
   readonly keyless?: KeylessPayer;
 }
 
-/** Who pays for a call without an API key. */
+/** The payer of a call without an API key. */
 export interface KeylessPayer {
   /** The account of the shown payment's wallet; null: it has none. */
   readonly accountId: string | null;

@@ -10,7 +10,7 @@ import type { Choice } from './choose-agent.ts';
 import type { Means } from './choose-means.ts';
 import type { KeylessPayer } from './invocation-purchase.ts';
 
-/** What the owner of the called agent is told of a caller. */
+/** Kind of a caller, as shown to the owner of the called agent. */
 export function callerKindOf(caller: KnownCaller): CallerKind {
   if (caller.kind === 'agent') return 'agent';
   return caller.node === null ? 'account' : 'node';
@@ -23,7 +23,7 @@ interface Input {
   readonly keyless?: KeylessPayer;
 }
 
-/** What is decided of a call beside its agent. */
+/** Decisions about a call beside its agent. */
 interface Settled extends Means {
   readonly id: string;
   readonly priceMicro: bigint;

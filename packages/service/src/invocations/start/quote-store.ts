@@ -8,7 +8,7 @@ export interface QuoteRow {
   readonly priceMicro: bigint;
   /** Price multiplier of the quoted call, in ten-thousandths; null: quotes older than the column. */
   readonly multiplier: number | null;
-  /** What the multiplier followed; null: quotes older than the column. */
+  /** Factors of the multiplier; null: the quote is older than the column. */
   readonly factors: Factors | null;
   /** Units of the quoted call, and where in its input they are counted; null: it has no price by units. */
   readonly unitCount: bigint | null;

@@ -18,7 +18,7 @@ export interface UseSum {
   readonly spentMicro: bigint;
 }
 
-/** How many of the requests in a sum have a status, and what they cost: only completed work costs anything. */
+/** Number and cost of the requests in a sum, by status: only completed work costs anything. */
 const countOf: Readonly<Record<RequestStatus, { readonly calls: string; readonly spent: string }>> = {
   pending: { calls: 'pending', spent: '0' },
   processing: { calls: 'processing', spent: '0' },

@@ -34,7 +34,7 @@ export interface HasChunkWriter {
 /** Output of running requests: stored in batches, and announced to readers. */
 export interface ChunkOutput extends HasChunkWriter, HasChangeHub {}
 
-/** What a chunk costs beside its bytes, as bytes. */
+/** Storage of a chunk beside its text, in bytes. */
 const CHUNK_BYTES = 512;
 const MAX_BATCH_BYTES = 500 * CHUNK_BYTES;
 const weightOf = ({ chunks }: Append) =>

@@ -68,7 +68,7 @@ export async function findUnpaid(sql: Sql, id: string, now: Date): Promise<Unpai
   return row ?? null;
 }
 
-/** Those of an account, newest first. A holder has few. */
+/** The unpaid calls of an account, newest first. A holder has few. */
 export const findUnpaidOf = (
   sql: Sql,
   { holder, agentId, now }: { holder: string; agentId: string; now: Date },
@@ -96,7 +96,7 @@ export async function endUnpaid(tx: Tx, id: string, how: 'rejected' | 'cancelled
   return rows.length > 0;
 }
 
-/** Those of these calls that their callers have ended. The others cannot be ended before the end of the transaction. */
+/** The given calls that their callers have ended. The others cannot be ended before the end of the transaction. */
 export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ id: string; ended: string | null }>(

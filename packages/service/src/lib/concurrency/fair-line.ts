@@ -58,7 +58,7 @@ export function createFairLine<T>(ranks: number): FairLine<T> {
     ahead({ lane, rank }) {
       const ring = ringOf(rank);
       const own = aheadIn(ring.lanes.get(lane), rank);
-      // Whoever has fewer entries takes fewer turns: no more than there are.
+      // A lane with fewer entries takes fewer turns: no more than its entries.
       const ofTurns = Math.min((own + 1) * ring.lanes.size, ring.size);
       return isLast(rank) ? ofTurns + first.size : ofTurns;
     },
@@ -67,7 +67,7 @@ export function createFairLine<T>(ranks: number): FairLine<T> {
       return known ? nowMs - known.sinceMs : 0;
     },
     makeRoom({ lane: own, rank }) {
-      // Whatever is of the last rank leaves first.
+      // Entries of the last rank leave first.
       const ring = last.size > 0 ? last : first;
       const longest = longestOf(ring);
       if (!longest) return null;

@@ -16,7 +16,7 @@ export interface Rate {
 const MAX_PARTIES = 50_000;
 
 interface Party {
-  /** What it used of its rate. */
+  /** The used part of its rate. */
   readonly drain: Drain;
   /** Its work of the last seconds, which turns go by. */
   readonly recent: ReturnType<typeof createRecent>;

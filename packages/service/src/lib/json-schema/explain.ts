@@ -30,7 +30,7 @@ export function explain(errors: readonly RawError[], schema: object | null, valu
   const choices = errors
     .filter(({ keyword }) => /\/(anyOf|oneOf)$/.test(keyword))
     .map(({ absoluteKeywordLocation }) => `${absoluteKeywordLocation}/`);
-  // Why each alternative of a choice does not fit is left out: the choice is what is not met.
+  // The faults of each alternative are left out: the choice itself is not met.
   const outer = errors.filter(
     ({ absoluteKeywordLocation: place }) => !choices.some((choice) => place.startsWith(choice)),
   );

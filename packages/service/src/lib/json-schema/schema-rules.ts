@@ -2,7 +2,7 @@ import { schemasIn } from '@agent-network/contracts/schema-places';
 import { isDeeperThan } from '../json/json-depth.ts';
 import { compilePattern } from './pattern.ts';
 
-/** What is wrong at a place of a schema, or of a value. */
+/** A fault at a place of a schema, or of a value. */
 export interface Fault {
   /** Names from the root down. */
   readonly at: readonly string[];
@@ -40,7 +40,7 @@ interface Visited {
   readonly sameValue: string[];
 }
 
-/** What this node does not take of a schema, before the library sees it; empty: nothing. */
+/** Faults of a schema by the rules of this node, before the library sees it; empty: none. */
 export function faultsOfSchema(schema: unknown): Fault[] {
   const fault = (message: string, at: readonly string[] = []): Fault => ({ at, message });
   if (!isObject(schema)) return [fault('must be an object')];

@@ -15,7 +15,7 @@ import { TooMuchWorkError, Work } from './work.ts';
 
 /** A compiled JSON Schema (2020-12). It is interpreted: no code is made from what strangers wrote. */
 export interface Validator {
-  /** What does not fit, at most twenty places; empty: the value fits. `too_much`: the check takes more than the allowed steps. */
+  /** Faults of a value, at most twenty; empty: the value fits. `too_much`: the check takes more than the allowed steps. */
   check(value: unknown): readonly Fault[] | 'too_much';
 }
 

@@ -21,7 +21,7 @@ export interface PaymentQuery {
   readonly before: Date | null;
 }
 
-/** What each part lists, with its condition on one treasury, `t.id`, or on the account, $2. */
+/** Rows of each part, with their condition on one treasury, `t.id`, or on the account, $2. */
 const parts = {
   charges: `transfer where kind in ('charge', 'bill') and debit_sequence is not null and debit = t.id`,
   earnings: `transfer where kind = 'charge' and credit_sequence is not null and credit = t.id`,
@@ -138,7 +138,7 @@ export const listPaymentRows = (
   );
 };
 
-/** How many payments match: exact up to `MOST_COUNTED`. */
+/** Number of matching payments: exact up to `MOST_COUNTED`. */
 export async function countPayments(sql: Sql, query: PaymentQuery): Promise<number> {
   const { type } = query;
   const each = partNames

@@ -8,7 +8,7 @@ import type { LedgerAccount } from './ledger-store.ts';
 type Spendable = Balance['spendable'];
 type Bound = Spendable['limitedBy'];
 
-/** What bounds the spending of a caller, in micro-USDC; null: no limit. */
+/** Limits of a caller's spending, in micro-USDC; null: no limit. */
 export interface Bounds {
   readonly mayInvoke: boolean;
   readonly isFrozen: boolean;
@@ -33,7 +33,7 @@ export function spendableOf(bounds: Bounds): { callMicro: bigint; allMicro: bigi
   return { callMicro: allMicro, allMicro, limitedBy: isByDay ? 'per_day' : 'funds' };
 }
 
-/** What the caller can spend now by treasury: holds are off its balance, the limits of key and plan apply. */
+/** Amount that the caller can spend now by treasury: holds are off its balance, the limits of key and plan apply. */
 export async function readSpendable(
   ctx: UsageContext,
   caller: KnownCaller,

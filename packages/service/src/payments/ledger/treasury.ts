@@ -55,7 +55,7 @@ export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string
     now,
   });
 
-/** What this process knows of ledger accounts. They are never closed. */
+/** Ledger accounts known to this process. They are never closed. */
 export interface SeenTreasuries {
   /** Id of the treasury that pays for an account's calls; null when it has none. */
   of(accountId: string): Promise<string | null>;
@@ -150,7 +150,7 @@ export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promis
     ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
   );
 
-/** What is available in all treasuries of an account. */
+/** Available amount in all treasuries of an account. */
 export const availableOf = async (ctx: HasDb, accountId: string): Promise<bigint> =>
   (await listTreasuries(ctx.db, accountId)).reduce((sum, each) => sum + each.postedMicro - each.heldMicro, 0n);
 

@@ -50,8 +50,8 @@ export const listCatchUps = (sql: Sql): Promise<CatchUp[]> =>
   );
 
 /**
- * Why withdrawals from a ledger account wait: the chain is not read since the restore, or a payout since then is not charged to anybody, or
- * not fully to this account; null: they don't.
+ * The reason for which withdrawals of a ledger account wait: the chain is not read since the restore, or a payout since then is not charged
+ * to anybody, or not fully to this account; null: they don't.
  */
 export async function whyWithdrawalsWait(
   sql: Sql,

@@ -40,7 +40,7 @@ import {
   withdrawalTerms,
 } from './withdrawal-terms.ts';
 
-/** Whether the wallet can pay, and the token takes it. */
+/** Checks that the wallet can pay, and that the token accepts the transfer. */
 interface PayoutChecks extends HasSimulator, HasWalletFunds {}
 
 type WithdrawContext = ChainContext & PayoutChecks & HasSecrets;

@@ -17,7 +17,7 @@ export const payoutPoints = pointStore('payout_point');
 
 const MAX_BLOCKS = 2000n;
 
-/** What a database that was restored is brought up to the chain with. */
+/** Brings a database that was restored up to the chain. */
 interface Recovery extends HasRequestPayouts, HasChannelRecovery {}
 
 export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & HasSecrets & Recovery;

@@ -17,7 +17,7 @@ export interface RestoreReport {
   readonly waiting: WaitingMoney;
 }
 
-/** What the chain has told since the database was restored: what was repaired, and what an operator has to decide. */
+/** Findings on the chain since the database was restored: what was repaired, and what an operator has to decide. */
 export async function reportRestore({ db }: HasDb): Promise<RestoreReport> {
   const catchUps = await listCatchUps(db);
   const restored = catchUps.findLast(({ isRestored }) => isRestored) ?? null;
@@ -53,7 +53,7 @@ const lineOf = (payout: FoundPayout): string => {
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [`${title} (${lines.length})`, ...lines, ''];
 
-/** What has to wait for the operator, and how it goes on: withdrawals of all for what a restore left open, else of one account. */
+/** Work that waits for the operator, and its next step: withdrawals of all accounts for what a restore left open, else of one account. */
 function whatWaits(report: RestoreReport): string[] {
   const { undecided, due } = report;
   if (!needsOperator(report)) return ['Nothing is left to decide.'];

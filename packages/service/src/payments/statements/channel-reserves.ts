@@ -31,8 +31,8 @@ export const noChannels: ChannelReserves = {
 };
 
 /**
- * What channels owe the node at a block: vouchers are worth what their channels hold, and no more. Claims and sweeps move money from one
- * of these sums to the next, so it does not matter whether they are booked yet.
+ * Sums that channels owe the node at a block: vouchers are worth what their channels hold, and no more. Claims and sweeps move money from
+ * one of these sums to the next, so it does not matter whether they are booked yet.
  */
 export function channelReserves(
   channels: readonly ChannelBooks[],

@@ -124,7 +124,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
 /** Accounts that mirror what the node has on chain: their balances are negative. */
 const assets = ['wallet', 'claimed', 'vouchers'] as const;
 
-/** What channels owe at the block; a node without channels asks the chain nothing. */
+/** Sums that channels owe at the block; a node without channels asks the chain nothing. */
 async function readChannelReserves(
   { settlementContract }: ChainAccess,
   block: Block,

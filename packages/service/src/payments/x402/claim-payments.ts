@@ -28,7 +28,7 @@ async function keepFree(tx: Tx, payments: readonly NewChainPayment[], now: Date)
   return payments.filter(({ id }) => kept.has(id));
 }
 
-/** What takes keys of a purchase: a payment, or a request that a voucher pays for. */
+/** The holder of a purchase's keys: a payment, or a request that a voucher pays for. */
 interface KeyTaker {
   readonly id: string;
   readonly accountId: string | null;

@@ -11,7 +11,7 @@ import type { HasSignatureChecker } from './check-signature.ts';
 import { createSignatureChecker } from './check-signature.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
 import { createPaymentFinder } from './payment-finder.ts';
-/** What is asked about a payment that a client shows: was it shown before, is it signed, can its payer pay, would it settle. */
+/** Checks of a payment that a client shows: was it shown before, is it signed, can its payer pay, would it settle. */
 export interface PaymentChecks
   extends HasPaymentFinder,
     HasSignatureChecker,

@@ -53,7 +53,7 @@ export interface ShownVoucher {
   readonly refundMicro: bigint | null;
 }
 
-/** What a client shows in a payment header. */
+/** Contents of a client's payment header. */
 export type Shown = ShownPayment | ShownVoucher;
 
 export const isVoucher = (shown: Shown): shown is ShownVoucher => 'voucher' in shown;

@@ -65,7 +65,7 @@ const paymentIdentifier = {
   },
 };
 
-/** What a payer's client needs to go on after a voucher for a wrong sum; told only to the holder of the channel's key. */
+/** State that a payer's client needs to go on after a voucher for a wrong sum; told only to the holder of the channel's key. */
 export interface Correction {
   readonly channelState: ChannelStateExtra;
   /** absent: the node has no voucher of the channel. */

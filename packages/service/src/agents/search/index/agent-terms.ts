@@ -4,7 +4,7 @@ import { IntSlab, sizeClassOf } from './int-slab.ts';
 import type { ListingRow } from './listing-fields.ts';
 import type { PostingStore } from './posting-store.ts';
 
-/** Where a word stands: anywhere, in name or tags, in the name. A term has a set for each; words in the name are in all three. */
+/** Place of a word: anywhere, in name or tags, in the name. A term has a set for each; words in the name are in all three. */
 export type Level = 0 | 1 | 2;
 export const LEVELS = 3;
 

@@ -6,7 +6,7 @@ export type ColumnField = Exclude<AgentSortField, 'relevance'>;
 
 export const columnFields: readonly ColumnField[] = ['name', ...numberFieldNames];
 
-/** What agents are filtered and sorted by, by ordinal. */
+/** Values by which agents are filtered and sorted, by ordinal. */
 export class Columns {
   capacity = 1024;
   readonly ids: string[] = [];
@@ -111,7 +111,7 @@ export function idKey(id: string): number {
   let isOver = false;
   for (let index = PREFIX.length; index < PREFIX.length + KEY_CHARS; index++) {
     const code: number = isOver ? END : idCharacter(id.charCodeAt(index));
-    // What follows an unusual character is left to the comparison of the texts.
+    // The rest after an unusual character is left to the comparison of the texts.
     isOver ||= code === END || code === LOW || code === BETWEEN || code === HIGH;
     key = key * 40 + code;
   }

@@ -71,7 +71,7 @@ function commonTerms({ lexicon, postings }: Shelf, mark: '=' | '@', limit: numbe
 
 const mostFirst = (a: TermCount, b: TermCount): number => b.count - a.count || (a.term < b.term ? -1 : 1);
 
-/** How many of the matches have each term, most first; none without any. */
+/** Number of matches per term, most first; terms without a match are left out. */
 function countTerms(shelf: Shelf, matches: OrdinalSet, terms: readonly string[]): TermCount[] {
   const { postings, lexicon } = shelf;
   const sets = terms.map((term) => setId(lexicon.idOf(term) as number, 0));

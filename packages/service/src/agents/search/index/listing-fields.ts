@@ -1,7 +1,7 @@
 import type { AgentQuery, AgentSortField } from '@agent-network/contracts/agents/agent-search';
 import { parseUsdc } from '@agent-network/contracts/money';
 
-/** What the listing knows of an agent. */
+/** An agent's fields in the listing. */
 export interface ListingRow {
   readonly id: string;
   readonly name: string;

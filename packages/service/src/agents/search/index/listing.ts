@@ -40,7 +40,7 @@ export interface Hit {
 }
 
 export interface ListingPage {
-  /** How many agents match, exactly. */
+  /** Number of matching agents, exact. */
   readonly total: number;
   readonly hits: readonly Hit[];
   /** The end of this page, when agents follow; else null. */
@@ -81,7 +81,7 @@ export interface ListedFacts {
   readonly reputation: number;
 }
 
-/** What a task asks for, and of whom. */
+/** A search by task: its words and the conditions on agents. */
 export interface TaskQuestion {
   /** The words of the task that can decide, see `taskWords`. */
   readonly words: readonly string[];
@@ -99,7 +99,7 @@ export interface TaskQuestion {
   readonly limit: number;
 }
 
-/** What an agent is scored by. */
+/** Facts by which an agent is scored for a task. */
 export interface TaskFacts {
   readonly id: string;
   readonly isVerified: boolean;
@@ -119,7 +119,7 @@ export interface TaskHit extends TaskFacts {
 export type TaskScore = (facts: TaskFacts, usualMicro: bigint) => number;
 
 export interface TaskAnswer {
-  /** Those within the price, best first, then the one of `also`. */
+  /** Hits within the price, best first, then the one of `also`. */
   readonly hits: readonly TaskHit[];
   /** Number of agents that match, whatever their price. */
   readonly considered: number;
@@ -158,8 +158,8 @@ export interface ListingIndex {
   /** Online agents that have any of the terms and fit the wish, best reputation first; at most 30. Of many terms the 60 rarest count. */
   withTerms(terms: readonly string[], wish: AlternativeWish): string[];
   /**
-   * Online agents that have a deciding word of the task, or the capabilities that it asks for: verified ones first, then the highest scores.
-   * Of words that very many agents have, the agents of best reputation are scored.
+   * Online agents that have a deciding word of the task, or the capabilities that it asks for: verified ones first, then the highest
+   * scores. Of words that very many agents have, the agents of best reputation are scored.
    */
   forTask(question: TaskQuestion, score: TaskScore): TaskAnswer;
 }

@@ -1,7 +1,7 @@
 import type { SortedList, Spot } from '../../../lib/sorted-list.ts';
 import type { OrdinalSet } from './sets.ts';
 
-/** How many limits are kept as bits, besides none and all. */
+/** Number of limits kept as bits, besides none and all. */
 const KEPT = 64;
 /** A limit is kept when it is further from all others than this part of all agents. */
 const STEP = 128;
@@ -29,7 +29,7 @@ export class RangeSets {
     this.#keyOf = keyOf;
   }
 
-  /** Those with keys up to the limit. `words`: the length of bits. */
+  /** The ordinals with keys up to the limit. `words`: the length of bits. */
   upTo(limit: number, words: number): OrdinalSet {
     const exact = this.#kept.find((each) => each.limit === limit);
     if (exact) return this.#asSet(exact);

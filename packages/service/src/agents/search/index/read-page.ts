@@ -10,9 +10,9 @@ import type { Shelf, usualCosts } from './shelf.ts';
 /** Matches among which the page is looked for. */
 interface Part {
   has(ordinal: number): boolean;
-  /** How many there are, or are likely to be. */
+  /** Number of matches, exact or estimated. */
   readonly size: number;
-  /** How many are looked at to gather them, and what that costs. */
+  /** Number of entries read to gather the matches: the cost of this way. */
   readonly candidates: number;
   readonly cost: number;
   gather(): Int32Array;
@@ -150,7 +150,7 @@ export class PageReader {
     return (ordinal) => --this.#steps < 0 || (part.has(ordinal) && this.#take(ordinal));
   }
 
-  /** Where agents behind the mark begin, going forward; going backward, where they end. */
+  /** Position after the mark, going forward; before it, going backward. */
   #spotOf(field: ColumnField, { values, id }: Mark, isForward: boolean): Spot {
     const sign = bestFirst[field] === 'asc' ? 1 : -1;
     const least = isForward ? 1 : 0;

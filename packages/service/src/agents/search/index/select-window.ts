@@ -1,7 +1,7 @@
 /** Fewer are sorted at once. */
 const FEW = 48;
 
-/** What agents are compared by, one after the other: numbers that order them, and at last a comparison of all that there is. */
+/** Comparisons of agents, one after the other: numbers that order them, and at last one of all fields. */
 export interface Ranking {
   /** The number at a depth; null: there are no more. `reference`: any agent that all others are equal to so far. */
   rankAt(depth: number, reference: number): ((ordinal: number) => number) | null;

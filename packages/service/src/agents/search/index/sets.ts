@@ -90,7 +90,7 @@ function keepBits(bits: Int32Array, other: Int32Array): number {
   return size;
 }
 
-/** Those in all sets; null without sets. */
+/** The intersection of the sets; null without sets. */
 export function intersectAll(sets: readonly OrdinalSet[]): OrdinalSet | null {
   const [first, second, ...others] = sets.toSorted((a, b) => a.size - b.size);
   if (first === undefined || second === undefined) return first ?? null;
@@ -146,7 +146,7 @@ function addTo(into: Int32Array, { list, bits }: OrdinalSet): void {
     into[ordinal >>> 5] = (into[ordinal >>> 5] as number) | (1 << (ordinal & 31));
 }
 
-/** Those that pass. */
+/** The ordinals that pass the test. */
 export function keepIf(set: OrdinalSet, test: (ordinal: number) => boolean): OrdinalSet {
   const found = new Int32Array(set.size);
   let size = 0;
@@ -175,7 +175,7 @@ export function ordinalsOf({ size, list, bits }: OrdinalSet): Int32Array {
   return found;
 }
 
-/** How many are in both. */
+/** Size of the intersection. */
 export function countBoth(one: OrdinalSet, other: OrdinalSet): number {
   if (one.bits && other.bits) {
     const length = Math.min(one.bits.length, other.bits.length);

@@ -58,7 +58,7 @@ export const decidingWords = <Word extends CountedWord>(words: readonly Word[], 
 const FREE_WORDS = 40;
 
 /**
- * How well an agent covers the deciding words, 0 to 1: the weight of those that it has in the weight of all, less for an agent of many
+ * Coverage of the deciding words by an agent, 0 to 1: the weight of those that it has in the weight of all, less for an agent of many
  * words, so that a list of all words covers no task well.
  */
 export function coverageOf(deciding: readonly DecidingWord[], has: (index: number) => boolean, length: number): number {

@@ -110,7 +110,7 @@ function place(shard: Shard, hash: number, entry: number): void {
   shard.used++;
 }
 
-/** What is left out in each variant: nothing, or one character; of a run of equal ones it does not matter which. */
+/** Positions left out of a word, one variant each: none, or one character; of a run of equal characters only one. */
 function variantsOf(characters: readonly number[]): number[] {
   const variants: number[] = [];
   if (characters.length < MIN_CHARS) return variants;

@@ -21,7 +21,7 @@ export interface A2aStream<T> {
 const takesV1 = ({ extensions }: A2aCall) =>
   !extensions.includes(X402_EXTENSIONS[0]) && extensions.includes(X402_EXTENSIONS[1]);
 
-/** How a client wants a task to be shown. */
+/** The form in which a client wants a task. */
 export const shapeOf = (
   call: A2aCall,
   params: { readonly configuration?: { readonly historyLength?: number | undefined } | null | undefined },

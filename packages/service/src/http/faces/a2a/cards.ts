@@ -69,7 +69,7 @@ function partsOf({ url, capabilities, ...described }: Described): CardParts {
   };
 }
 
-/** What a skill says of the types that count for calls of its capability. */
+/** A skill's schemas: those of the types that count for calls of its capability. */
 function typedSkill(types: AgentTypes, capability: string): Partial<Skill> {
   const { inputSchema, outputSchema, examples = [] } = typesOfCall(types, capability);
   const texts = examples.map(({ description, input }) =>

@@ -1,11 +1,11 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 
-/** What the receiver of a task's pushes was told last. */
+/** The last state that the receiver of a task's pushes was told. */
 export type Told = 'nothing' | 'pending' | 'processing' | 'result' | 'ended';
 
 export interface Push {
   readonly what: 'task' | 'status' | 'result';
-  /** What it has been told then. */
+  /** The state that it has been told by then. */
   readonly told: Told;
 }
 

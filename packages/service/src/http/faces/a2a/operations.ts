@@ -11,7 +11,7 @@ import { sendMessage, streamMessage } from './send-message.ts';
 import { once } from './streams.ts';
 import { cancelTask, findTask, listTasks, subscribeToTask } from './task-operations.ts';
 
-/** What an operation answers with: a value, or a stream. */
+/** Answer of an operation: a value, or a stream. */
 export type Answer = { readonly value: unknown } | { readonly stream: A2aStream<wire.StreamResponse> };
 
 type Run = (ctx: HttpContext, call: A2aCall, given: unknown) => Promise<Answer>;

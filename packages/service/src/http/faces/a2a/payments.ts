@@ -15,7 +15,7 @@ const ERROR = 'x402.payment.error';
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** What a client's message says of payment. */
+/** The payment step in a client's message. */
 export type PaymentStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected' }

@@ -11,7 +11,7 @@ import { findTask } from './task-operations.ts';
 
 const MOST = { ofTask: 5, ofAccount: 200 };
 
-/** What a push is sent with, beside its body. */
+/** Credentials sent with a push, beside its body. */
 export interface PushSecrets {
   readonly token?: string | undefined;
   readonly credentials?: string | undefined;

@@ -2,7 +2,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Told } from './next-push.ts';
 import type { Version } from './protocol/versions.ts';
 
-/** Where a caller wants to be told of a task. */
+/** A caller's address for pushes of a task. */
 export interface PushRow {
   readonly taskId: string;
   readonly id: string;

@@ -20,7 +20,7 @@ import { awaitPayment, type PayableCall, paymentFor, unpaidTask } from './unpaid
 /** Longer than the deadline of any request that somebody waits for. */
 const MAX_WAIT_MS = 15 * 60_000;
 
-/** What a message came to: a request that was started or found, or a task that does not run. */
+/** Outcome of a message: a request that was started or found, or a task that does not run. */
 type Begun =
   | { readonly started: Started; readonly shape: TaskShape; readonly settledBy: SettledBy }
   | { readonly started: null; readonly task: WireTask };

@@ -80,7 +80,7 @@ async function tellAll(ctx: PushContext, first: PushRow, signal: AbortSignal): P
   }
 }
 
-/** What goes with the messages; null: it was sealed with another secret of the node, and is lost. */
+/** Credentials of the pushes; null: they were sealed with another secret of the node, and are lost. */
 function secretsOf({ secrets }: HasSecrets, { sealed }: PushRow): PushSecrets | null {
   const opened = secrets.openOrNull(sealed);
   return opened === null ? null : JSON.parse(opened);

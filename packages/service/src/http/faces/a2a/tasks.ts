@@ -11,7 +11,7 @@ export const INVOKE_EXTENSION = 'urn:agent-network:invoke';
 export type TaskRecord = Pick<InvocationCreated, 'requestId' | 'status' | 'createdAt'> &
   Partial<RequestRecord> & { readonly resultToken?: string | undefined };
 
-/** What is known of a task beside its record. */
+/** Facts of a task beside its record. */
 export interface TaskShape {
   /** Of the client's message; undefined: as the record has it. */
   readonly contextId?: string | undefined;
@@ -37,7 +37,7 @@ const states: Record<RequestRecord['status'], TaskState> = {
 export const statusOf = (state: TaskState): RequestRecord['status'] | undefined =>
   (Object.keys(states) as RequestRecord['status'][]).find((status) => states[status] === state);
 
-/** Where the context and the message of a task stand in the metadata of its request. */
+/** Field of the request's metadata that holds the context and the message of a task. */
 const A2A = 'a2a';
 
 export const a2aMetadata = (contextId: string | undefined, messageId: string) => ({

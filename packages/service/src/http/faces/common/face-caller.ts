@@ -7,8 +7,8 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { addressOf } from '../../request/remote-address.ts';
 
 /**
- * Identifies the caller of a face by its key or identityToken. Without one it is anonymous. A bad one is refused, also where none is needed,
- * and counts against the network address. Session cookies do not count: a face is not for pages of the node.
+ * Identifies the caller of a face by its key or identityToken. Without one it is anonymous. A bad one is refused, also where none is
+ * needed, and counts against the network address. Session cookies do not count: a face is not for pages of the node.
  */
 export async function identifyFaceCaller(
   ctx: HttpContext,
@@ -29,5 +29,5 @@ export async function identifyFaceCaller(
   }
 }
 
-/** What a request of a face counts as, before it is known what it calls. */
+/** Kind of a face's request before its call is known. */
 export const API = { limit: 'api', method: 'POST', auth: 'none' } as const;

@@ -44,7 +44,7 @@ export interface Purchase {
 
 /** A request as it was started, or as a repetition found it. */
 export interface Started {
-  /** What the start is answered with: the record if it has ended. To callers without a key, with the token that reads it. */
+  /** Answer to the start: the record if it has ended. To callers without a key, with the token that reads it. */
   readonly first: Answered<(InvocationCreated | RequestRecord) & { readonly resultToken?: string | undefined }>;
   /** Its end, when this process runs it. */
   readonly ending: Promise<Invocation> | null;
@@ -52,13 +52,13 @@ export interface Started {
   readonly isWithheld: boolean;
   /** The settlement of its x402 payment as it began; null: it was paid otherwise. */
   readonly settlement: SettleResponse | null;
-  /** What was started or found by a payment; null: a repetition found it otherwise. */
+  /** Request that a payment started or found; null: a repetition found it otherwise. */
   readonly invoked: Invoked | null;
 }
 
 /**
- * Starts an invocation: the same purchase as POST /invoke/{agentId}, or for a caller without a key as POST /x402/{agentId}, with their checks,
- * limits and repetitions. It is kept from here on, also when the client hangs up: go on with `followStarted`.
+ * Starts an invocation: the same purchase as POST /invoke/{agentId}, or for a caller without a key as POST /x402/{agentId}, with their
+ * checks, limits and repetitions. It is kept from here on, also when the client hangs up: go on with `followStarted`.
  */
 export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchase: Purchase): Promise<Started> {
   const { agentId, quoteId } = purchase;
@@ -93,7 +93,7 @@ function settlementIn(headers: Readonly<Record<string, string>>): SettleResponse
 }
 
 /**
- * How x402 paid for a request that has ended, also in the headers of the answer: what a voucher was charged, its channel by now, and the
+ * The x402 settlement of a request that has ended, for the headers of the answer too: the charge of a voucher, its channel by now, and the
  * signed receipt of what was delivered, for the resource that the terms named. null: it was paid otherwise.
  */
 export async function settlementAtEnd(
@@ -115,7 +115,7 @@ export async function settlementAtEnd(
   return settlementIn(headers);
 }
 
-/** How a start was paid whose answer alone is known: a repetition under an Idempotency-Key finds that. */
+/** Payment of a start whose answer alone is known: a repetition under an Idempotency-Key finds that. */
 function paidAs({ payer, amount, transaction }: SettleResponse, x402Version: 1 | 2): Paid {
   const deposit = amount ? { amountMicro: BigInt(amount), transactionHash: transaction } : null;
   return { payment: payer ? { x402Version, authorization: { from: payer } } : null, deposit };
@@ -203,8 +203,8 @@ export interface Following extends Wait {
 }
 
 /**
- * The record of a request of the caller, when it has ended or the wait is over. The work goes on without whoever waits for it, and its result
- * is kept.
+ * The record of a request of the caller, when it has ended or the wait is over. The work goes on without whoever waits for it, and its
+ * result is kept.
  */
 export async function follow(
   ctx: HttpContext,

@@ -1,6 +1,6 @@
 import { isLoopbackHost } from '../../../lib/net/guarded-fetch-address.ts';
 
-/** Where the node listens, and the pages that may call its MCP face. */
+/** Address of the node, and the pages that may call its MCP face. */
 export interface McpPlace {
   readonly baseUrl: string;
   /** True if only programs of this machine reach the listener. */

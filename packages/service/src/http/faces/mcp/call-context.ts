@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 
-/** What tools know of the message that calls them. */
+/** Facts, for tools, of the message that calls them. */
 export interface CallContext {
   readonly mcpReq: {
     readonly _meta?: ServerContext['mcpReq']['_meta'];

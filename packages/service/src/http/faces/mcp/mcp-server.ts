@@ -13,7 +13,7 @@ import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
 
-/** What the node says of itself with each answer. */
+/** The node's description of itself in each answer. */
 export const serverInfo = { name: 'agent-network', title: 'Agent Network', version: NODE_VERSION };
 const capabilities = { tools: {}, extensions: { [TASKS]: {} } };
 const instructions =

@@ -23,7 +23,7 @@ export interface PlainCall {
   readonly id: string | number;
   readonly name: string;
   readonly args: unknown;
-  /** What its client says of itself. */
+  /** The client's description of itself. */
   readonly envelope: Readonly<Record<string, unknown>>;
 }
 

@@ -5,7 +5,7 @@ import type { CallContext } from './call-context.ts';
 /** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
 const MAX_BYTES = 256 * 1024;
 const MAX_CHARS = 2000;
-/** What a notification takes beside its message. */
+/** Size of a notification beside its message, in bytes. */
 const FRAME_BYTES = 160;
 
 /** Sends each event of a request as a progress notification, if the client asked for any. */

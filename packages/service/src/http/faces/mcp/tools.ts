@@ -138,7 +138,7 @@ async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<ty
 const cancelInvocation = async (ctx: HttpContext, { face, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>
   toolResult(await callEndpoint(ctx, face, 'cancelInvocation', { params: { requestId: args.requestId } }));
 
-/** What the tools of `/mcp` do. */
+/** Implementations of the tools of `/mcp`. */
 export const runTools: Runs<typeof mcpTools> = {
   search_agents: searchAgents,
   async get_agent(ctx, { face, args }) {
@@ -154,7 +154,7 @@ export const runTools: Runs<typeof mcpTools> = {
   get_balance: async (ctx, { face }) => toolResult(await callEndpoint(ctx, face, 'getBalance', {})),
 };
 
-/** What the tools of the endpoint of one agent do. */
+/** Implementations of the tools of one agent's endpoint. */
 export const runAgentTools: Runs<typeof mcpAgentTools> = {
   invoke: (ctx, call) => invoke(ctx, call, { agentId: call.agentId ?? '', tool: 'invoke' }),
   get_invocation: getInvocation,

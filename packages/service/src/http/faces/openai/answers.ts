@@ -26,7 +26,7 @@ export function usageOf(record: RequestRecord, promptChars: number): Usage {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, cost: Number(cost ?? 0) };
 }
 
-/** What this node adds to an answer. */
+/** Fields that this node adds to an answer. */
 export const ourPart = ({ requestId, status, cost, refund, result }: RequestRecord) => ({
   request_id: requestId,
   status,

@@ -12,7 +12,7 @@ export function textOfContent(content: Message['content']): string {
 export interface Conversation {
   /** Text of the last message of the user; null: there is none. */
   readonly task: string | null;
-  /** What was said before it, as `role: text` lines; null: nothing. */
+  /** The earlier messages, as `role: text` lines; null: none. */
   readonly context: string | null;
 }
 

@@ -32,7 +32,7 @@ interface Mounted {
   readonly purchases: Purchases;
 }
 
-/** What a route does: its status and JSON, or a stream. */
+/** Answer of a route: its status and JSON, or a stream. */
 type Answer =
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
   | Response;
@@ -83,7 +83,7 @@ function refused(
   return faceJson(ctx, c, { status: known.status, headers: all, json: JSON.stringify(known.body) });
 }
 
-/** What is not found is the agent, except among responses. */
+/** A 404 is about the agent, except among responses. */
 const isOfModel = (c: Context) =>
   ['/v1/chat/completions', '/v1/responses'].includes(c.req.path) || c.req.path.startsWith('/v1/models/');
 

@@ -6,7 +6,7 @@ import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../event-messages.ts';
 import { type A2aSaid, type A2aTask, partsOf, readSaid, resultOf, textsOf } from './a2a-wire.ts';
 
-/** What a stream has told of its task. */
+/** State of a task, as far as its stream has told. */
 export interface Streamed {
   readonly task: A2aTask | null;
   /** The agent answered with a message and made no task. */
@@ -14,8 +14,8 @@ export interface Streamed {
 }
 
 /**
- * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. `onTask` is
- * told the id of the task once.
+ * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. `onTask`
+ * is told the id of the task once.
  */
 export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,

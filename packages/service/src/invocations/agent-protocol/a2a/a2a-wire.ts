@@ -73,7 +73,7 @@ export interface A2aTask {
   readonly artifacts: readonly Json[];
 }
 
-/** What an answer or an event of a stream tells. */
+/** Contents of an answer or of a stream's event. */
 export type A2aSaid =
   | { readonly kind: 'task'; readonly task: A2aTask }
   | { readonly kind: 'message'; readonly parts: readonly Json[] }

@@ -6,7 +6,7 @@ import { describeError, failed, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../event-messages.ts';
 import { toResult } from './openai-result.ts';
 
-/** What has been streamed so far. */
+/** Progress of the stream so far. */
 interface Course {
   text: string;
   finishReason: unknown;

@@ -32,7 +32,7 @@ const PATIENCE = 8;
 const LONGEST_WAIT_MS = 25_000;
 /** More calls than this do not wait on one channel: they are told at once. */
 const MOST_WAITING = 256;
-/** How often the first of a line looks whether the turn of another process has ended. */
+/** Interval at which the first of a line checks whether the turn of another process has ended. */
 const FIRST_LOOK_MS = 10;
 const MOST_LOOK_MS = 100;
 /** Answers that are awaited here; those that come to other processes are forgotten. */

@@ -12,7 +12,7 @@ import { type ChannelTurns, createChannelTurns, type TurnStore } from './channel
 import type { Computed } from './judge-voucher.ts';
 import { type EarlierPurchase, findPurchases } from './purchase-store.ts';
 
-/** What is asked about the channel of a call. */
+/** Reads and checks of the channel of a call. */
 export interface Channels {
   /** The id and the signer that a voucher has, whatever it says of itself. */
   compute(voucher: ShownVoucher['voucher']): Computed;

@@ -12,7 +12,7 @@ const LONGEST_WINDOW_S = 86_400n;
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-/** What was computed of a shown voucher: the id of its channel, and the key that signed it; null: none, or not strictly. */
+/** Values computed from a shown voucher: the id of its channel, and the key that signed it; null: none, or not strictly. */
 export interface Computed {
   readonly channelId: string;
   readonly signer: string | null;

@@ -117,7 +117,7 @@ export const CreatePushConfig = PushConfig.extend({ taskId });
 export const PushConfigId = z.object({ taskId, id: taskId });
 export const PushConfigsOf = z.object({ taskId });
 
-/** What the face writes. */
+/** A part that the face writes. */
 export type WirePart = { readonly text: string } | { readonly data: unknown };
 
 export interface WireMessage {

@@ -1,7 +1,7 @@
 import { pointStore } from '../../../../chain/point-store.ts';
 import type { Sql, Tx } from '../../../../db/sql.ts';
 
-/** What the chain says of a channel; see the table `channel`. */
+/** State of a channel on the chain; see the table `channel`. */
 export interface ChannelReading {
   readonly id: string;
   readonly balanceMicro: bigint;
@@ -57,7 +57,7 @@ export async function wasReadAt(sql: Sql, channelId: string, block: bigint): Pro
   return rows.length > 0;
 }
 
-/** Those of these ids that the node has channels of. */
+/** The given ids of which the node has channels. */
 export async function knownChannels(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>('known-channels', 'select id from channel where id = any($1)', [ids]);
   return rows.map(({ id }) => id);
@@ -97,7 +97,7 @@ export async function makeDue(sql: Sql, chainId: number, afterBlock: bigint | nu
 /** Up to where events of the settlement contract were read. */
 export const channelPoints = pointStore('channel_point');
 
-/** Whether a channel holds this much by the books. */
+/** True if a channel holds this much by the books. */
 export async function isBalanceAtLeast(sql: Sql, id: string, micro: bigint): Promise<boolean> {
   const rows = await sql.query('is-channel-balance', 'select 1 from channel where id = $1 and balance_micro >= $2', [
     id,

@@ -15,7 +15,7 @@ import { readAtHead } from './refresh-channels.ts';
 /** After a longer pause all channels are read, instead of the events of the time between. */
 const MAX_GAP = 20_000n;
 
-/** What a run has found out. */
+/** Findings of a run. */
 export interface ChannelNews {
   /** Channels whose payers have begun to withdraw: what they owe has to be claimed before they can finish. */
   readonly withdrawRequested: readonly string[];

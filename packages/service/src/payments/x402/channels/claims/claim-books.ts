@@ -10,8 +10,8 @@ export interface ChannelBooking {
 }
 
 /**
- * What brings the books of a channel to its state on chain; null: that was not read. A claim turns a voucher into a claimed amount. What is
- * charged above balance and claims can never be claimed: a loss, until a later deposit makes it good.
+ * The booking that brings the books of a channel to its state on chain; null: that was not read. A claim turns a voucher into a claimed
+ * amount. What is charged above balance and claims can never be claimed: a loss, until a later deposit makes it good.
  */
 export function bookingOfChannel(booked: BookedChannel, onChain: ChannelOnChain | null): ChannelBooking {
   const claimedMicro = onChain?.claimedMicro ?? booked.claimedMicro;

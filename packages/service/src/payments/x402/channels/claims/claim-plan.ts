@@ -30,7 +30,7 @@ export interface ClaimRules {
   readonly thresholdMicro: bigint;
   /** Less is not worth its gas, except at the end of a channel. */
   readonly minMicro: bigint;
-  /** What has been owed for this long is claimed. */
+  /** Age from which an owed amount is claimed. */
   readonly intervalMs: number;
 }
 
@@ -45,7 +45,7 @@ export interface PlannedClaim {
   readonly voucher: Voucher;
   /** New total of all claims of the channel. */
   readonly totalMicro: bigint;
-  /** What this claim adds. */
+  /** Amount that this claim adds. */
   readonly valueMicro: bigint;
   readonly reason: ClaimReason;
 }

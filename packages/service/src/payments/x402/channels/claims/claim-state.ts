@@ -8,7 +8,7 @@
 export const claimStates = ['sent', 'done', 'failed'] as const;
 export type ClaimState = (typeof claimStates)[number];
 
-/** What is known of the transaction of a claim. `moved`: a block has it, but not the one that was recorded. */
+/** State of a claim's transaction. `moved`: a block has it, but not the one that was recorded. */
 export type ClaimSight = 'open' | 'mined' | 'reverted' | 'given up' | 'moved';
 
 const next: Readonly<Record<ClaimState, Readonly<Record<ClaimSight, ClaimState>>>> = {

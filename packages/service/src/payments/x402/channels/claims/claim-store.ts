@@ -59,7 +59,7 @@ const oldestCall = (name: string, condition: string) => `
 
 const oldestCharged = oldestCall('oldest', 'charged_micro > 0');
 
-/** Which channels may be worth a claim: those that owe an amount, or since a time, and those whose payer withdraws. */
+/** Selects the channels that may be worth a claim: those that owe an amount, or since a time, and those whose payer withdraws. */
 export interface UnclaimedFilter {
   readonly chainId: number;
   /** Only channels whose claims this wallet signs. */

@@ -41,7 +41,7 @@ export async function creditLostCharges(ctx: ChainContext): Promise<void> {
     );
 }
 
-/** What a channel was charged beyond the books, as far as its claims are deep. */
+/** Amount that a channel was charged beyond the books, as far as its claims are deep. */
 function lostOf(
   { claimedMicro, chargedMicro, reservedMicro }: BookedChannel,
   deep: ChannelOnChain | undefined,
@@ -61,7 +61,7 @@ async function creditOne(
   const ownerId = (await accountsOfWallets(tx, [payer])).get(payer);
   const credit = ownerId === undefined ? await openSuspense(tx, payer, now) : await openTreasury(tx, ownerId, now);
   const account = channelAccountId(id);
-  // What a channel was charged never falls: each sum is credited once.
+  // The charged sum of a channel never falls: each sum is credited once.
   const turn = `${id}:${chargedMicro}`;
   return [
     { id: `lost_voucher:${turn}`, debit: VOUCHERS, credit: account, amountMicro, kind: 'voucher', subjectId: id },

@@ -33,9 +33,9 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Gives a payer back what is left in its channel, or a part of it: one transaction that claims and sweeps what is charged, when all is
- * refunded, and refunds. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain has decided.
- * The same payload gets the same answer. Throws RATE_LIMITED after too many refunds, and UNAVAILABLE when the chain has not decided in
- * time: shown again, the payload gets the outcome.
+ * refunded, and refunds. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain
+ * has decided. The same payload gets the same answer. Throws RATE_LIMITED after too many refunds, and UNAVAILABLE when the chain has not
+ * decided in time: shown again, the payload gets the outcome.
  */
 export async function refundChannel(ctx: ClaimContext, ask: RefundAsk): Promise<RefundAnswer> {
   const find = () => findRefund(ctx.db, ask.channelId, ask.payloadKey);
@@ -122,7 +122,7 @@ function refundCallOf(
   const refund = refundCall(config, amountMicro, onChain.refundNonce, signature);
   const entry = { channelId, config, ...voucher, totalMicro: channel.chargedMicro };
   const claims = of.isFull && channel.chargedMicro > onChain.claimedMicro ? [entry] : [];
-  // What is claimed is swept as well: perhaps nothing else will be claimed that would bring it into the wallet.
+  // The claimed amount is swept as well: perhaps nothing else will be claimed that would bring it into the wallet.
   const calls = claims.flatMap((each) => [
     claimCall([each], wallet.signDigest(digests.claimBatchDigest([each]))),
     sweepCall(chain.wallet, chain.token),

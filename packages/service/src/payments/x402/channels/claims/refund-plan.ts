@@ -1,4 +1,4 @@
-/** What a refund is asked for: the payload of type `refund`, whose signature and configuration have been judged. */
+/** A request for a refund: the payload of type `refund`, whose signature and configuration have been judged. */
 export interface RefundAsk {
   readonly channelId: string;
   /** For exactly what is charged. */

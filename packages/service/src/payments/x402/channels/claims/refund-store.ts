@@ -8,7 +8,7 @@ export interface ChannelRefund {
   readonly nonce: bigint;
   readonly claimId: string;
   readonly state: 'sent' | 'done' | 'failed';
-  /** What the chain gave back; null: not known. */
+  /** Amount that the chain refunded; null: not known. */
   readonly refundedMicro: bigint | null;
   readonly transactionHash: string;
 }

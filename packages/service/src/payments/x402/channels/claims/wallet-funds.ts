@@ -9,7 +9,7 @@ import type { ChannelClaimer } from './claimer.ts';
 const WAIT_MS = 10_000;
 
 /**
- * What the wallet pays may still be owed by channels: it is claimed and swept when it is needed. Nothing is written for the payout before,
+ * Claims and sweeps what channels owe when the wallet needs it for a payout. Nothing is written for the payout before,
  * so a process that dies here leaves a claim as any other.
  */
 export function createWalletFunds(ctx: ClaimContext, claimer: ChannelClaimer): WalletFunds {

@@ -24,7 +24,7 @@ function stateOf(channel: ChannelFacts): ChannelState {
   return remainingOf(channel) > 0n ? 'open' : 'used_up';
 }
 
-/** When the payer can take the rest out by itself. */
+/** Time from which the payer can withdraw the rest by itself. */
 export const availableAt = (requestedAt: Date, withdrawDelayS: number): Date =>
   new Date(requestedAt.getTime() + withdrawDelayS * 1000);
 
