@@ -13,6 +13,7 @@ let node: ReturnType<typeof at>;
 let agent: TestAgent;
 let ann: Client;
 let webhookId: string;
+let withHeadersId: string;
 const delivered: (string | undefined)[] = [];
 const receiver = createServer((request, response) => {
   delivered.push(request.headers['webhook-signature']?.toString());
@@ -35,6 +36,10 @@ beforeAll(async () => {
     body: { url, eventTypes: ['agent.owner_changed'] },
   });
   webhookId = made.body.data?.webhookId;
+  const withHeaders = { name: 'x', capabilities: ['x'], rates: { perRequest: '0' }, endpoint: 'http://127.0.0.1:1/' };
+  const upstream = { headers: { authorization: 'Bearer of-the-owner' } };
+  const added = await node.request('POST', '/agents', { key: ann.key, body: { ...withHeaders, upstream } });
+  withHeadersId = added.body.data?.id;
   expect((await node.request('POST', `/invoke/${agent.id}`, keyed())).body.data).toMatchObject({ status: 'completed' });
   await first.terminate();
   node = at(cluster, await cluster.startProcess({ SECRET_KEY: 'b'.repeat(32) }));
@@ -69,6 +74,16 @@ describe('an agent whose identityToken is lost', () => {
   it('is taken out by its next check, however alive its endpoint is', async () => {
     await askDatabase(cluster.databaseUrl, 'update agent set next_check_at = now() where id = $1', [agent.id]);
     await untilStatus(node, agent.id, 'offline');
+  });
+});
+
+describe('an agent whose upstream headers are lost', () => {
+  const update = (change: object) =>
+    node.request('PUT', `/agents/${withHeadersId}`, { key: ann.key, body: change }).then(({ status }) => status);
+
+  it('can be changed in all that does not concern its endpoint, and gets headers again', async () => {
+    expect(await update({ description: 'New.', rates: { perRequest: '0.10' } })).toBe(200);
+    expect(await update({ upstream: { headers: { authorization: 'Bearer given-again' } } })).toBe(200);
   });
 });
 

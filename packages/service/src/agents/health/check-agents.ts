@@ -177,12 +177,17 @@ function eventOf(agent: Agent, failedInARow: number, passedInARow: number): Agen
   return passedInARow >= ANSWERS_UNTIL_UP && agent.isAccepting ? 'came_up' : null;
 }
 
-/** True when the endpoint, how it is called, and the secret that proves it are still those of the check. */
+/** True when the endpoint, how it is called, its credentials, and the secret that proves it are still those of the check. */
 const isAsChecked = (current: Agent, checked: Agent): boolean =>
   current.endpoint === checked.endpoint &&
   current.protocol === checked.protocol &&
   JSON.stringify(current.upstream) === JSON.stringify(checked.upstream) &&
-  current.tokenSealed?.equals(checked.tokenSealed ?? Buffer.alloc(0)) === true;
+  isSameSeal(current.upstreamHeadersSealed, checked.upstreamHeadersSealed) &&
+  current.tokenSealed !== null &&
+  isSameSeal(current.tokenSealed, checked.tokenSealed);
+
+const isSameSeal = (one: Buffer | null, other: Buffer | null): boolean =>
+  one === null || other === null ? one === other : one.equals(other);
 
 /** Applies a result to the current state of the agent, which may have been changed or removed during the check. */
 async function record(

@@ -12,9 +12,19 @@ export const isHeirOf = (caller: { address: string }, agent: Pick<Agent, 'frozen
   agent.frozenAt !== null && agent.owner === caller.address;
 
 /**
+ * Replaces an agent's identityToken, in the transaction that holds its lock and consumes the wallet proof of its owner; returns the new one,
+ * with which the endpoint has to be proven.
+ */
+export async function renewIdentityToken(ctx: HasClock & HasSecrets, tx: Tx, agent: Agent): Promise<string> {
+  const now = ctx.clock.now();
+  const { identityToken, change } = newToken(ctx, agent, now);
+  await changeAgent(tx, agent, change, now);
+  return identityToken;
+}
+
+/**
  * Transfers an agent with its treasury to the account of its new owner, in the transaction that holds its lock and consumes the wallet
- * proof. The former owner knows the identityToken, which can spend the agent's money: a new token is issued and returned, and the endpoint
- * has to be proven with it.
+ * proof. The former owner knows the identityToken, which can spend the agent's money: a new one is returned, as by `renewIdentityToken`.
  */
 export async function transferAgent(
   ctx: HasClock & HasSecrets,
@@ -23,23 +33,31 @@ export async function transferAgent(
   agent: Agent,
 ): Promise<string> {
   const now = ctx.clock.now();
-  const identityToken = `0x${randomBytes(32).toString('hex')}`;
-  const change = {
+  const { identityToken, change } = newToken(ctx, agent, now);
+  const transferred = {
+    ...change,
     accountId: caller.accountId,
     ownedSince: now,
     frozenAt: null,
-    tokenHash: hashSecret(identityToken),
-    tokenSealed: ctx.secrets.seal(identityToken),
     // The credentials of the former owner.
     upstream: { ...agent.upstream, headers: [] },
     upstreamHeadersSealed: null,
+  };
+  await changeAgent(tx, agent, transferred, now);
+  await giveTreasury(tx, agent.id, caller.accountId);
+  return identityToken;
+}
+
+function newToken({ secrets }: HasSecrets, { status }: Agent, now: Date) {
+  const identityToken = `0x${randomBytes(32).toString('hex')}`;
+  const change = {
+    tokenHash: hashSecret(identityToken),
+    tokenSealed: secrets.seal(identityToken),
     endpointProvenAt: null,
-    status: nextAgentStatus(agent.status, 'endpoint_changed'),
+    status: nextAgentStatus(status, 'endpoint_changed'),
     checksDone: 0,
     nextCheckAt: now,
     updatedAt: now,
   };
-  await changeAgent(tx, agent, change, now);
-  await giveTreasury(tx, agent.id, caller.accountId);
-  return identityToken;
+  return { identityToken, change };
 }

@@ -94,6 +94,8 @@ function upstreamChange(
   input: AgentUpdate,
   now: Date,
 ): { change: AgentChange; names: string[] } {
+  if ([input.endpoint, input.protocol, input.upstream].every((each) => each === undefined))
+    return { change: {}, names: [] };
   const after = mergeUpstream(secrets, agent, input);
   const isMoved = after.endpoint !== agent.endpoint;
   const isTranslated = after.protocol !== agent.protocol;

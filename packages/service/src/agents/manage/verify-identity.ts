@@ -17,7 +17,7 @@ import { verifyAgent } from '../health/verify-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
-import { isHeirOf, transferAgent } from './transfer-agent.ts';
+import { isHeirOf, renewIdentityToken, transferAgent } from './transfer-agent.ts';
 
 type VerifyContext = CheckContext & ChallengeContext & HasAgentChecks;
 type Verified = DataOf<Api['verifyIdentity']>;
@@ -58,9 +58,10 @@ async function proveOwner(
   const verified = await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
     const before = await lockAgentRow(tx, agentId);
-    const isNewToken = newIdentityToken === true && before && isOwnersAgent(before, caller, address);
-    const identityToken =
-      before && (isNewToken || isHeirOf(caller, before)) ? await transferAgent(ctx, tx, caller, before) : null;
+    let identityToken: string | null = null;
+    if (before && isHeirOf(caller, before)) identityToken = await transferAgent(ctx, tx, caller, before);
+    else if (before && newIdentityToken === true && isOwnersAgent(before, caller, address))
+      identityToken = await renewIdentityToken(ctx, tx, before);
     await recordProvenOwner(ctx, tx, caller.accountId, now);
     const agent = await findAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');

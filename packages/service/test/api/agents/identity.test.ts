@@ -192,6 +192,28 @@ describe('a wallet challenge', () => {
     await second.die();
   });
 
+  it('gives the owner a new identityToken, and leaves the agent its headers and its past calls', async () => {
+    const account = await unprovenOwner();
+    const { accountId } = account;
+    const its = await startTestAgent(h, { owner: account, perRequest: '0', capabilities: ['renewed'] });
+    const reader = { accountId, name: 'reader', scopes: ['payments:read'], expiresAt: null } as const;
+    const { apiKey } = await issueApiKey(h.ctx, reader);
+    const upstream = { headers: { 'X-Team': 'blue' } };
+    await h.request('PUT', `/agents/${its.id}`, { key: account.key, body: { upstream } });
+    const call = { key: account.key, body: { task: 'before' }, headers: { 'x-sync': 'true' } };
+    expect((await h.request('POST', `/invoke/${its.id}`, call)).body.data.status).toBe('completed');
+    clock.advance(1000);
+    const { challengeId, message } = await challenge(its.id, account.key);
+    const signature = await account.wallet.signMessage({ message });
+    const { body } = await verify({ challengeId, signature, newIdentityToken: true }, account.key);
+    expect(body.data.identityToken).toMatch(/^0x[0-9a-f]{64}$/);
+    const own = await h.request('GET', `/account/agents?agentId=${its.id}`, { key: apiKey });
+    expect(own.body.data.agents[0].upstream.headers).toEqual({ 'X-Team': '***' });
+    const { calls } = (await h.request('GET', `/agents/${its.id}/calls`, { key: apiKey })).body.data;
+    expect(calls).toHaveLength(1);
+    await its.die();
+  });
+
   it.each([
     ['says yes', '0x631626ba7e60e01b60005260206000f3', 'eip1271'],
     ['says no', '0x63ffffffff60e01b60005260206000f3', null],

@@ -125,6 +125,31 @@ describe('why an agent takes no calls', () => {
   });
 });
 
+it('the result of a check that began before the owner changed the credentials is not recorded', async () => {
+  let isHeld = false;
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const site = await startSite(
+    async (request, response) => {
+      const isOld = request.headers.authorization === `Bearer ${SECRET}`;
+      if (!isHeld || !isOld) return void response.end('{}');
+      held.resolve();
+      await released.promise;
+      response.writeHead(500).end();
+    },
+    { isProven: true },
+  );
+  isHeld = true;
+  clock.advance(120_000);
+  const checks = checkDueAgents(h.ctx);
+  await held.promise;
+  const body = { upstream: { headers: { authorization: 'Bearer credentials-that-are-new' } } };
+  expect((await h.request('PUT', `/agents/${site.id}`, { key: owner.key, body })).status).toBe(200);
+  released.resolve();
+  await checks;
+  await checkDueAgents(h.ctx);
+  expect(await own(site)).toMatchObject({ status: 'online', fault: null });
+});
+
 it('a pending agent that shows its token in a heartbeat is challenged again, at most every five seconds', async () => {
   const site = await startSite((_, response) => void response.end('{}'), { isProven: false });
   const untilPosts = (count: number) =>
