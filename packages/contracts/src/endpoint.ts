@@ -25,8 +25,10 @@ export interface Endpoint {
   readonly keyless?: 'pays' | 'reads';
   /** The face that it is part of: without it there is no such call. */
   readonly face?: Face;
-  /** The scope that an API key needs. An identityToken may do what its agent may, whatever the scope. */
+  /** The scope that an API key or a session needs. An identityToken has those of `agentScopes`. */
   readonly scope?: Scope;
+  /** Refused to an identityToken, whatever the scope: it is about the whole account. */
+  readonly accountOnly?: true;
   /** A session needs no scope here, but a signature of the wallet as `proof` in the body. */
   readonly sessionProof?: true;
   /** Only from the node's own pages: calls that set or clear the session cookie are refused without their `Origin`. */

@@ -24,7 +24,7 @@ const Help = z.object({
     .meta({ examples: ['agentnet login'] }),
 });
 export type Help = z.infer<typeof Help>;
-/** Of answers that refuse for want of a right or of money. */
+/** A field of the answers that refuse a caller who lacks a right or money. */
 const help = Help.optional().describe(
   'How to get what is missing: every 401, 402 and 403 has it, and every lack of funds.',
 );

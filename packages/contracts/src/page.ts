@@ -13,9 +13,15 @@ export const pageQuery = {
   offset: queryInteger(0, 10_000).optional(),
 };
 
-/** Cursor of a page, in place of an offset: fast at any depth. */
-export const cursorQuery = {
-  cursor: z.string().max(200).optional().describe('`nextCursor` of the previous page; instead of `offset`.'),
+const Cursor = z.string().max(200).optional();
+
+/** Cursor of a page: fast at any depth. */
+export const cursorQuery = { cursor: Cursor.describe('`nextCursor` of the previous page.') };
+
+/** A page by its cursor, or by its offset. */
+export const cursorOrOffsetQuery = {
+  cursor: Cursor.describe('`nextCursor` of the previous page; instead of `offset`.'),
+  ...pageQuery,
 };
 
 /** A period of whole days. */

@@ -170,6 +170,7 @@ export const accessEndpoints = {
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     query: z.object({ days: queryInteger(1, 90).optional().describe('Default: 30.') }),
     data: z.object({

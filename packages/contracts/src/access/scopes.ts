@@ -22,5 +22,8 @@ export const nodeScopes = ['metrics:read', 'operator'] as const satisfies Scope[
 export const OwnScope = Scope.exclude(nodeScopes);
 export const ownScopes = OwnScope.options;
 
+/** Rights of an agent's identityToken: it invokes as its agent, and reads its agent's own money. */
+export const agentScopes: readonly Scope[] = ['invoke', 'payments:read'];
+
 /** Scopes of a new key by default: no withdrawals, no key management, no operator scope. */
 export const defaultScopes = ['agents:write', 'invoke', 'payments:read', 'payments:write'] as const satisfies Scope[];

@@ -64,6 +64,7 @@ export const agentCallEndpoints = {
     tag: 'Agents',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     params,
     query: z.object({
@@ -88,6 +89,7 @@ export const agentCallEndpoints = {
     tag: 'Agents',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     params,
     query: z.object({ days: PeriodDays.optional() }),
@@ -107,6 +109,7 @@ export const agentCallEndpoints = {
     tag: 'Agents',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     params,
     query: z.object({ days: PeriodDays.optional().describe('Days in UTC, with today: 1, 7 or 30 (default).') }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { identityTokenShownOnce, secretNotice, secretShownOnce } from '../access/shown-once.ts';
 import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
-import { cursorQuery, pageQuery, queryInteger } from '../page.ts';
+import { cursorOrOffsetQuery, queryInteger } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
 import { AgentMetadata } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
@@ -160,8 +160,7 @@ export const agentEndpoints = {
       maxPrice: Usdc.optional(),
       minReputation: queryInteger(0, 1000).optional(),
       status: z.enum(['online', 'offline', 'all']).optional().describe('Default: all.'),
-      ...cursorQuery,
-      ...pageQuery,
+      ...cursorOrOffsetQuery,
     }),
     data: z.object({
       agents: z.array(AgentListItem),

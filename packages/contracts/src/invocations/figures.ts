@@ -128,6 +128,7 @@ export const figureEndpoints = {
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     query: z.object({ days: PeriodDays.optional() }),
     data: Overview,
@@ -140,6 +141,7 @@ export const figureEndpoints = {
     tag: 'Account',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     query: z.object({
       agentId: Id.optional().describe('Only this one, if it is yours.'),

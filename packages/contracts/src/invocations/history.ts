@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { cursorQuery, dayQuery, pageQuery } from '../page.ts';
+import { cursorOrOffsetQuery, dayQuery } from '../page.ts';
 import { Duration, Id, plainText, Timestamp, Usdc } from '../scalars.ts';
 import { failureReasons, RequestedAgentId, requestStatuses } from './invocations.ts';
 
@@ -41,8 +41,7 @@ export const historyEndpoints = {
       contextId: z.string().max(256).optional().describe('Of requests that came as tasks of A2A: their context.'),
       changedAfter: Timestamp.optional().describe('The status changed last at this time or later.'),
       ...dayQuery,
-      ...cursorQuery,
-      ...pageQuery,
+      ...cursorOrOffsetQuery,
     }),
     data: z.object({
       requests: z.array(HistoryItem),

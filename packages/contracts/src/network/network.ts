@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentRegistrationFile } from '../agents/registration.ts';
 import { endpoint } from '../endpoint.ts';
-import { cursorQuery, queryInteger } from '../page.ts';
+import { queryInteger } from '../page.ts';
 import { Id, Timestamp, WalletAddress } from '../scalars.ts';
 
 const Node = z.object({
@@ -59,7 +59,14 @@ export const networkEndpoints = {
     auth: 'none',
     isPublic: true,
     limit: 'api',
-    query: z.object({ ...cursorQuery, limit: queryInteger(1, 500).optional() }),
+    query: z.object({
+      cursor: z
+        .string()
+        .max(200)
+        .optional()
+        .describe('`cursor` of the previous answer. Default: from the first change.'),
+      limit: queryInteger(1, 500).optional().describe('Default: 100.'),
+    }),
     data: z.object({
       agents: z.array(AgentRegistrationFile),
       hasMore: z.boolean(),

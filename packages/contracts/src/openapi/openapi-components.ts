@@ -137,7 +137,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'keys:manage': 'Create, replace and revoke keys. Never given by default.',
   'webhooks:manage': 'Manage webhooks and read events. Never given by default.',
   'metrics:read': 'Read `/metrics`, and nothing else. Given by the operator of the node.',
-  operator: "Read the node's metrics, withdraw its fees. For the operator of the node.",
+  operator: "Read the node's metrics and status, manage accounts, withdraw its fees. For the operator of the node.",
 };
 
 const scopeList = Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`);
@@ -178,7 +178,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      "An agent's identityToken: the call is made as the agent, from its own treasury. It needs no scope, and has the rights of an agent.",
+      "An agent's identityToken: the call is made as the agent, from its own treasury. It invokes, and reads the requests and the money of its agent.",
   },
 };
 

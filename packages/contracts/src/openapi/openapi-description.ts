@@ -1,4 +1,9 @@
+import { agentScopes, nodeScopes } from '../access/scopes.ts';
 import type { Endpoint } from '../endpoint.ts';
+
+/** True for a call that an agent can make with its identityToken. */
+export const admitsAgent = ({ auth, scope, accountOnly }: Endpoint): boolean =>
+  auth === 'agent' || (auth === 'key' && !accountOnly && (scope === undefined || agentScopes.includes(scope)));
 
 function whoMayCall(row: Endpoint): string {
   if (row.sameOrigin) return "Only from the node's own pages: refused without the node's `Origin`.";
@@ -6,10 +11,18 @@ function whoMayCall(row: Endpoint): string {
     return 'Needs no key: the account is that of the paying wallet; a free call needs no wallet either. With a key the call is made as with `POST /invoke/{agentId}`.';
   if (row.auth === 'none') return 'Needs no key.';
   if (row.auth === 'agent') return 'Only for the agent itself: send its identityToken instead of an API key.';
-  return row.scope
-    ? `Needs an API key with the scope \`${row.scope}\`, a session, or an agent's identityToken.`
-    : "Needs an API key, a session, or an agent's identityToken.";
+  const key = row.scope ? `an API key with the scope \`${row.scope}\`` : 'an API key';
+  return admitsAgent(row)
+    ? `Needs ${key}, ${sessionFor(row)}, or an agent's identityToken.`
+    : `Needs ${key}, or ${sessionFor(row)}.`;
 }
+
+function sessionFor({ scope, sessionProof }: Endpoint): string {
+  if (sessionProof) return "a session with a signature of the account's wallet (`proof`)";
+  return isNodeScope(scope) ? "a session of the operator's account" : 'a session';
+}
+
+const isNodeScope = (scope: Endpoint['scope']): boolean => nodeScopes.some((each) => each === scope);
 
 /** Description of a call beyond its summary: authentication, rate limit, and form of the answer. */
 export function operationDescription(row: Endpoint): string {

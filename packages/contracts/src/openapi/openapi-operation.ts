@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { commonErrors, takesIdempotencyKey } from '../endpoint.ts';
 import { type ErrorCode, errorCatalogue } from '../errors.ts';
 import { type JsonSchema, jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
-import { operationDescription } from './openapi-description.ts';
+import { admitsAgent, operationDescription } from './openapi-description.ts';
 import { exampleOf } from './openapi-example.ts';
 import { requestSamples } from './openapi-samples.ts';
 import { eventStream } from './openapi-stream.ts';
@@ -153,7 +153,7 @@ function securityOf(row: Endpoint): Record<string, string[]>[] {
   if (row.keyless === 'pays') return [];
   if (row.auth === 'none') return [{}, apiKey];
   if (row.auth === 'agent') return [{ identityToken: [] }];
-  const known = [apiKey, { identityToken: [] }, { session: [] }];
+  const known = [apiKey, ...(admitsAgent(row) ? [{ identityToken: [] }] : []), { session: [] }];
   return row.keyless === 'reads' ? [...known, { resultToken: [] }, { signInWithX: [] }] : known;
 }
 

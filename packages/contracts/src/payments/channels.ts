@@ -82,7 +82,14 @@ const pageOf = {
   cursor: z.string().max(200).optional().describe('`nextCursor` of the previous page.'),
 };
 const next = { hasMore: z.boolean(), nextCursor: z.string().nullable() };
-const read = { tag: 'Payments', auth: 'key', scope: 'payments:read', limit: 'api', errors: [] } as const;
+const read = {
+  tag: 'Payments',
+  auth: 'key',
+  scope: 'payments:read',
+  accountOnly: true,
+  limit: 'api',
+  errors: [],
+} as const;
 
 export const channelEndpoints = {
   listChannels: endpoint({

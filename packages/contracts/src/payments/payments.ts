@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WalletSignature } from '../agents/identity.ts';
 import { nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
-import { cursorQuery, dayQuery, pageQuery } from '../page.ts';
+import { cursorOrOffsetQuery, dayQuery } from '../page.ts';
 import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
 
 const currency = z.literal('USDC');
@@ -162,7 +162,7 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:read',
     limit: 'api',
-    query: z.object({ type: z.enum(paymentTypes).optional(), ...dayQuery, ...cursorQuery, ...pageQuery }),
+    query: z.object({ type: z.enum(paymentTypes).optional(), ...dayQuery, ...cursorOrOffsetQuery }),
     data: z.object({
       payments: z.array(PaymentItem),
       total: z.int().min(0).describe('How many match: exact up to 10,000, where counting ends; `nextCursor` goes on.'),

@@ -1,5 +1,6 @@
 import { type Scope, scopes } from '@agent-network/contracts/access/scopes';
 import type { EndpointName } from '@agent-network/contracts/api';
+import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../src/access/caller/api-key.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
@@ -18,6 +19,12 @@ interface Rule {
   readonly stranger: 403 | 404 | 'own' | 'public';
   /** What the identityToken of our agent gets for the things of its account. */
   readonly agent: 200 | 402 | 403 | 404;
+}
+
+interface Operation {
+  readonly operationId: EndpointName;
+  readonly description: string;
+  readonly security: readonly object[];
 }
 
 const rule = (scope: Scope | null, stranger: Rule['stranger'], agent: Rule['agent']): Rule => ({
@@ -119,6 +126,16 @@ const rules: Record<EndpointName, Rule> = {
   listNetworkAgents: open,
   replayWebhook: rule('webhooks:manage', 404, 403),
 };
+
+it('the OpenAPI document offers the identityToken for exactly the calls that an agent may make', () => {
+  const operations = Object.values(openApiDocument().paths).flatMap((path) => Object.values(path)) as Operation[];
+  const offered = operations.filter(({ security }) => security.some((scheme) => 'identityToken' in scheme));
+  const allowed = Object.entries(rules).filter(([, { open: isOpen, agent }]) => !isOpen && agent !== 403);
+  expect(offered.map(({ operationId }) => operationId).sort()).toEqual(allowed.map(([name]) => name).sort());
+  for (const { operationId, description } of operations)
+    if (!rules[operationId].open)
+      expect(description.includes('identityToken'), operationId).toBe(rules[operationId].agent !== 403);
+});
 
 let world: World;
 /** Keys with one scope, and with every scope but one. */

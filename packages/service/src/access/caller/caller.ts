@@ -1,5 +1,5 @@
 import type { Plan } from '@agent-network/contracts/access/access';
-import type { Scope } from '@agent-network/contracts/access/scopes';
+import { agentScopes, type Scope } from '@agent-network/contracts/access/scopes';
 import type { Help } from '@agent-network/contracts/errors';
 import { AppError } from '../../lib/app-error.ts';
 import type { SessionTimes } from './session.ts';
@@ -63,7 +63,7 @@ export type Caller = KnownCaller | AnonymousCaller;
 
 /** Throws FORBIDDEN unless the key has the scope. An identityToken has its agent's rights: to invoke, and to read its own money. */
 export function requireScope(caller: KnownCaller, scope: Scope): void {
-  const allowed: readonly Scope[] = caller.kind === 'agent' ? ['invoke', 'payments:read'] : caller.scopes;
+  const allowed = caller.kind === 'agent' ? agentScopes : caller.scopes;
   if (!allowed.includes(scope))
     throw new AppError('FORBIDDEN', `This needs the scope "${scope}".`, { help: helpForScope(scope) });
 }
