@@ -130,7 +130,7 @@ export async function countAgentsOf(sql: Sql, accountId: string, agentId: string
   return Number(row?.count ?? 0);
 }
 
-/** The same, with a row lock until the transaction ends. */
+/** The agent, unless it is removed, with a row lock until the transaction ends. */
 export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
     'lock-agent',

@@ -154,7 +154,7 @@ export interface AgentMetadata {
   sizeSteps?: SizeStep[] | undefined;
 }
 
-/** From this size on a call costs its price times the multiplier, as on the wire ("1.25"). */
+/** Calls of more bytes cost their price times the multiplier, as on the wire ("1.25"). */
 export interface SizeStep {
   readonly aboveBytes: number;
   readonly multiplier: string;

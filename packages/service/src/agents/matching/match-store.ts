@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** Number of open calls of each of these agents; none for those that have none. */
+/** Number of open calls of each of these agents; agents without any are left out. */
 export async function countRunningOf(sql: Sql, ids: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; running: number }>(
     'count-running-of',
