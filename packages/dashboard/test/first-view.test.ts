@@ -42,7 +42,7 @@ it.each([
   ['the first view', '/dashboard/'],
   ['invocations', '/dashboard/invocations'],
 ])('%s, opened by a browser that knows nothing, is there soon and with little script', async (name, path) => {
-  const { page } = name === 'sign-in' ? await world.newPage() : await world.signedIn();
+  const { page } = await (name === 'sign-in' ? world.newPage : world.signedIn)({ isFirstVisit: true });
   const fresh = await page.context().newPage();
   const devtools = await page.context().newCDPSession(fresh);
   await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });

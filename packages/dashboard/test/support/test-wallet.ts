@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { numberToHex, type TypedDataDefinition } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { callChain } from '../../../chain/src/chain-rpc-client.ts';
@@ -86,9 +86,9 @@ const announce = `(() => {
   tell();
 })()`;
 
-export async function injectWallet(context: BrowserContext, wallet: TestWallet): Promise<void> {
-  await context.exposeFunction('testWallet', (method: string, params: readonly unknown[]) =>
+export async function injectWallet(page: Page, wallet: TestWallet): Promise<void> {
+  await page.exposeFunction('testWallet', (method: string, params: readonly unknown[]) =>
     wallet.request(method, params),
   );
-  await context.addInitScript(announce);
+  await page.addInitScript(announce);
 }

@@ -1,25 +1,29 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { onTestFinished, TestRunner } from 'vitest';
 import { openAccount } from '../../../service/src/access/accounts/open-account.ts';
 import { openBrowser } from '../../../service/test/support/browser.ts';
 import type { Harness, HarnessOptions } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';
+import { BLANK, closeProfiles, HEIGHT, newProfile, type Profile, takeProfile, WIDTH } from './profiles.ts';
 import { sharedBrowser, sharedNode, startNodeWithDashboard } from './shared-world.ts';
 import { injectWallet, type TestWallet, walletOf } from './test-wallet.ts';
 
+interface PageOptions {
+  readonly width?: number;
+  /** True for a browser that has fetched nothing yet. */
+  readonly isFirstVisit?: boolean;
+}
+
 export interface World {
   readonly h: Harness;
-  /** A page of nobody, in a browser profile of its own. */
-  newPage(options?: { width?: number; isDark?: boolean; wallet?: TestWallet }): Promise<OpenPage>;
+  /** A page of nobody, in a browser profile of its own; closed at the end of the test that opened it, or of the file. */
+  newPage(options?: PageOptions & { wallet?: TestWallet }): Promise<OpenPage>;
   /**
    * A page of somebody who signed in with a wallet of their own, which holds test USDC; on the plan without limits. It shows the view `at`
    * this path, or, without one, nothing yet.
    */
-  signedIn(options?: {
-    width?: number;
-    isDark?: boolean;
-    at?: string;
-  }): Promise<OpenPage & { readonly wallet: TestWallet }>;
+  signedIn(options?: PageOptions & { at?: string }): Promise<OpenPage & { readonly wallet: TestWallet }>;
   /** Closes the pages, and fails if one of them complained. */
   stop(): Promise<void>;
 }
@@ -28,14 +32,18 @@ export interface World {
 export async function startWorld(options?: HarnessOptions): Promise<World> {
   const [node, browser] = await Promise.all([options ? ownNode(options) : sharedNode(), sharedBrowser()]);
   const h = node.it;
-  const contexts: BrowserContext[] = [];
+  const profiles = new Set<Profile>();
   const opened: OpenPage[] = [];
-  const newPage: World['newPage'] = async ({ width = 1280, isDark = false, wallet } = {}) => {
-    const context = await newContext(browser.it, h, { width, isDark });
-    contexts.push(context);
-    if (wallet) await injectWallet(context, wallet);
-    const page = watchPage(await context.newPage());
+  const newPage: World['newPage'] = async ({ width = WIDTH, wallet, isFirstVisit = false } = {}) => {
+    const profile = await (isFirstVisit ? newProfile : takeProfile)(browser.it, h.baseUrl);
+    profiles.add(profile);
+    const page = watchPage(await profile.context.newPage());
     opened.push(page);
+    endsWithTest(async () => {
+      if (profiles.delete(profile)) await profile.giveBack();
+    });
+    if (width !== WIDTH) await page.page.setViewportSize({ width, height: HEIGHT });
+    if (wallet) await injectWallet(page.page, wallet);
     return page;
   };
   return {
@@ -52,7 +60,8 @@ export async function startWorld(options?: HarnessOptions): Promise<World> {
       return { ...page, wallet };
     },
     async stop() {
-      await Promise.all(contexts.map((context) => context.close()));
+      await Promise.all([...profiles].map((profile) => profile.giveBack()));
+      if (options) await closeProfiles(browser.it, h.baseUrl);
       browser.giveBack();
       await node.giveBack();
       for (const page of opened) expectNoComplaints(page);
@@ -65,24 +74,10 @@ async function ownNode(options: HarnessOptions) {
   return { it, giveBack: () => it.stop() };
 }
 
-async function newContext(
-  browser: Browser,
-  h: Harness,
-  { width, isDark }: { width: number; isDark: boolean },
-): Promise<BrowserContext> {
-  const context = await browser.newContext({
-    baseURL: h.baseUrl,
-    viewport: { width, height: 900 },
-    colorScheme: isDark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
-  context.setDefaultTimeout(15_000);
-  return context;
+/** What is opened in a test ends with it: a page that is left open follows what happens on the node. In a hook: with the world. */
+function endsWithTest(end: () => Promise<void>): void {
+  if (TestRunner.getCurrentTest()) onTestFinished(end);
 }
-
-/** A file of the node, from which a page can call it: a view that no test looks at would cost half a second of processor time. */
-const BLANK = '/dashboard/icon.svg';
 
 /** As the sign-in view does it, without the view: that has tests of its own. */
 async function signIn(page: Page, h: Harness, wallet: PrivateKeyAccount): Promise<void> {
