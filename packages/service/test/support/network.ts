@@ -30,7 +30,7 @@ export async function stopNodes(nodes: readonly NetworkNode[]): Promise<void> {
 }
 
 /** Waits for something to be so; throws after `timeoutMs`. Answers how long it took. */
-export async function untilSo(what: string, ask: () => Promise<boolean>, timeoutMs = 15_000): Promise<number> {
+export async function untilSo(what: string, ask: () => Promise<boolean>, timeoutMs = 30_000): Promise<number> {
   const startMs = performance.now();
   const isSo = async () => ((await ask()) ? true : null);
   if (!(await until(isSo, { timeoutMs, firstMs: 20, mostMs: 100 }))) throw new Error(`not in time: ${what}`);

@@ -181,6 +181,16 @@ describe('requests that write, while the node does not keep up', () => {
     expect(node.ran).toEqual([]);
   });
 
+  it('is begun with a deadline that had passed when it came: the handler tells what is wrong with it', async () => {
+    node = await startGuarded();
+    node.state.isHeld = true;
+    const answer = node.ask('past', { body: { deadline: new Date(Date.now() - 1000).toISOString() } });
+    await arrived(1);
+    node.state.isHeld = false;
+    expect((await answer).status).toBe(200);
+    expect(node.ran).toEqual(['past']);
+  });
+
   it.each([
     ['small', 'x'],
     ['large', 'x'.repeat(300_000)],

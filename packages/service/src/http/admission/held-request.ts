@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
+import type { HasClock } from '../../lib/clock.ts';
 import type { LinePlace } from '../../lib/concurrency/fair-line.ts';
 import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
 import { askedBy, MOST_BYTES, type RequestKind, ranks } from './request-kind.ts';
@@ -19,7 +20,7 @@ export interface Waiting extends Held {
   readonly isRepeated: boolean;
 }
 
-export interface CallerNames extends HasAuthenticator, HasTrustedProxies {}
+export interface CallerNames extends HasAuthenticator, HasTrustedProxies, HasClock {}
 
 /** Finds the place of a request in the line: the lane of its caller, and its rank there. */
 export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Waiting {
@@ -33,7 +34,8 @@ export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Wai
     ...held,
     // A credential that was never good makes no lane of its own.
     place: { lane: account ?? address(), rank: isRepeated || !asked ? 0 : ranks.indexOf(asked.priority) },
-    deadlineMs: asked?.deadlineMs ?? null,
+    // One that had passed before is refused by the handler: to try again later would not help.
+    deadlineMs: asked?.deadlineMs && asked.deadlineMs > ctx.clock.now().getTime() ? asked.deadlineMs : null,
     isRepeated,
   };
 }

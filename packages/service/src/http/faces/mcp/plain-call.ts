@@ -45,6 +45,8 @@ export function plainCallOf(headers: Headers, message: object): PlainCall | null
   if (!hasOnly(params, ['name', 'arguments', '_meta'])) return null;
   const { name, arguments: args, _meta: envelope } = params;
   if (typeof name !== 'string' || !isRecord(args) || !isRecord(envelope)) return null;
+  // The SDK drops this argument.
+  if (Object.hasOwn(args, '__proto__')) return null;
   const isAddressed =
     headers.get('mcp-protocol-version') === VERSION &&
     headers.get('mcp-method') === method &&
