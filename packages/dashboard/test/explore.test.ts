@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { until } from '../../service/src/lib/concurrency/until.ts';
 import { insertAgents } from '../../service/test/network/nodes/support/insert-agents.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   world = await startWorld();
   const { h } = world;
   const owner = await h.newAccount();
-  const register = (index: number) =>
+  const registerOne = (index: number) =>
     h.request('POST', '/agents', {
       key: owner.key,
       body: {
@@ -28,7 +29,15 @@ beforeAll(async () => {
         endpoint: 'http://127.0.0.1:9/',
       },
     });
-  await Promise.all(Array.from({ length: COUNT }, (_, index) => register(index)));
+  // In overload a node refuses a request before it begins it.
+  const register = (index: number) =>
+    until(async () => ((await registerOne(index)).status === 200 ? true : null), {
+      timeoutMs: 20_000,
+      firstMs: 50,
+      mostMs: 500,
+    });
+  const registered = await Promise.all(Array.from({ length: COUNT }, (_, index) => register(index)));
+  expect(registered).toEqual(registered.map(() => true));
   await h.ctx.db.query(
     'other-node',
     `insert into network_node (id, chain_id, token_id, base_url, label, version, wallet, account_id, status, next_check_at, joined_at, last_seen_at)
