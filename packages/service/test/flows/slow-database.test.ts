@@ -40,6 +40,8 @@ const invoke = (headers: Record<string, string> = {}, key = client.key) =>
 describe('the round trips to the database that a caller waits for, one after the other', () => {
   const ONE_WAY_MS = 100;
   const TRIES = 10;
+  /** One round trip more takes 200 ms more; other work on the machine may add almost as much, and never takes off. */
+  const MARGIN = 0.9;
 
   /**
    * Counted by time: what a call takes longer than without delay. Other work on the machine only adds to that, and background work may have
@@ -57,13 +59,13 @@ describe('the round trips to the database that a caller waits for, one after the
     const withoutDelayMs: number[] = [];
     for (let n = 0; n < 5; n++) withoutDelayMs.push(await tookMs(0));
     let least = Number.POSITIVE_INFINITY;
-    for (let n = 0; n < TRIES && least >= most + 0.5; n++)
+    for (let n = 0; n < TRIES && least >= most + MARGIN; n++)
       least = Math.min(least, ((await tookMs(ONE_WAY_MS)) - Math.min(...withoutDelayMs)) / (2 * ONE_WAY_MS));
     return least;
   }
 
   it('are at most 9 for a call paid from a treasury', async () => {
-    expect(await roundTripsOf(async () => () => invoke(), 9)).toBeLessThan(9.5);
+    expect(await roundTripsOf(async () => () => invoke(), 9)).toBeLessThan(9 + MARGIN);
   });
 
   it('are at most 20 for a call paid by x402, the settlement included', async () => {
@@ -75,7 +77,7 @@ describe('the round trips to the database that a caller waits for, one after the
       const headers = await payV2(h, wallet, unpaid);
       return () => invoke({ ...headers, ...byX402 }, stranger.key);
     }, 20);
-    expect(roundTrips).toBeLessThan(20.5);
+    expect(roundTrips).toBeLessThan(20 + MARGIN);
   });
 });
 
