@@ -132,7 +132,7 @@ it('a contract that registers again when it gets its token has two agents, logge
   expect(await read('balanceOf', holder)).toBe(2n);
 });
 
-it('what the log says last is so, even when a contract gives its token away while it gets it', async () => {
+it('the last log entry is the state, even when a contract gives its token away while it gets it', async () => {
   const holder = await deployHolder(ACCEPTS);
   const id = (await register()) + 1n;
   const args = [holder, stranger.address, id] as const;

@@ -162,7 +162,7 @@ it('one key registers many agents at once, and the ids follow its nonces', async
   expect(receipts.map(registeredId)).toEqual(raws.map((_, index) => first + BigInt(index)));
 });
 
-it('what each change costs', async () => {
+it('each change costs a bounded amount of gas', async () => {
   const uri = 'https://node.example/agents/0198b7c2-7b1f-7c3a-9c55-0e2f4f6a1d2e/registration.json';
   const registered = await as(owner, 'register', uri);
   const claimed = await as(owner, 'transferFrom', owner.address, stranger.address, registeredId(registered));

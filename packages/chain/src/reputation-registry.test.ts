@@ -166,7 +166,7 @@ it('all feedback is read at once, filtered by client, tag and whether it stands'
   expect(await all([b], '', 'p', true)).toEqual([[], [], [], [], [], [], []]);
 });
 
-it('what feedback costs', async () => {
+it('feedback costs a bounded amount of gas', async () => {
   const details = ['starred', '', 'https://node.example/agents/1/invoke', 'https://node.example/feedback/1.json', HASH];
   const [first, next] = [
     await as(reputation, anna, 'giveFeedback', agentId, 100n, 0, ...details),

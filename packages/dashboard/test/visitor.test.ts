@@ -123,7 +123,7 @@ it('a reload finds the call that runs, and starts no other', async () => {
   expect(free.calls).toHaveLength(sent + 1);
 });
 
-it('what the node refuses is said, and no other call is made', async () => {
+it('a refusal of the node is shown, and no other call is made', async () => {
   const { page } = await world.newPage();
   await page.goto(pathOf(free, 'Visited'));
   await page.getByLabel('Task').fill('x');

@@ -6,7 +6,7 @@ const env = { KEY: 'Bearer x', BROKEN: 'a\r\nhost: b' };
 const read = (named: string, options: Partial<Parameters<typeof readTarget>[1]> = {}) =>
   readTarget(named, { headerEnv: [], ...options }, env);
 
-describe('what is served', () => {
+describe('the served target', () => {
   it.each([
     ['./agent.sh', 'program'],
     ['https://models.example/v1', 'openai'],

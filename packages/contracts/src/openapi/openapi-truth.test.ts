@@ -251,7 +251,7 @@ describe('every example of the document is true', () => {
   });
 });
 
-it('what is false is made true, also within lists', () => {
+it('false facts are made true, also within lists', () => {
   const request = {
     requestId: 'req_1',
     status: 'completed',

@@ -6,7 +6,7 @@ import { problemsOf, problemsToldBy } from './problems.ts';
 
 const paths = (problems: ReadonlyMap<string, string>) => [...problems.keys()].sort();
 
-describe('what a schema of the API finds wrong, by path', () => {
+describe('problems found by a schema of the API, by path', () => {
   it.each([
     ['nothing', InvocationRequest, { task: 'a' }, []],
     ['a field that is missing', InvocationRequest, {}, ['task']],
@@ -30,7 +30,7 @@ const answer = (code: string, extra: object = {}) =>
     ...{ code, message: 'no', status: 400, extra, requestId: 'req_1', retryAfterS: undefined },
   } as never);
 
-describe('what the node found wrong', () => {
+describe('problems found by the node', () => {
   it.each([
     [
       'of several at one field the first',

@@ -33,7 +33,7 @@ it('a refusal says the first three problems, and how many more there are', () =>
   );
 });
 
-it('what is missing and what is invalid are errors of the catalogue, in its shape', () => {
+it('missing and invalid values are errors of the catalogue, in its shape', () => {
   expect(notFound('agent')).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such agent.' });
   const error = invalid('rates.perHour', 'is wrong');
   expect(error).toMatchObject({ code: 'VALIDATION_ERROR', message: 'Invalid request: rates.perHour is wrong.' });

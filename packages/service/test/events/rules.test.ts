@@ -57,7 +57,7 @@ test('an endpoint is disabled when it has failed for five days, not a moment bef
   expect(nextStanding(disabled, { ...failed, isGone: true }, now)).toEqual(disabled);
 });
 
-test('what we sign verifies with the reference library, under each of the secrets', () => {
+test('our signatures verify with the reference library, under each of the secrets', () => {
   const secrets = [newWebhookSecret(), newWebhookSecret()];
   const body = JSON.stringify({ type: 'agent.online', text: 'ünï€😀' });
   const headers = signedHeaders({ id: 'evt_1', timestampS: Math.floor(Date.now() / 1000), body }, secrets);

@@ -167,7 +167,7 @@ test('all deliveries that were given up are sent again at once, with the same id
   expect((await call(owner, 'POST', `${path}/replay`, { status: 'delivered' })).status).toBe(400);
 });
 
-test('what an endpoint missed while it was disabled is had by a replay since then', async () => {
+test('a replay since then delivers the events that an endpoint missed while it was disabled', async () => {
   const { owner, receiver, path } = await withWebhook();
   const since = new Date().toISOString();
   await call(owner, 'PUT', path, { status: 'disabled' });

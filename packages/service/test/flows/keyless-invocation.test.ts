@@ -219,7 +219,7 @@ describe('a settled payment that a stranger reads on chain', () => {
   });
 });
 
-describe('what a call without a key is refused', () => {
+describe('a call without a key is refused for', () => {
   it('a bad key is a bad key, and a good one makes the call its account’s', async () => {
     const { key, accountId } = await h.newAccount();
     expect((await h.request('POST', path(), { key: `${key}x`, body: { task: 'x' } })).status).toBe(401);
@@ -328,7 +328,7 @@ it('the same payment sent 8 times at once is one run, one account and one reques
   expect(await accountsOf(wallet.address)).toHaveLength(1);
 });
 
-describe('where other settings hold', () => {
+describe('under other settings', () => {
   it('an address opens as many accounts in an hour as it may sign in, and a payment beyond is not taken', async () => {
     const strict = await startHarness({ env: { SIGN_INS_PER_HOUR: '1' } });
     const paid = await startTestAgent(strict, { perRequest: '0.05' });

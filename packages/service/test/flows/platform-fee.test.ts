@@ -107,7 +107,7 @@ it('leaves a withdrawal in the statement with its wallet and its transaction', a
   });
 });
 
-describe('what the node earned as fees', () => {
+describe("the node's income by fees", () => {
   const withdraw = (key: string, body: object, headers = {}) =>
     h.request('POST', '/payments/withdraw', { key, body: { from: 'fees', ...body }, headers });
   const newAddress = () => privateKeyToAddress(generatePrivateKey());

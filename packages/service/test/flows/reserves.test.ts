@@ -132,7 +132,7 @@ describe('the reserves', () => {
   });
 });
 
-describe('when the wallet does not hold what the books say', () => {
+describe('when the wallet holds less than the books say', () => {
   let before: bigint;
   beforeAll(async () => {
     before = await h.usdcOf(h.ctx.chain.wallet);
@@ -175,7 +175,7 @@ describe('when the wallet does not hold what the books say', () => {
   });
 });
 
-describe('what comes without being asked for', () => {
+describe('an unexpected transfer', () => {
   it('is no drift: USDC from a wallet of nobody is seen on chain, and owed to it in suspense', async () => {
     const before = await read();
     const stranger = await h.newWallet(5_000_000n);

@@ -23,7 +23,7 @@ const breakConnections = (h: Harness) =>
 /** A caller waits for 30 s unless a test says otherwise; the long run takes these, and a deposit's 25 s. */
 const waits = isLong ? {} : { syncWaitMs: 3000 };
 
-describe.concurrent('what takes long', () => {
+describe.concurrent('slow parts', () => {
   it('a payment that the chain keeps waiting longer than a caller can is pending, never refused; the same payment again gets the result, and nothing is paid twice', {
     timeout: 80_000,
   }, async ({ expect, onTestFinished }) => {

@@ -32,7 +32,7 @@ const unit = read('deploy/agent-network@.service');
 const nginx = read('deploy/nginx.conf');
 const dockerfile = read('deploy/Dockerfile');
 
-describe('what is deployed', () => {
+describe('the deployment', () => {
   it('sets every variable that production needs, by names that the service reads', () => {
     expect(known.size).toBeGreaterThan(20);
     for (const name of Object.keys(example)) expect([...known, ...ofDatabase]).toContain(name);

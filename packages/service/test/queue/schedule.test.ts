@@ -148,7 +148,7 @@ test('a job whose first run may wait is not claimed on a new database', async ()
   await schedule.stop();
 });
 
-test('what one process no longer does is due for another after its interval, not after its hold', async () => {
+test('the work of a process that stopped is due for another after its interval, not after its hold', async () => {
   let first = 0;
   let second = 0;
   const one = repeatEvery('handed-over', 300, async () => void first++);

@@ -202,7 +202,7 @@ describe.each(names)('%s', (name) => {
     it(`with the agent's identityToken is ${codes[agent]}`, () => refused(world.agent.identityToken, codes[agent]));
 });
 
-describe('what is allowed', () => {
+describe('permissions', () => {
   it.each(names.filter((name) => rules[name].open))('%s: is answered without a key', async (name) => {
     expect((await send(name, undefined)).status).toBe(200);
   });

@@ -20,7 +20,7 @@ function keyWith(things: readonly Thing[], hours: number) {
 }
 const at = (id: string, hours: number): Thing => ({ id, createdAt: new Date(start.getTime() + hours * HOUR_MS) });
 
-it('what a key made is found for a day; then the key makes the next, which is found for a day of its own', async () => {
+it('the result of a key is found for a day; then the key makes the next, which is found for a day of its own', async () => {
   const [first, second] = [at('wdr_1', 0), at('wdr_2', 25)];
   expect(await keyWith([], 0)).toEqual({ made: null, id: 'wdr_1' });
   expect(await keyWith([first], 23)).toEqual({ made: first, id: 'wdr_1' });
@@ -29,7 +29,7 @@ it('what a key made is found for a day; then the key makes the next, which is fo
   expect(await keyWith([first, second], 49)).toEqual({ made: null, id: 'wdr_3' });
 });
 
-it('what is no answer leaves its id behind', async () => {
+it('a call without an answer leaves its id behind', async () => {
   const refused = { ...at('wdr_1', 0), isRefused: true };
   expect(await keyWith([refused], 1)).toEqual({ made: null, id: 'wdr_2' });
 });

@@ -11,7 +11,7 @@ it('a call is expected to take as long as calls of the same agent did of late', 
   expect(times.expectedMs('/invoke/agt_other', 1200)).toBe(0);
 });
 
-it('what calls took seconds ago says nothing of now: the next one is tried', () => {
+it('durations of seconds ago say nothing of now: the next one is tried', () => {
   const times = createCallTimes();
   times.note('/invoke/agt_1', 900, 1000);
   times.note('/invoke/agt_1', 100, 2500);

@@ -21,7 +21,7 @@ it.each([
   ['DELETE', '/webhooks/whk_1', 'write'],
 ])('%s %s: %s', (method, url, kind) => expect(kindOf(method, url)).toBe(kind));
 
-describe('what an invocation asks for', () => {
+describe('the priority and deadline of an invocation', () => {
   const asked = (body: unknown) => askedBy(Buffer.from(JSON.stringify(body)));
   it.each([
     ['nothing', { task: 'x' }, { priority: 'normal', deadlineMs: null }],

@@ -38,7 +38,7 @@ it('one network address takes some of the drawings, and leaves the others theirs
   await drawer.draw(card('another'), '192.0.2.2');
 });
 
-it('what a stranger is called is text in the picture, without markup, references or an end', () => {
+it('the name of a stranger is text in the picture, without markup, references or an end', () => {
   const svg = previewSvg({
     id: `agt_"><script>`,
     title: `</text><image href="file:///etc/passwd"/><style>*{}</style>&xxe;`,

@@ -17,7 +17,7 @@ const required = z.object({ task: z.string(), mode: z.literal('on'), rates: z.ob
 const problemsOf = (of: z.ZodType, value: unknown) =>
   of.safeParse(value, { error: problemText }).error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
 
-describe('what is wrong with a field', () => {
+describe('the problem of a field', () => {
   it.each([
     [{ text: 5 }, 'text must be a string, and is a number'],
     [{ text: null }, 'text must be a string, and is null'],

@@ -20,7 +20,7 @@ it.each([
   expect(seen(untilMs, firstMs)).toBeCloseTo(expectedMs, 5),
 );
 
-it('what a line did a minute ago is nothing', () => {
+it('the speed of a line a minute ago does not count', () => {
   const speeds = createLineSpeeds();
   for (const nowMs of [0, 500, 1000]) speeds.expectedMs('a', nowMs / 10, nowMs);
   expect(speeds.expectedMs('a', 89_000, 90_000)).toBeCloseTo(1000, -2);

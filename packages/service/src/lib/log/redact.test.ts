@@ -73,7 +73,7 @@ it('hashes stay readable under the fields that hold them, and nowhere else', () 
   );
 });
 
-it('what operators look for stays readable', () => {
+it('ids and reasons stay readable for operators', () => {
   const texts = [
     'https://node.example/agents/agt_01k8x7m2q5v9w3b4c6d8f0g2h4/registration.json answered 404',
     'https://node.example/.well-known/agent-network.json',

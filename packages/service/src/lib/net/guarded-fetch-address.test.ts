@@ -95,7 +95,7 @@ describe('the local rules', () => {
   });
 });
 
-test('what is not an address is not allowed', () => {
+test('a text that is no address is not allowed', () => {
   expect(isAllowedAddress('example.com', true)).toBe(false);
   expect(isAllowedAddress('', true)).toBe(false);
 });

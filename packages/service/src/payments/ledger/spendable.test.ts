@@ -18,6 +18,6 @@ it.each<[string, Partial<Bounds>, bigint, bigint, string]>([
   ['its plan', { callsLeft: 0 }, 0n, 0n, 'plan'],
   ['a frozen treasury', { isFrozen: true }, 0n, 0n, 'frozen'],
   ['its scopes', { mayInvoke: false, isFrozen: true }, 0n, 0n, 'scope'],
-])('what a caller can spend is bounded by %s', (_, change, callMicro, allMicro, limitedBy) => {
+])('the spendable amount of a caller is bounded by %s', (_, change, callMicro, allMicro, limitedBy) => {
   expect(spendableOf({ ...rich, ...change })).toEqual({ callMicro, allMicro, limitedBy });
 });

@@ -16,7 +16,7 @@ it('a payment moves along these ways and no others', () => {
   ]);
 });
 
-it('what a state is reached from is the table read backwards', () => {
+it('the states before a state are the table read backwards', () => {
   for (const [from, to] of pairs) expect(statesBefore(to).includes(from)).toBe(canMove(from, to));
 });
 

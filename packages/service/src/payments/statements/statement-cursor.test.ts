@@ -23,7 +23,7 @@ it('a cursor leads back to its place', () => {
   );
 });
 
-it('what is no cursor is none', () => {
+it('a text that is no cursor is none', () => {
   const encoded = [
     '',
     '1.2.3',

@@ -197,7 +197,7 @@ describe('an agent that customers are content with', () => {
   });
 });
 
-describe('who has to do with the owner', () => {
+describe('an account that is related to the owner', () => {
   /** The score of an agent that a customer praised, before and after the two were tied, and what was left out. */
   async function tied(tie: (owner: TestAccount, customer: TestAccount) => Promise<unknown>, isGood = true) {
     const owner = await h.newAccount();

@@ -193,7 +193,7 @@ describe('the agents of an account', () => {
   });
 });
 
-describe('what is no invocation does not count as one', () => {
+describe('a call that becomes no invocation does not count as one', () => {
   it('an answer of 402 that asks for payment, a refused request, a missing scope and a replay', async () => {
     const { key } = await h.newAccount({ plan: 'free' });
     const wallet = await h.newWallet();

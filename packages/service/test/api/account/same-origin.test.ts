@@ -106,7 +106,7 @@ it('no preflight lets other origins send cookies', async () => {
   expect(answered.get('access-control-allow-origin')).toBe('*');
 });
 
-it('what needs no key is answered to a foreign page as to anybody, not as to the account', async () => {
+it('a call that needs no key is answered to a foreign page as to anybody, not as to the account', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
   const { status, headers: answered } = await browser.request('GET', '/agents', { headers });
   expect([status, answered.get('x-ratelimit-limit')]).toEqual([200, '1000000000']);

@@ -102,7 +102,7 @@ describe('signing in with a browser', () => {
   });
 });
 
-describe('what a session is not', () => {
+describe('a session is not', () => {
   it('a cookie is no key and no key a cookie, whichever was used before', async () => {
     const browser = await openBrowser(h);
     expect((await browser.request('GET', '/account')).status).toBe(200);
@@ -266,7 +266,7 @@ describe('the end of a session', () => {
   });
 });
 
-it('what is stored of a session does not let anybody in', async () => {
+it('the stored form of a session lets nobody in', async () => {
   const browser = await openBrowser(h);
   const secret = browser.cookie().split('.')[1] ?? '';
   expect(JSON.stringify(await sessionRows())).not.toContain(secret);

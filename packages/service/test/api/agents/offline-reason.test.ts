@@ -72,7 +72,7 @@ async function untilOffline(site: Site): Promise<void> {
   expect(await until(isOffline, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
 }
 
-describe('why an agent takes no calls', () => {
+describe('the reason for which an agent takes no calls', () => {
   it("is told its owner with status, time and first characters of the answer, without hidden ones and the owner's secrets", async () => {
     const site = await startSite(
       (request, response) => {

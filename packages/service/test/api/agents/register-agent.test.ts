@@ -174,7 +174,7 @@ describe('text that PostgreSQL cannot read back', () => {
   });
 });
 
-describe('where private endpoints are not allowed', () => {
+describe('when private endpoints are not allowed', () => {
   it.each(privateEndpoints)('%s is refused, and the reason tells nothing of what is there', async (endpoint) => {
     const account = await closed.newAccount();
     const digest = await databaseDigest(closed);

@@ -146,7 +146,7 @@ async function follow(): Promise<{ listing: Listing; truth(): Truth; stop(): voi
   return { listing: { ...inner, read }, truth: () => asked, stop: () => replica.stop() };
 }
 
-it('what is found is what the database says, at every refresh, whatever changes, rolls back or takes long', {
+it('a search finds the agents that the database has, at every refresh, whatever changes, rolls back or takes long', {
   timeout: 60_000,
 }, async () => {
   const process = await follow();

@@ -187,7 +187,7 @@ describe('a search', () => {
   });
 });
 
-describe('what agents are found by', () => {
+describe('a search', () => {
   const totals = async () => {
     const one = async (query: object) => (await search({ query })).body.data.total as number;
     return {

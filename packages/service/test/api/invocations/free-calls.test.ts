@@ -96,7 +96,7 @@ it('free calls beyond the limit are refused through every face, and as parts of 
   expect(free.calls).toHaveLength(sent);
 });
 
-it('what was refused for another reason is not counted', async () => {
+it('a call refused for another reason is not counted', async () => {
   const account = await h.newAccount();
   const body = { task: 'x', deadline: new Date(clock.now().getTime() - 1000).toISOString() };
   for (let tries = 0; tries < 4; tries += 1)

@@ -51,7 +51,7 @@ async function expectRefused(body: object, field: string, options?: Options): Pr
   expect(free.calls.length + priced.calls.length).toBe(calls);
 }
 
-describe('what the agent is sent', () => {
+describe('the call that the agent receives', () => {
   it('is the call with everything that the caller said, under the id of the request', async () => {
     const deadline = inMinutes(5);
     const said = {
@@ -139,7 +139,7 @@ describe('a deadline', () => {
   });
 });
 
-describe('how the answer comes', () => {
+describe('the answer to the caller', () => {
   it('without X-Sync: the created shape, and the record when it is asked for', async () => {
     for (const headers of [{}, { 'x-sync': 'false' }]) {
       const { data } = (await invoke({}, { headers })).body;

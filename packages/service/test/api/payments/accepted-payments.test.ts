@@ -153,7 +153,7 @@ it('an offer that is paid twice is taken once, and the second wallet keeps its m
   expect(await h.usdcOf(second.address)).toBe(1_000_000_000n);
 });
 
-describe('what was shown in the 402 holds', () => {
+describe('the terms of a 402 hold', () => {
   const setPrice = (perRequest: string) =>
     h.request('PUT', `/agents/${other.id}`, { key: ownerKey(), body: { rates: { perRequest } } });
   let owner: TestAccount;

@@ -126,7 +126,7 @@ describe('a deposit', () => {
   });
 });
 
-describe('what an invocation paid from a treasury', () => {
+describe('an invocation paid from a treasury', () => {
   it('costs is exact to the micro, in the balance of both and in the history of both', async () => {
     const client = await newClient(h, '0.12');
     const before = await balance(owner.key);
@@ -181,7 +181,7 @@ describe('what an invocation paid from a treasury', () => {
   });
 });
 
-describe('what a caller can spend', () => {
+describe('the spendable amount of a caller', () => {
   const newKey = async (key: string, more: object) =>
     (await h.request('POST', '/account/keys', { key, body: { name: 'a', ...more } })).body.data.apiKey;
 

@@ -100,7 +100,7 @@ describe('nesting', () => {
   });
 });
 
-describe('what a free-form field may hold', () => {
+describe('in a free-form field', () => {
   it.each([
     '{"task":"x","__proto__":{"priority":"high"}}',
     '{"task":"x","input":{"__proto__":1}}',

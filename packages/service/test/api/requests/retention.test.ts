@@ -48,7 +48,7 @@ async function startOld() {
   };
 }
 
-it('what has ended is removed when its time is over: state, money and books stay, and whoever asks is told', async () => {
+it('an ended request is removed when its time is over: state, money and books stay, and whoever asks is told', async () => {
   const old = await startOld();
   const { h, requestId } = old;
   const sse = { accept: 'text/event-stream' };

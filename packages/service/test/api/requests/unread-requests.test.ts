@@ -102,7 +102,7 @@ describe('a request that does not arrive in time', () => {
   });
 });
 
-it('what cannot be read behind a call that runs does not take its answer', async () => {
+it('an unreadable request behind a running call does not take its answer', async () => {
   const gate = Promise.withResolvers<void>();
   const called = Promise.withResolvers<string>();
   agent.behave(async (_request, response) => {

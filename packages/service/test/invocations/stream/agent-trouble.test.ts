@@ -133,7 +133,7 @@ it('an agent that falls silent in mid-stream fails at the deadline', async () =>
   expect(Date.parse(record.completedAt) - Date.parse(deadline)).toBeLessThan(500);
 });
 
-it('what the agent says after its result is not heard, nor what it says in events that we do not know', async () => {
+it('events of the agent after its result are ignored, and so are events of unknown types', async () => {
   agent.behave(says({ event: 'ping', data: '1' }, { data: 'no name' }, result('end'), chunk('late'), result('other')));
   const { record, chunks } = await invoke();
   expect(record).toMatchObject({ status: 'completed', result: 'end' });

@@ -467,7 +467,7 @@ describe('a refund', () => {
   });
 });
 
-describe('what came as a refund and is none', () => {
+describe('a transfer that looks like a refund', () => {
   it('goes to nobody when a stranger sends it under the nonce of a refund', async () => {
     const gate = Promise.withResolvers<void>();
     const { requestId } = await invoke(() => gate.resolve(), soon(60_000), {} as typeof sync);
@@ -534,7 +534,7 @@ describe('what came as a refund and is none', () => {
   });
 });
 
-describe('what came from another node', () => {
+describe('a call from another node', () => {
   it('is not passed on', async () => {
     const via = await call({}, { ...sync, 'x-agent-network-via': 'http://node.test' });
     expect([via.status, via.body.error.code]).toEqual([404, 'NOT_FOUND']);

@@ -108,7 +108,7 @@ describe('an agent of another node', () => {
   });
 });
 
-describe('what fails there', () => {
+describe('a call that fails there', () => {
   /** The invocation as an operator of this node sees it. */
   async function look(requestId: string): Promise<OperatorInvocation> {
     const { key } = await here.newAccount({ scopes: ['operator'] });

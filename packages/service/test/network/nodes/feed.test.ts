@@ -54,7 +54,7 @@ async function joinAgent(home: Joined) {
 const shown = async (id: string) => (await node.request('GET', `/agents/${id}`)).body.data;
 const statusOf = async (home: Joined) => (await seenBy(node, home.baseUrl))?.status;
 
-describe('what a node tells of its agents', () => {
+describe("the feed of a node's agents", () => {
   it('comes in the order of their last change, with a cursor that goes on, removed ones included', async () => {
     await insertAgents(node, 5, { areOurs: true });
     const ask = async (query: string) => (await node.request('GET', `/network/agents?${query}`)).body.data;
@@ -124,7 +124,7 @@ describe('a node that joins', () => {
 /** Nodes that misbehave from here on, beside all that follows. */
 let misbehaving: Promise<Joined[]>;
 
-describe('what other nodes tell', () => {
+describe('the feed of another node', () => {
   beforeAll(() => {
     misbehaving = Promise.all(misbehaviours.map(([name, feed]) => joinNode(`/${name.replace(/\W+/g, '-')}`, feed)));
   });

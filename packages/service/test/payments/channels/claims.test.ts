@@ -101,7 +101,7 @@ it('calls in flight and what they did not use are never claimed', async () => {
   expect(await booksOf(engine, channel)).toMatchObject({ published: '2000', charged: '2100' });
 });
 
-it('what has been owed for long is claimed, and sums that are not worth their gas are not', async () => {
+it('an amount owed for long is claimed, and one that is not worth its gas is not', async () => {
   const [old, small] = [await openChannel(engine, 1000n), await openChannel(engine, 1000n)];
   const endedAt = new Date(Date.now() - 3_700_000);
   await charge(engine, old, 50n, { endedAt });
@@ -173,7 +173,7 @@ it('two processes that claim at once claim once', async () => {
   expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000' });
 });
 
-describe('what strangers do in the contract for the wallet', () => {
+describe('money that strangers bring in by the contract', () => {
   it('as claims of their channels is kept in suspense, swept or not', async () => {
     const before = await assetsOf(engine);
     const stranger = await openChannel(engine, 3000n, { receiverAuthorizer: `0x${'ab'.repeat(20)}` });

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const reserves = async () => (await h.request('GET', '/payments/reserves')).body.data;
 
-it('what vouchers paid an agent can be withdrawn at once: it is claimed when the wallet does not hold it', async () => {
+it("an agent's earnings by vouchers can be withdrawn at once: they are claimed when the wallet does not hold them", async () => {
   const [owner, caller] = [await h.newAccount(), await h.newAccount()];
   const agent = await startTestAgent(h, { perRequest: '0.05', owner });
   const payer = newVoucherPayer(h);

@@ -49,7 +49,7 @@ async function send(account: typeof wallet, data: Hex) {
   return createPublicClient(options).waitForTransactionReceipt({ hash });
 }
 
-it('what is encoded and signed natively is what the contract takes, and its logs and sums tell it', async () => {
+it('the contract takes what is encoded and signed natively, and its logs and sums tell it', async () => {
   const config = channelOf(chain, payer);
   const id = digests.channelIdOf(config);
   const { salt, ...deposit } = signDeposit(chain, payer, config, { valueMicro: 1000n });

@@ -42,7 +42,7 @@ afterAll(async () => {
 const invoke = (key: string) =>
   h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'hello' }, headers: { 'x-sync': 'true' } });
 
-it('that an account has no treasury is known after its first call, so the next one without a payment reads nothing', async () => {
+it("the absence of a treasury is known after an account's first call, so the next one without a payment reads nothing", async () => {
   const { key } = await h.newAccount();
   // Its key was written beside the node, and is read again when the change arrives.
   await h.ctx.replica.settleWrite();

@@ -25,7 +25,7 @@ const tokenOf = async (id: bigint) =>
 const countedAs = async (kind: string) =>
   (await index.ctx.metrics.registryLogs.get()).values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
 
-describe('what the registry logs', () => {
+describe('a log of the registry', () => {
   it('stands in a token: who made it, who owns it, where its file is, whom it pays, what it says of itself', async () => {
     const [owner, next] = [newOwner(), newOwner()];
     const id = await registry.register(owner, 'https://a.example/1.json', [{ key: 'a', value: '0x01' }]);
@@ -127,7 +127,7 @@ describe('whoever follows tokens', () => {
   });
 });
 
-describe('what is safe to act on', () => {
+describe('a reading that is safe to act on', () => {
   it('is, on a local chain, all that was read', async () => {
     const id = await registry.register(newOwner(), 'a');
     expect(await index.ctx.registryTokens.at(id)).toBeNull();

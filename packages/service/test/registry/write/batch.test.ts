@@ -23,7 +23,7 @@ describe('a batch', () => {
   });
 });
 
-describe('what becomes due while a transaction is made', () => {
+describe('writes that become due while a transaction is made', () => {
   let h: Harness;
   beforeAll(async () => {
     h = await startHarness({ registers: true });

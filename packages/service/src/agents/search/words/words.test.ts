@@ -12,7 +12,7 @@ test('a word is marked for where it stands', () => {
   expect(termsOf(agent)).toEqual(['=text', 'red', 'fast', 'fox', 'a', '+red', '+fast', '+fox', '#red']);
 });
 
-test('what follows from the rest is not asked for', () => {
+test('a condition that follows from the others is left out', () => {
   const wanted = (any?: string[], all?: string[]) => wantedOf({ capabilities: { any, all } });
   expect(wanted(['a'])).toEqual({ any: [], all: ['a'], home: null });
   expect(wanted(['a', 'a'], ['b'])).toEqual({ any: [], all: ['b', 'a'], home: null });
