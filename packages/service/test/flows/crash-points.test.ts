@@ -165,22 +165,25 @@ afterAll(async () => {
 });
 
 describe.concurrent('a process that dies, and is started again', { timeout: 60_000 }, () => {
-  it.for(cases)('$scenario, dying $deaths: one run, one payment, one result or the money back', async (given) => {
-    const [here, ...afterwards] = parse(given.deaths);
-    const site = free.pop() ?? (await startCrashSite(chain));
-    let isSound = false;
-    try {
-      resetAgents(site);
-      const before = site.node.deaths();
-      await scenarios[given.scenario](site, () => site.node.arm(here, afterwards));
-      // A process that dies after a commit may be seen to have committed before it is seen to have died.
-      await expect.poll(() => site.node.deaths() - before, { message: 'deaths' }).toBe(1 + afterwards.length);
-      isSound = true;
-    } finally {
-      if (isSound) free.push(site);
-      else await site.stop();
-    }
-  });
+  it.for(cases)(
+    '$scenario, dying $deaths: one run, one payment, one result or the money back',
+    async (given, { expect }) => {
+      const [here, ...afterwards] = parse(given.deaths);
+      const site = free.pop() ?? (await startCrashSite(chain));
+      let isSound = false;
+      try {
+        resetAgents(site);
+        const before = site.node.deaths();
+        await scenarios[given.scenario](site, () => site.node.arm(here, afterwards));
+        // A process that dies after a commit may be seen to have committed before it is seen to have died.
+        await expect.poll(() => site.node.deaths() - before, { message: 'deaths' }).toBe(1 + afterwards.length);
+        isSound = true;
+      } finally {
+        if (isSound) free.push(site);
+        else await site.stop();
+      }
+    },
+  );
 });
 
 it('dies at every failpoint of money there is, or at one that leaves the same state', () => {

@@ -15,7 +15,7 @@ import { DatabaseAwayError } from '../../src/db/database-away.ts';
 import type { DashboardBuild } from '../../src/http/build/dashboard-build.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log/log.ts';
-import { startNode } from '../../src/node.ts';
+import { type RunningNode, startNode } from '../../src/node.ts';
 import { SMALLEST } from './smallest-amounts.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -104,24 +104,32 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
   const start = () => startNode({ config, secrets, log: options.log ?? silentLog, checksAnswers: true, ...changed });
   // A hook has no second try of its own: on a busy machine the server may take longer than a connection waits.
-  const node = await start().catch((error) => {
+  let node: RunningNode | null = await start().catch((error) => {
     if (error instanceof DatabaseAwayError) return start();
     throw error;
   });
-  const { ctx, baseUrl } = node;
+  const { baseUrl } = node;
   const rpcUrl = config.chainRpcUrl ?? node.local?.chainRpcUrl() ?? '';
+  const running = (): NodeContext => {
+    if (!node) throw new Error('this node was stopped');
+    return node.ctx;
+  };
   return {
-    ctx,
+    get ctx() {
+      return running();
+    },
     baseUrl,
     databaseUrl: database.url,
     rpcUrl,
     dataDir,
     request: (method, path, request) => send(baseUrl, method, path, request),
-    newAccount: (account) => newAccount(ctx, account),
-    newWallet: (usdcMicro = 1_000_000_000n) => newWallet(rpcUrl, ctx.chain.token, usdcMicro),
-    usdcOf: (address) => ctx.usdc.balanceOf(address),
+    newAccount: (account) => newAccount(running(), account),
+    newWallet: (usdcMicro = 1_000_000_000n) => newWallet(rpcUrl, running().chain.token, usdcMicro),
+    usdcOf: (address) => running().usdc.balanceOf(address),
     async stop() {
-      await node.stop();
+      await node?.stop();
+      // Test files, and so their harnesses, are kept until the worker ends; a node has 20 MB.
+      node = null;
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
