@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -151,21 +151,18 @@ describe('calling an agent', () => {
     expect(await json('balance')).toEqual(before);
   });
 
-  it('the same key is the same purchase', async () => {
-    const args = [
-      'call',
-      echo,
-      'once',
-      '--max-cost',
-      '0.05',
-      '--idempotency-key',
-      'cli-once-0001',
-      '--async',
-      '--json',
-    ];
-    const first = JSON.parse((await agentnet(args)).stdout);
-    const waited = await json('calls', 'wait', first.requestId);
-    expect(waited.status).toBe('completed');
+  it.each(['treasury', 'x402'])('the same key is the same purchase, paid by %s once', async (pay) => {
+    if (pay === 'treasury') await agentnet(['deposit', '1.00', '--yes']);
+    const args = ['call', echo, 'once', '--max-cost', '0.05', '--pay', pay, '--async', '--json'];
+    const keyed = [...args, '--idempotency-key', `cli-once-${randomUUID()}`];
+    const first = await agentnet(keyed);
+    const { requestId } = JSON.parse(first.stdout);
+    expect((await json('calls', 'wait', requestId)).status).toBe('completed');
+    const again = await agentnet(keyed);
+    expect([again.code, again.stderr]).toEqual([first.code, first.stderr]);
+    expect(JSON.parse(again.stdout).requestId).toBe(requestId);
+    const other = JSON.parse((await agentnet(args)).stdout);
+    expect((await json('calls', 'wait', other.requestId)).requestId).not.toBe(requestId);
   });
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { Client } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
@@ -84,7 +85,7 @@ async function agreePrice(
   session: Session,
   agentId: string,
   body: { task: string; input: Record<string, unknown>; context?: string; capability?: string },
-  { maxCost }: CallOptions,
+  { maxCost, idempotencyKey }: CallOptions,
 ): Promise<Quoted> {
   const client = session.requireClient();
   if (maxCost === undefined && !session.isYes && !session.terminal.isInteractive)
@@ -92,7 +93,11 @@ async function agreePrice(
       'Say what it may cost with --max-cost, or --yes for any price; there is no terminal to ask on.',
     );
   const agent = await client.getAgent({ params: { id: agentId } });
-  const { quoteId, estimatedCost: cost } = await client.quoteInvocation({ params: { agentId }, body });
+  // The quote is part of the purchase: with another one, the same key would be refused as used for another request.
+  const { quoteId, estimatedCost: cost } = await client.quoteInvocation(
+    { params: { agentId }, body },
+    idempotencyKey ? { idempotencyKey: quoteKeyOf(idempotencyKey) } : {},
+  );
   if (maxCost !== undefined) {
     if (parseUsdc(cost) <= parseUsdc(maxCost)) return { quoteId, cost };
     throw new CommandError(`It costs ${cost} USDC, more than --max-cost ${maxCost}. Nothing was spent.`, {
@@ -111,6 +116,9 @@ interface Start {
 }
 
 const optionsOf = ({ idempotencyKey }: CallOptions) => (idempotencyKey ? { idempotencyKey } : {});
+/** The key of the quote that belongs to a purchase; a hash, because keys have at most 255 characters. */
+const quoteKeyOf = (idempotencyKey: string): string =>
+  `quote-${createHash('sha256').update(idempotencyKey).digest('hex')}`;
 const capabilityOf = ({ capability }: CallOptions) => (capability ? { capability } : {});
 const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});
 
