@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { chunk, result, spokenBy } from '../../service/test/invocations/stream/support/streaming-agent.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
-import { untilEnded } from '../../service/test/support/treasury.ts';
+import { balanceOf, untilEnded } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { fundTreasury, keyOf } from './support/fund-treasury.ts';
 import { hostileText, turnedText } from './support/hostile.ts';
@@ -41,6 +41,7 @@ async function payer() {
   return { page, key, invoke };
 }
 
+const lostAnswer = { status: 'error', error: { code: 'INTERNAL_ERROR', message: 'lost', requestId: 'req_lost' } };
 const run = promisify(execFile);
 const copied = async (page: Page, sample: string): Promise<string> => {
   await page.getByRole('button', { name: sample, exact: true }).click();
@@ -116,6 +117,34 @@ it('runs an invocation again with the same input, for as much at most', async ()
   await page.getByRole('region', { name: 'Task text' }).getByText('once more').waitFor();
   await page.getByText('completed', { exact: true }).waitFor();
   expect(agent.calls.at(-1)?.body).toMatchObject({ task: 'once more', input });
+});
+
+it('runs again once when the answer was lost: a retry is the same call, and is not paid twice', async () => {
+  agent.behave(echo);
+  const { page, key, invoke } = await payer();
+  const requestId = await invoke({ task: 'at first' }, { 'x-sync': 'true' });
+  const balance = async () => Number((await balanceOf(world.h, key)).available);
+  const before = await balance();
+  await page.goto(`/dashboard/invocations/${requestId}`);
+  await page.getByRole('button', { name: 'Run again' }).click();
+  const dialog = page.getByRole('dialog');
+  const lost = `**/invoke/${agent.id}`;
+  await page.route(lost, async (route) => {
+    await route.fetch();
+    await route.fulfill({ status: 500, json: lostAnswer });
+  });
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await dialog.getByText("It isn't known whether the call was made.").waitFor();
+  expect(await dialog.getByLabel('Task').isEnabled()).toBe(false);
+  await expectAccessible(page);
+  await page.unroute(lost);
+  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByText('completed', { exact: true }).waitFor();
+  expect(page.url()).not.toContain(requestId);
+  const { total } = (await world.h.request('GET', '/invoke/history', { key })).body.data;
+  expect(total).toBe(2);
+  expect(before - (await balance())).toBeCloseTo(0.05, 6);
 });
 
 it('cancels a running call and shows what went back', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import {
   chunk,
@@ -269,8 +269,17 @@ it('tries the same call again when its answer was lost, and pays once', async ()
   const again = page.getByRole('button', { name: 'Retry the same call' });
   await again.waitFor();
   await hearAgain();
+  // The keyboard submits past the button, which is disabled: no other call may be begun before the first is known.
+  let quotes = 0;
+  const onRequest = (request: Request) => {
+    if (new URL(request.url()).pathname.endsWith('/quote')) quotes += 1;
+  };
+  page.on('request', onRequest);
+  await page.getByLabel('Task').press('Control+Enter');
   await again.click();
   await ended('completed');
+  page.off('request', onRequest);
+  expect(quotes).toBe(0);
   expect(await requestCount()).toBe(count + 1);
   expect(before - Number(await available())).toBeCloseTo(0.05, 6);
 });

@@ -1,6 +1,5 @@
 import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { useNavigate } from '@tanstack/react-router';
-import { useApiMutation } from '../../app/api-query.ts';
 import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Field } from '../../ui/controls/field.tsx';
@@ -9,14 +8,12 @@ import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { bodyAgain } from './call-samples.ts';
 import type { DetailedRecord } from './invocation.ts';
+import { useRunAgain } from './use-run-again.ts';
 
 /** The same task for the same agent once more, paid from the treasury. */
 export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; onClose: () => void }) {
   const navigate = useNavigate();
-  const invoke = useApiMutation('invokeAgent', {
-    invalidates: ['listInvocations', 'getBalance'],
-    onSuccess: ({ requestId }) => void navigate({ to: '/invocations/$requestId', params: { requestId } }),
-  });
+  const { invoke, isUncertain } = useRunAgain();
   const form = useForm({
     initial: { task: record.task, maxCost: record.cost ?? '' },
     schema: InvocationRequest,
@@ -27,8 +24,10 @@ export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; on
     }),
     async onSubmit(body) {
       const agentId = record.requestedAgentId ?? record.agentId;
-      await invoke.mutateAsync({ params: { agentId }, headers: { 'x-payment-method': 'treasury' }, body });
+      const call = { params: { agentId }, headers: { 'x-payment-method': 'treasury' as const }, body };
+      const { requestId } = await invoke.mutateAsync(call);
       onClose();
+      await navigate({ to: '/invocations/$requestId', params: { requestId } });
     },
   });
   return (
@@ -39,17 +38,24 @@ export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; on
       description="With the same input, paid from the account's treasury."
     >
       <form onSubmit={form.submit} noValidate className="space-y-4">
-        <Field label="Task" isRequired error={form.error('task')}>
-          <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={6} />
-        </Field>
-        <Field label="Maximum cost" error={form.error('maxCost')} hint="Leave empty for the agent's price.">
-          <NumberInput unit="USDC" value={form.values.maxCost} onChange={(maxCost) => form.set('maxCost', maxCost)} />
-        </Field>
+        <fieldset disabled={form.isBusy || isUncertain} className="space-y-4">
+          <Field label="Task" isRequired error={form.error('task')}>
+            <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={6} />
+          </Field>
+          <Field label="Maximum cost" error={form.error('maxCost')} hint="Leave empty for the agent's price.">
+            <NumberInput unit="USDC" value={form.values.maxCost} onChange={(maxCost) => form.set('maxCost', maxCost)} />
+          </Field>
+        </fieldset>
         <ErrorNote error={form.failure} />
+        {isUncertain && (
+          <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            It isn't known whether the call was made. Retrying sends the same call, so nothing is paid twice.
+          </p>
+        )}
         <Actions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{isUncertain ? 'Close' : 'Cancel'}</Button>
           <Button type="submit" variant="primary" icon="play" isBusy={form.isBusy}>
-            Run
+            {isUncertain ? 'Retry' : 'Run'}
           </Button>
         </Actions>
       </form>

@@ -88,8 +88,9 @@ function useTry(agent: TriedAgent, task: string) {
     schema: InvocationRequest,
     toBody: (values) => callBody(values, Date.now()),
     async onSubmit(_body, values) {
-      const wasUsed = run.requestId !== null || run.isUnclear;
-      const taken = await take(wasUsed ? (run.attempt?.quoteId ?? null) : null);
+      // The keyboard submits past a disabled button: another call now could be paid beside the one whose outcome is unknown.
+      if (run.isBusy || run.isUnclear) return;
+      const taken = await take(run.requestId === null ? null : (run.attempt?.quoteId ?? null));
       const isDearer = parseUsdc(taken.estimatedCost) > parseUsdc(price);
       setHasRisen(isDearer);
       if (isDearer) return;
