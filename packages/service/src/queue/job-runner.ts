@@ -64,12 +64,14 @@ export async function startJobRunner(
   const aborting = new AbortController();
   const watched = watchEvents(concurrency);
   const covered = new Map<WorkerPool, Promise<void>>();
-  const plugin = coveringPlugin(ctx.heartbeat, covered);
+  const cover: Cover = { heartbeat: ctx.heartbeat };
+  const plugin = coveringPlugin(cover, covered);
+  const taskList = toTaskList(handlers, ctx.log, aborting.signal);
   let runner: Runner;
   try {
     runner = await run({
       pgPool: pool,
-      taskList: toTaskList(handlers, ctx.log, aborting.signal),
+      taskList,
       concurrency,
       parsedCronItems: parseCronItems([...cronItems]),
       events: watched.events,
@@ -97,6 +99,9 @@ export async function startJobRunner(
     async stop(gracefulMs) {
       await stopRunner(runner, [...covered.keys()], gracefulMs, aborting);
       await endsWithin(pool.end(), END_WAIT_MS);
+      // graphile-worker keeps the options of every run for good: they must not keep what tasks and locks refer to.
+      for (const name of Object.keys(taskList)) delete taskList[name];
+      cover.heartbeat = null;
     },
     async release() {
       await Promise.all([...covered.keys()].map(({ id }) => ctx.heartbeat.releaseWorker(id)));
@@ -104,14 +109,19 @@ export async function startJobRunner(
   };
 }
 
+/** The heartbeat whose end frees job locks; null: the runner has stopped. */
+interface Cover {
+  heartbeat: Heartbeat | null;
+}
+
 /** Delays job locks until our death would free them. */
-const coveringPlugin = (heartbeat: Heartbeat, covered: Map<WorkerPool, Promise<void>>): GraphileConfig.Plugin => ({
+const coveringPlugin = (cover: Cover, covered: Map<WorkerPool, Promise<void>>): GraphileConfig.Plugin => ({
   name: 'CoverWorkerLocks',
   version: '1.0.0',
   worker: {
     hooks: {
       startWorker(_ctx, { worker: { workerPool } }) {
-        const known = covered.get(workerPool) ?? heartbeat.coverWorker(workerPool.id);
+        const known = covered.get(workerPool) ?? cover.heartbeat?.coverWorker(workerPool.id) ?? Promise.resolve();
         covered.set(workerPool, known);
         return known;
       },

@@ -1,0 +1,25 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { startHarness } from '../support/harness.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** In a function of its own: its variables would keep the node. */
+async function stoppedNode(): Promise<WeakRef<object>> {
+  const h = await startHarness();
+  expect((await h.request('GET', '/readyz')).status).toBe(200);
+  const node = new WeakRef<object>(h.ctx);
+  await h.stop();
+  return node;
+}
+
+test('nothing keeps a node that was stopped, its job runner included', async () => {
+  const node = await stoppedNode();
+  const isKept = () => {
+    collectGarbage();
+    return node.deref() !== undefined;
+  };
+  await expect.poll(isKept, { interval: 200, timeout: 20_000 }).toBe(false);
+});
