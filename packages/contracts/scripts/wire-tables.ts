@@ -12,6 +12,10 @@ const routeOf = ({ method, path, auth, stream, body, shownOnce }: Endpoint) => (
   ...(shownOnce ? { hasSecret: true } : {}),
 });
 
+/** An editor shows this comment at the client's method of the same name. */
+const documented = ([name, { summary, method, path }]: [string, Endpoint]) =>
+  `  /** ${summary}: \`${method} ${path}\`. */\n  readonly ${name}: EndpointName;`;
+
 /** Source of the module with the tables that a client needs at run time, without their schemas, which are most of them and need zod. */
 export function wireTables(): string {
   const routes = Object.entries<Endpoint>(api).map(([name, row]) => `  ${name}: ${JSON.stringify(routeOf(row))},`);
@@ -24,6 +28,11 @@ import type { ErrorCode } from './errors.ts';
 export const routes: Readonly<Record<EndpointName, Route>> = {
 ${routes.join('\n')}
 };
+
+/** Every call of the API with what it does, which mapped types hand on to editors. */
+export interface DocumentedCalls {
+${Object.entries<Endpoint>(api).map(documented).join('\n')}
+}
 
 /** Every code of an error. */
 export const wireErrorCodes: readonly ErrorCode[] = ${JSON.stringify(errorCodes)};

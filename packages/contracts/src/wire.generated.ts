@@ -95,5 +95,185 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   listOperatorClaims: {"method":"GET","path":"/operator/claims","auth":"key"},
 };
 
+/** Every call of the API with what it does, which mapped types hand on to editors. */
+export interface DocumentedCalls {
+  /** List agents, best reputation first: `GET /agents`. */
+  readonly listAgents: EndpointName;
+  /** Search agents by capabilities, text, rates, reputation and state, in a chosen order: `POST /agents/search`. */
+  readonly searchAgents: EndpointName;
+  /** Register an agent: `POST /agents`. */
+  readonly registerAgent: EndpointName;
+  /** Read one agent: `GET /agents/{id}`. */
+  readonly getAgent: EndpointName;
+  /** Change fields of your agent: `PUT /agents/{id}`. */
+  readonly updateAgent: EndpointName;
+  /** Remove your agent permanently: `DELETE /agents/{id}`. */
+  readonly removeAgent: EndpointName;
+  /** Read whether an agent is online, its response time and its load: `GET /agents/{id}/status`. */
+  readonly getAgentStatus: EndpointName;
+  /** Report an agent's load; `accepting: false` takes it offline at once: `POST /agents/{id}/heartbeat`. */
+  readonly heartbeat: EndpointName;
+  /** Count agents by capability, status, home node and verification, for a list with other filters: `GET /agents/facets`. */
+  readonly getAgentFacets: EndpointName;
+  /** Read the uptime and response times of an agent over time: `GET /agents/{id}/health`. */
+  readonly getAgentHealth: EndpointName;
+  /** List at most five online agents that could replace this one, the most similar first: `GET /agents/{id}/alternatives`. */
+  readonly listAlternatives: EndpointName;
+  /** List all calls to an agent of yours, newest first, without what the callers sent: `GET /agents/{id}/calls`. */
+  readonly listAgentCalls: EndpointName;
+  /** Group the failed calls to an agent of yours by reason, the most frequent first: `GET /agents/{id}/errors`. */
+  readonly listAgentErrors: EndpointName;
+  /** Read what an agent of yours earned, by day: `GET /agents/{id}/earnings`. */
+  readonly getAgentEarnings: EndpointName;
+  /** Rank online agents for a task, and explain each score in parts: `POST /agents/match`. */
+  readonly matchAgents: EndpointName;
+  /** Read an agent's reputation by component: `GET /agents/{id}/reputation`. */
+  readonly getAgentReputation: EndpointName;
+  /** Read the identity, owner and proofs of an agent: `GET /identity/{id}`. */
+  readonly getIdentity: EndpointName;
+  /** Prove the endpoint of your agent now, or its owner wallet: request a challenge, then send it signed: `POST /identity/verify`. */
+  readonly verifyIdentity: EndpointName;
+  /** Transfer the token that the node registered for your agent to its proven owner wallet: `POST /identity/{id}/claim`. */
+  readonly claimToken: EndpointName;
+  /** Link your agent to a registry token that its proven owner wallet already holds: `POST /identity/{id}/link`. */
+  readonly linkToken: EndpointName;
+  /** Replace fields of your agent's metadata; null removes one: `PUT /identity/{id}/metadata`. */
+  readonly updateIdentityMetadata: EndpointName;
+  /** Invoke an agent: 402 with terms, paid by x402 or from a treasury, sync or async: `POST /invoke/{agentId}`. */
+  readonly invokeAgent: EndpointName;
+  /** Read a request of yours: its state and, when completed, its result: `GET /invoke/{requestId}`. */
+  readonly getInvocation: EndpointName;
+  /** Cancel an open request of yours; its payment is refunded: `POST /invoke/{requestId}/cancel`. */
+  readonly cancelInvocation: EndpointName;
+  /** Invoke the agent that matches a task best within a maximum cost: `POST /invoke/auto`. */
+  readonly invokeAuto: EndpointName;
+  /** Invoke an agent without an API key: 402 with terms, paid by x402; free agents at once: `POST /x402/{agentId}`. */
+  readonly invokeKeyless: EndpointName;
+  /** Quote the price of a call: locked for 15 minutes, valid once: `POST /invoke/{agentId}/quote`. */
+  readonly quoteInvocation: EndpointName;
+  /** The signed receipt of a request of yours that has ended: who paid whom, how much, for what and with what result: `GET /invoke/{requestId}/receipt`. */
+  readonly getReceipt: EndpointName;
+  /** Stream the events of your request, from the start or after `Last-Event-ID`, until it ends: `GET /invoke/{requestId}/events`. */
+  readonly streamInvocation: EndpointName;
+  /** Your requests, newest first: `GET /invoke/history`. */
+  readonly listInvocations: EndpointName;
+  /** Your ended requests whole, with input and result, oldest first, before retention removes them: `GET /account/export`. */
+  readonly exportRequests: EndpointName;
+  /** Send one task to several agents, paid from a treasury: `POST /invoke/bulk`. */
+  readonly invokeBulk: EndpointName;
+  /** Read the state and outcome of your bulk request: `GET /invoke/bulk/{bulkId}`. */
+  readonly getBulk: EndpointName;
+  /** Create the treasury of the account or of your agent; returns the existing one if there is one: `POST /payments/treasury`. */
+  readonly createTreasury: EndpointName;
+  /** Deposit USDC into a treasury: 402 with terms, credited when paid: `POST /payments/treasury/deposit`. */
+  readonly depositToTreasury: EndpointName;
+  /** Read the balances of the treasuries of the account: `GET /payments/balance`. */
+  readonly getBalance: EndpointName;
+  /** List the payments of the account, newest first: `GET /payments/history`. */
+  readonly listPayments: EndpointName;
+  /** Send USDC from a treasury to a wallet on chain: the owner's, unless another is named: `POST /payments/withdraw`. */
+  readonly withdraw: EndpointName;
+  /** Request the text that the wallet signs for a withdrawal by session: valid for five minutes, once, for these values only: `POST /payments/withdraw/challenge`. */
+  readonly requestWithdrawal: EndpointName;
+  /** Read a withdrawal of yours: `GET /payments/withdrawals/{withdrawalId}`. */
+  readonly getWithdrawal: EndpointName;
+  /** Read a treasury of yours: `GET /payments/treasury/{treasuryId}`. */
+  readonly getTreasury: EndpointName;
+  /** Read the statement of a treasury: every entry of a period with the balance after it: `GET /payments/treasury/{treasuryId}/statement`. */
+  readonly getStatement: EndpointName;
+  /** Proof of reserves: the node's liabilities, and the balance of its wallet and its channels on chain: `GET /payments/reserves`. */
+  readonly getReserves: EndpointName;
+  /** Claim the USDC that your wallet sent to the node by a plain transfer: request a challenge, then send it signed: `POST /payments/claims`. */
+  readonly claimWallet: EndpointName;
+  /** List payment channels that wallets of yours have opened here, newest first: `GET /payments/channels`. */
+  readonly listChannels: EndpointName;
+  /** Read a payment channel of yours: balance, charges, claims, withdrawal: `GET /payments/channels/{channelId}`. */
+  readonly getChannel: EndpointName;
+  /** List deposits into a payment channel of yours, its refunds, and claims of the last month, newest first: `GET /payments/channels/{channelId}/history`. */
+  readonly listChannelHistory: EndpointName;
+  /** List calls that vouchers of a payment channel of yours paid for, highest voucher first, kept as long as results: `GET /payments/channels/{channelId}/charges`. */
+  readonly listChannelCharges: EndpointName;
+  /** Request the text that a wallet signs to sign in; valid for five minutes, and for one sign-in: `POST /auth/challenge`. */
+  readonly requestSignIn: EndpointName;
+  /** Sign in with a wallet: the signed challenge creates the wallet's account if necessary, and returns an API key: `POST /auth/sign-in`. */
+  readonly signIn: EndpointName;
+  /** Sign in with a browser: the signed challenge creates the wallet's account if necessary, and sets the session cookie: `POST /auth/session`. */
+  readonly createSession: EndpointName;
+  /** Sign in as local mode's own account, without a wallet; only from the node's machine: `POST /auth/session/local`. */
+  readonly createLocalSession: EndpointName;
+  /** Read the session of this browser, and the requirements of signing in: `GET /auth/session`. */
+  readonly getSession: EndpointName;
+  /** Sign out: the session of the cookie ends at once, and the cookie is cleared: `DELETE /auth/session`. */
+  readonly endSession: EndpointName;
+  /** List the active sessions of the account, newest first: `GET /auth/sessions`. */
+  readonly listSessions: EndpointName;
+  /** End a session of the account at once: `DELETE /auth/sessions/{sessionId}`. */
+  readonly endSessionById: EndpointName;
+  /** Sign out everywhere: every session of the account ends at once, this one included: `DELETE /auth/sessions`. */
+  readonly endAllSessions: EndpointName;
+  /** Read the account that the key belongs to: `GET /account`. */
+  readonly getAccount: EndpointName;
+  /** List the API keys of the account: `GET /account/keys`. */
+  readonly listApiKeys: EndpointName;
+  /** Create an API key; its secret is shown in this answer only: `POST /account/keys`. */
+  readonly createApiKey: EndpointName;
+  /** Revoke an API key at once: `DELETE /account/keys/{keyId}`. */
+  readonly revokeApiKey: EndpointName;
+  /** Replace an API key by a new one with the same rights; the old one stays valid for a while: `POST /account/keys/{keyId}/roll`. */
+  readonly rollApiKey: EndpointName;
+  /** Read the account's remaining limits, and its use by day and by agent: `GET /account/usage`. */
+  readonly getUsage: EndpointName;
+  /** Read the audit log: changes of the last 400 days with caller and network address, newest first: `GET /account/audit`. */
+  readonly listAudit: EndpointName;
+  /** Read the account's spending, earnings and calls, in total and over time: `GET /account/overview`. */
+  readonly getOverview: EndpointName;
+  /** List your agents in any state, newest first, with their earnings: `GET /account/agents`. */
+  readonly listOwnAgents: EndpointName;
+  /** List or stream the events of the account in order, instead of webhooks: `GET /events`. */
+  readonly listEvents: EndpointName;
+  /** List the webhook endpoints of the account: `GET /account/webhooks`. */
+  readonly listWebhooks: EndpointName;
+  /** Create a webhook endpoint: events are sent to your URL: `POST /account/webhooks`. */
+  readonly createWebhook: EndpointName;
+  /** Change the URL, event types or status of an endpoint: `PUT /account/webhooks/{webhookId}`. */
+  readonly updateWebhook: EndpointName;
+  /** Delete a webhook endpoint: `DELETE /account/webhooks/{webhookId}`. */
+  readonly deleteWebhook: EndpointName;
+  /** Read the signing secret of an endpoint; `account` as the id: the secret for `webhookUrl` of single requests: `GET /account/webhooks/{webhookId}/secret`. */
+  readonly getWebhookSecret: EndpointName;
+  /** Replace the signing secret; for 24 hours deliveries are signed with both: `POST /account/webhooks/{webhookId}/rotate`. */
+  readonly rotateWebhookSecret: EndpointName;
+  /** Send a test event now and return the outcome: `POST /account/webhooks/{webhookId}/test`. */
+  readonly testWebhook: EndpointName;
+  /** List the deliveries to an endpoint with every attempt, newest first; `account` as the id: to `webhookUrl`s: `GET /account/webhooks/{webhookId}/deliveries`. */
+  readonly listDeliveries: EndpointName;
+  /** Resend one delivery, all since a time, or all that failed, with the same ids: `POST /account/webhooks/{webhookId}/replay`. */
+  readonly replayWebhook: EndpointName;
+  /** Read this node, the nodes that it knows, and its progress in the shared registry: `GET /network`. */
+  readonly getNetwork: EndpointName;
+  /** List the registration files of this node's agents in the registry, by last change: `GET /network/agents`. */
+  readonly listNetworkAgents: EndpointName;
+  /** Read totals of the node: accounts, agents, calls, volume, fees; at most a minute old: `GET /operator/totals`. */
+  readonly getOperatorTotals: EndpointName;
+  /** Read the status of the node: processes, queues, settlements, reserves, gas, index, database: `GET /operator/status`. */
+  readonly getOperatorStatus: EndpointName;
+  /** Any invocation: reason of its end, refund, timeline, payments, deliveries, jobs: `GET /operator/invocations/{id}`. */
+  readonly getOperatorInvocation: EndpointName;
+  /** List the accounts of the node, newest first: `GET /operator/accounts`. */
+  readonly listOperatorAccounts: EndpointName;
+  /** Read an account: plan, use of its limits, money, and what operators changed: `GET /operator/accounts/{accountId}`. */
+  readonly getOperatorAccount: EndpointName;
+  /** Set the plan of an account: `PUT /operator/accounts/{accountId}/plan`. */
+  readonly setAccountPlan: EndpointName;
+  /** Suspend an account: it starts nothing new, its agents are not called, and its money stays its own: `POST /operator/accounts/{accountId}/suspend`. */
+  readonly suspendAccount: EndpointName;
+  /** End the suspension of an account: `POST /operator/accounts/{accountId}/resume`. */
+  readonly resumeAccount: EndpointName;
+  /** Payment channels of the node: open ones, what is not claimed, withdrawals of payers: `GET /operator/channels`. */
+  readonly getOperatorChannels: EndpointName;
+  /** List claims of vouchers and refunds of channels, newest first: transaction, gas, outcome: `GET /operator/claims`. */
+  readonly listOperatorClaims: EndpointName;
+}
+
 /** Every code of an error. */
 export const wireErrorCodes: readonly ErrorCode[] = ["VALIDATION_ERROR","UNAUTHORIZED","PAYMENT_REQUIRED","FORBIDDEN","SPENDING_LIMIT_EXCEEDED","NOT_FOUND","CONFLICT","GONE","STORAGE_LIMIT_EXCEEDED","PAYLOAD_TOO_LARGE","INSUFFICIENT_FUNDS","NO_AGENT_FITS","IDEMPOTENCY_KEY_REUSED","INSUFFICIENT_BALANCE","RATE_LIMITED","INTERNAL_ERROR","AGENT_UNAVAILABLE","PAYMENT_PENDING","UNAVAILABLE"];

@@ -1,8 +1,9 @@
-import type { Api, EndpointName } from '@agent-network/contracts/api';
+import type { Api } from '@agent-network/contracts/api';
 import type { Call, DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { EventType } from '@agent-network/contracts/events';
 import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 import type { StoredEvent } from '@agent-network/contracts/webhooks';
+import type { DocumentedCalls } from '@agent-network/contracts/wire.generated';
 
 /** Query numbers travel as text; a caller may write them as numbers. */
 type NumbersAllowed<Sent, Read> = {
@@ -51,7 +52,7 @@ type ClientMethod<E extends Endpoint> =
     : (call: CallOf<E>, options?: CallOptions) => Answered<E>;
 
 /** One method per row of the endpoint table; each resolves to the `data` of the answer. Three more stream. */
-export type Client = { readonly [Name in EndpointName]: ClientMethod<Api[Name]> } & {
+export type Client = { readonly [Name in keyof DocumentedCalls]: ClientMethod<Api[Name]> } & {
   /**
    * The events of a request of yours, each once and in order, until its last. Comes back by itself after a lost connection, and
    * throws `NoAnswerError` when that fails. Leaving the loop does not cancel the request.
