@@ -84,10 +84,14 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
       const known = running.get(request.id);
       if (known) return known.ending;
       const abort = new AbortController();
-      const run = { request, abort, side, place: entersLater ? null : places.take(request, side) };
-      const ending = work(AbortSignal.any([abort.signal, stopping.signal])).finally(() => leave(run));
+      const { promise: ending, resolve, reject } = Promise.withResolvers<Invocation>();
+      const run = { request, abort, side, place: entersLater ? null : places.take(request, side), ending };
       ending.catch(() => undefined);
-      running.set(request.id, Object.assign(run, { ending }));
+      // Tracked before it starts: work may enter at once.
+      running.set(request.id, run);
+      work(AbortSignal.any([abort.signal, stopping.signal]))
+        .finally(() => leave(run))
+        .then(resolve, reject);
       return ending;
     },
     async enter(request, signal) {

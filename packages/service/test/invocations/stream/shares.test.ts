@@ -4,10 +4,11 @@ import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded } from '../../support/treasury.ts';
+import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
 /** Eight places on each side: an account has two, an agent four; three requests of an account may wait. */
-const env = { MAX_RUNNING: '8', MAX_WAITING_PER_ACCOUNT: '3' };
+const env = { MAX_RUNNING: '8', MAX_WAITING_PER_ACCOUNT: '3', CHANNELS: 'true' };
 let h: Harness;
 const agents: TestAgent[] = [];
 beforeAll(async () => {
@@ -212,5 +213,24 @@ describe('a line that is full', () => {
     held.letAllGo();
     for (const each of paid) expect(await endOf(account, each)).toMatchObject({ status: 'completed', cost: '0.05' });
     expect(await h.usdcOf(wallet.address)).toBe(750_000n);
+  });
+
+  it('a call paid by a voucher waits for its place as one paid on chain does', async () => {
+    const held = await newHeldAgent('0.05');
+    const account = await h.newAccount();
+    const payer = newVoucherPayer(h);
+    await payer.fund(1_000_000n);
+    const body = { task: 'x', webhookUrl: 'http://127.0.0.1:1/never' };
+    const invoke = (headers: Record<string, string> = {}) =>
+      h.request('POST', `/invoke/${held.agent.id}`, { key: account.key, body, headers });
+    const paid = [];
+    for (let nth = 1n; nth <= 5n; nth++) paid.push(await invoke(payer.pay(await invoke(), nth * 50_000n)));
+    expect(paid.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    await untilCalled(held.agent, 2);
+    const refused = await invoke();
+    expect([refused.status, refused.body.error.details]).toEqual([429, { limit: 3, type: 'waiting', retryAfterS: 10 }]);
+    expect(held.agent.calls).toHaveLength(2);
+    held.letAllGo();
+    for (const each of paid) expect(await endOf(account, each)).toMatchObject({ status: 'completed', cost: '0.05' });
   });
 });
