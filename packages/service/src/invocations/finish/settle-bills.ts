@@ -1,3 +1,4 @@
+import { unspend } from '../../access/limits/spend.ts';
 import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { earnUncollected, returnUncollected } from '../../payments/bills/return-bill.ts';
@@ -33,7 +34,11 @@ async function earn(ctx: ChainContext, tx: Tx, bill: ChainPayment, request: Bill
 }
 
 async function giveBack(ctx: ChainContext, tx: Tx, bill: ChainPayment, request: BilledRequest): Promise<void> {
-  if (!(await returnUncollected(ctx, tx, bill))) return;
-  await markUnbilled(tx, bill.subjectId);
-  await countMoney(tx, request, { spentMicro: request.returnedMicro - (request.billedMicro ?? 0n) });
+  const { budgetId, createdAt } = request;
+  const costMicro = (request.billedMicro ?? 0n) - request.returnedMicro;
+  await returnUncollected(ctx, tx, bill, async () => {
+    if (budgetId !== null) await unspend(tx, [{ budgetId, amountMicro: costMicro, spentAt: createdAt }]);
+    await markUnbilled(tx, bill.subjectId);
+    await countMoney(tx, request, { spentMicro: -costMicro });
+  });
 }

@@ -51,11 +51,17 @@ export async function earnUncollected(
 
 /**
  * Returns an uncollected bill to the payer, because the agent did not do the work, in the caller's transaction; a paying wallet is refunded
- * on chain. False when the bill had ended before.
+ * on chain. False when the bill had ended before. `beforeLedger` records what must be locked before the ledger.
  */
-export async function returnUncollected(ctx: ReturnContext, tx: Tx, bill: ChainPayment): Promise<boolean> {
+export async function returnUncollected(
+  ctx: ReturnContext,
+  tx: Tx,
+  bill: ChainPayment,
+  beforeLedger: () => Promise<void>,
+): Promise<boolean> {
   const now = ctx.clock.now();
   if (!(await endUnused(tx, bill, now))) return false;
+  await beforeLedger();
   const { subjectId, accountId, ledgerAccountId, authorization } = bill;
   const amountMicro = authorization.valueMicro;
   const id = `bill_return:${subjectId}`;
