@@ -25,6 +25,8 @@ export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapt
     if (sent?.handle != null && adapter.resume) return await adapter.resume(ctx, call, sent.handle);
     if (sent) return await awaitDeadline(ctx, call);
     const send = await untilSent(ctx, call, () => adapter.prepare(ctx, call));
+    // Not noted as sent: the next process sends it.
+    if (call.signal.aborted) return abortedUnsent;
     if (!(await markUpstreamCall(ctx.db, invocation, ctx.clock.now()))) return takenOver;
     failpoint('before-agent-call');
     const outcome = await sendAndPay(ctx, call, (proof) => untilSent(ctx, call, () => send(proof)));
@@ -34,6 +36,8 @@ export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapt
     return outcomeOf(error);
   }
 }
+
+const abortedUnsent = failed('agent_error', 'The call was aborted before it was sent.');
 
 const takenOver = failed('agent_error', 'Another process has taken the request over, or it has ended.');
 

@@ -8,8 +8,12 @@ type RecoverContext = PayContext & HasProcessId;
 
 const BATCH = 100;
 
-/** Takes over invocations whose process died or gave them back, and continues them; agents recognize them by their key. */
+/**
+ * Takes over invocations whose process died or gave them back, and continues them; agents recognize them by their key. A process that stops
+ * takes none: it has just given its own back.
+ */
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
+  if (ctx.runner.signal.aborted) return 0;
   const tracked = ctx.runner.trackedIds();
   const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
   // They had begun, so they continue with or without room; unpaid ones take a place once paid.

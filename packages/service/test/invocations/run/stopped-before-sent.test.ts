@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { completed } from '../../../src/invocations/agent-protocol/agent-answer.ts';
+import type { CallTarget } from '../../../src/invocations/agent-protocol/agent-call.ts';
+import { callOnce } from '../../../src/invocations/agent-protocol/call-once.ts';
+import { findUpstreamCall } from '../../../src/invocations/agent-protocol/upstream-call-store.ts';
+import { findInvocation } from '../../../src/invocations/invocation-store.ts';
+import { STOPPING } from '../../../src/invocations/places/stopping.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+
+let h: Harness;
+let agent: TestAgent;
+beforeAll(async () => {
+  h = await startHarness();
+  agent = await startTestAgent(h, { perRequest: '0', behaviour: () => undefined });
+});
+afterAll(async () => {
+  await agent.die();
+  await h.stop();
+});
+
+it('a call that its process stopped before sending it is sent by the next process', async () => {
+  const { key } = await h.newAccount();
+  const { data } = (await h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' } })).body;
+  const invocation = await findInvocation(h.ctx.db, data.requestId);
+  if (!invocation) throw new Error('the request is stored');
+  let sent = 0;
+  const adapter = {
+    prepare: async () => async () => {
+      sent += 1;
+      return completed('done');
+    },
+  };
+  const target = {} as CallTarget;
+  const stopped = await callOnce(h.ctx, { target, invocation, signal: AbortSignal.abort(STOPPING) }, adapter);
+  expect(stopped.kind).toBe('failed');
+  expect([sent, await findUpstreamCall(h.ctx.db, invocation.id)]).toEqual([0, null]);
+  const { signal } = new AbortController();
+  expect(await callOnce(h.ctx, { target, invocation, signal }, adapter)).toMatchObject({ kind: 'completed' });
+  expect(sent).toBe(1);
+});
