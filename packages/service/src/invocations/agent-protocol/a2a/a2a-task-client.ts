@@ -27,7 +27,7 @@ export function endOf(task: A2aTask): Outcome | Billed | null {
     case 'working':
       return null;
     case 'completed':
-      return completed(resultOf(resultParts(task)));
+      return withinLimit(completed(resultOf(resultParts(task))));
     case 'input-required':
     case 'auth-required':
       return demandOf(task) ?? needsInput;
@@ -38,6 +38,13 @@ export function endOf(task: A2aTask): Outcome | Billed | null {
     default:
       return invalidAnswer('with a task in no state of A2A');
   }
+}
+
+/** An artifact may come in pieces, each of them small. */
+function withinLimit(outcome: Outcome): Outcome {
+  if (outcome.kind === 'completed' && Buffer.byteLength(JSON.stringify(outcome.result)) > MAX_RESULT_BYTES)
+    throw new CallFailedError('response_too_large', 'The agent gave a result of more than 1 MiB.');
+  return outcome;
 }
 
 const needsInput: Outcome = {
