@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createChangeHub } from './change-hub.ts';
 import type { Chunk } from './stream-store.ts';
@@ -43,5 +44,15 @@ describe('a reader of a request', () => {
     hub.changed('req_1');
     expect(await watch.next(60_000)).toBe(true);
     expect(await watch.next(1)).toBe(false);
+  });
+
+  it('leaves nothing at the signal, whatever ended its wait', async () => {
+    const { hub, watch } = watched();
+    const { signal } = new AbortController();
+    expect(await watch.next(1, signal)).toBe(false);
+    const told = watch.next(60_000, signal);
+    hub.changed('req_1');
+    expect(await told).toBe(true);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

@@ -79,12 +79,12 @@ function createWatcher(): Watcher {
     async next(atMostMs, signal) {
       if (!hasChanged && !signal?.aborted)
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, atMostMs);
           const stop = () => {
             clearTimeout(timer);
             signal?.removeEventListener('abort', stop);
             resolve();
           };
+          const timer = setTimeout(stop, atMostMs);
           wake = stop;
           signal?.addEventListener('abort', stop, { once: true });
         });
