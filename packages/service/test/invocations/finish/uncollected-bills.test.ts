@@ -8,14 +8,14 @@ import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
 
+const DAY_MS = 86_400_000;
+
 let h: Harness;
 let agent: TestAgent;
 let client: Client;
 let offsetMs = 0;
 beforeAll(async () => {
-  // Noon: the bill ends on the day of its request.
-  const noonMs = new Date().setUTCHours(12, 0, 0, 0) - Date.now();
-  h = await startHarness({ clock: { now: () => new Date(Date.now() + noonMs + offsetMs) } });
+  h = await startHarness({ clock: { now: () => new Date(Date.now() + offsetMs) } });
   [agent, client] = await Promise.all([startTestAgent(h, { perRequest: '0.05' }), newClient(h, '1.00')]);
 });
 afterAll(async () => {
@@ -26,6 +26,9 @@ afterAll(async () => {
 });
 
 it('a bill that goes back to the payer uncollected goes back to the daily budget of the key', async () => {
+  // The next noon, so that the bill ends on the day of its request; the deposit was signed by the machine's clock.
+  const toNoonMs = (new Date().setUTCHours(12, 0, 0, 0) - Date.now() + DAY_MS) % DAY_MS;
+  offsetMs = toNoonMs;
   const limited = { name: 'limited', scopes: ['invoke', 'payments:read'], limits: { perDay: '0.06' } };
   const { apiKey } = (await h.request('POST', '/account/keys', { key: client.key, body: limited })).body.data;
   const invoke = () =>
@@ -34,7 +37,7 @@ it('a bill that goes back to the payer uncollected goes back to the daily budget
   agent.behave(createTill(h).bill({ collects: 'never', work: refuse }));
   expect((await invoke()).body.data).toMatchObject({ status: 'failed', cost: '0.03' });
   expect((await invoke()).body.error.details).toMatchObject({ limit: 'perDay', allowed: '0.03' });
-  offsetMs = 400_000;
+  offsetMs = toNoonMs + 400_000;
   const headS = Number(
     (await callChain<{ timestamp: string }>(h.rpcUrl, 'eth_getBlockByNumber', 'latest', false)).timestamp,
   );
