@@ -32,6 +32,9 @@ interface Source {
 /** In the order of their dependencies. */
 const folders = ['contracts', 'sdk', 'cli'] as const;
 
+/** Engines of a package that states none of its own. */
+const NODE_20 = { node: '>=20.19' };
+
 const toBuilt = (path: string, ending: string) => path.replace('./src/', './dist/').replace(/\.ts$/, ending);
 
 /** The manifest of the published package: its exports are what was built. */
@@ -44,7 +47,7 @@ function manifestOf({ exports = {}, ...source }: Source): object {
   ]);
   return {
     ...{ name: publishedAs ?? name, version, description, license, type, sideEffects, keywords, bin },
-    engines: engines ?? { node: '>=20.19' },
+    engines: engines ?? NODE_20,
     files: ['dist', ...(bin ? ['bin', 'man'] : []), 'README.md', 'LICENSE'],
     ...(bin ? { man: Object.keys(bin).map((command) => `./man/${command}.1`) } : {}),
     exports: { ...Object.fromEntries(built), './package.json': './package.json' },
@@ -52,14 +55,18 @@ function manifestOf({ exports = {}, ...source }: Source): object {
   };
 }
 
+/** Functions of the language that Node 20.19 has. A newer one fails the compilation of a package that states this version. */
+const NODE_20_LIB = ['es2023', 'es2024.string', 'esnext.disposable'];
+
 /** Compiles a package's sources. Those of other packages are taken from what was built of them. */
-async function compile(folder: string, target: string): Promise<void> {
+async function compile(folder: string, target: string, { engines }: Source): Promise<void> {
   const project = join(target, 'tsconfig.json');
   const options = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
       declaration: true,
+      ...(engines ? {} : { lib: NODE_20_LIB }),
       rewriteRelativeImportExtensions: true,
       rootDir: join(root, 'packages', folder, 'src'),
       outDir: join(target, 'dist'),
@@ -94,7 +101,7 @@ async function buildPackage(folder: string): Promise<string> {
   const target = join(build, folder);
   await mkdir(target, { recursive: true });
   const source = JSON.parse(await readFile(join(root, 'packages', folder, 'package.json'), 'utf8')) as Source;
-  await compile(folder, target);
+  await compile(folder, target, source);
   if (source.bin) await cp(join(root, 'packages', folder, 'bin'), join(target, 'bin'), { recursive: true });
   await writeFile(join(target, 'package.json'), `${JSON.stringify(manifestOf(source), null, 2)}\n`);
   for (const [command, path] of Object.entries(source.bin ?? {})) await writeManPage(folder, command, path);

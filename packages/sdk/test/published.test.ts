@@ -20,6 +20,8 @@ import { createClient, verifyWebhook } from '@agent-network/sdk';
 import { serveAgent } from '@agent-network/sdk/agent';
 const client = createClient({ baseUrl: process.argv[2] });
 const { agents } = await client.listAgents();
+const agent = await serveAgent({ handle: () => 'done', identityToken: '0x' });
+await agent.close();
 console.log(JSON.stringify({ agents, kinds: [typeof verifyWebhook, typeof serveAgent] }));
 `;
 const typed = `

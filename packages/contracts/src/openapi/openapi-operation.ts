@@ -72,11 +72,12 @@ function errorHeaders(row: Endpoint, status: number): Record<string, unknown> {
 
 function errorAnswers(row: Endpoint): Record<string, unknown> {
   const codes = [...new Set([...row.errors, ...commonErrors(row)])];
-  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))];
   return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, group]) => {
+    statuses
+      .sort((a, b) => a - b)
+      .map((status) => {
+        const group = codes.filter((code) => errorCatalogue[code].status === status);
         const refs = group.map((code) => ({ $ref: `#/components/schemas/${errorSchemaName(code)}` }));
         return [
           String(status),

@@ -1,6 +1,7 @@
 import { AgentError } from './agent-error.ts';
 import type { Answer, AnswerOnce, RunOnce } from './answer-once.ts';
 import { requestOfStatusUrl, statusUrl } from './status-url.ts';
+import { withResolvers } from './with-resolvers.ts';
 
 /** A node that polls reads a failure from a 200, so that it is not taken for trouble on the way. */
 const failedAnswer = ({ status, body }: Answer): Answer =>
@@ -11,7 +12,7 @@ export class Deferred {
   readonly #answers: AnswerOnce;
   /** Deferred calls whose result has not been read yet. */
   readonly #open = new Set<string>();
-  #allRead = Promise.withResolvers<void>();
+  #allRead = withResolvers<void>();
 
   constructor(answers: AnswerOnce) {
     this.#answers = answers;
@@ -47,6 +48,6 @@ export class Deferred {
     this.#open.delete(requestId);
     if (this.#open.size > 0) return;
     this.#allRead.resolve();
-    this.#allRead = Promise.withResolvers<void>();
+    this.#allRead = withResolvers<void>();
   }
 }

@@ -1,3 +1,5 @@
+import { withResolvers } from './with-resolvers.ts';
+
 /** A stream event of an agent at work, its data as JSON. */
 export interface Said {
   readonly event: 'chunk' | 'progress';
@@ -22,7 +24,7 @@ export const isProgress = (value: unknown): value is Progress => value instanceo
 export class SaidLog {
   readonly #said: Said[] = [];
   #isOver = false;
-  #more = Promise.withResolvers<void>();
+  #more = withResolvers<void>();
   /** UTF-16 units of all data: the memory of the log. */
   chars = 0;
 
@@ -55,6 +57,6 @@ export class SaidLog {
 
   #wake(): void {
     this.#more.resolve();
-    this.#more = Promise.withResolvers<void>();
+    this.#more = withResolvers<void>();
   }
 }

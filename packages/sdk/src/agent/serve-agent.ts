@@ -7,6 +7,7 @@ import { Deferred } from './deferred.ts';
 import { type AgentIdentity, registerSelf, type SelfRegistration } from './register-self.ts';
 import type { AgentCall, HandleCall } from './run-call.ts';
 import { progress } from './said.ts';
+import { withResolvers } from './with-resolvers.ts';
 
 export { type AgentCall, AgentError, type HandleCall, progress };
 
@@ -57,7 +58,7 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
 
 async function closeServer(server: Server, serving: Serving, timeoutMs: number): Promise<void> {
   serving.isClosing = true;
-  const late = Promise.withResolvers<void>();
+  const late = withResolvers<void>();
   const timer = setTimeout(() => {
     serving.answers.abortAll(new Error('the agent is closing'));
     server.closeAllConnections();
@@ -95,7 +96,7 @@ export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgen
     throw new TypeError(
       'serveAgent needs an identityToken or registerWith: without one nobody could be told from a stranger',
     );
-  const identity = Promise.withResolvers<AgentIdentity>();
+  const identity = withResolvers<AgentIdentity>();
   const token = registerWith
     ? identity.promise.then((known) => known.identityToken)
     : Promise.resolve(options.identityToken ?? '');

@@ -1,0 +1,16 @@
+/** A promise and the functions that settle it. */
+export interface PromiseParts<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T | PromiseLike<T>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Does what `Promise.withResolvers` does, which Node 20 does not have. */
+export function withResolvers<T>(): PromiseParts<T> {
+  let resolve!: PromiseParts<T>['resolve'];
+  let reject!: PromiseParts<T>['reject'];
+  const promise = new Promise<T>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  return { promise, resolve, reject };
+}
