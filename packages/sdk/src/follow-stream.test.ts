@@ -149,6 +149,24 @@ describe('a streamed invocation', () => {
     expect(keys(node).size).toBe(1);
   });
 
+  it('that ends before its first event names the payment that was shown, so that none is signed anew', async () => {
+    const payer = { address: '0x0', signed: 0, pay: async () => ({ 'payment-signature': `p${++payer.signed}` }) };
+    await using node = await startStreamNode((asked, response, count) => {
+      if (!asked.headers['payment-signature'])
+        return void response.writeHead(402).end(error(402, 'PAYMENT_REQUIRED').text);
+      if (count > 2) return void response.writeHead(503, { 'retry-after': '60' }).end(error(503, 'UNAVAILABLE').text);
+      beginStream(response, 'retry: 2000\n\n');
+      response.write('', () => response.socket?.destroy());
+    });
+    const ended = (maxRetries: number) =>
+      idsOf(createClient({ baseUrl: node.baseUrl, payer, maxRetries }).invokeStreaming(agentId, { task: 'x' })).catch(
+        (caught: unknown) => caught,
+      );
+    expect(await ended(0)).toMatchObject({ name: 'NoAnswerError', paymentHeaders: { 'payment-signature': 'p1' } });
+    node.asked.splice(0);
+    expect(await ended(1)).toMatchObject({ code: 'UNAVAILABLE', paymentHeaders: { 'payment-signature': 'p2' } });
+  });
+
   it('follows a request whose answer was no stream', async () => {
     await using node = await startStreamNode(({ method }, response) => {
       if (method === 'GET') return beginStream(response, created, completed(3));

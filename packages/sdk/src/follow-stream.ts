@@ -5,7 +5,7 @@ import type { HttpRequest } from './build-request.ts';
 import { openStream } from './open-stream.ts';
 import type { Payer } from './payer.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { sendPaying } from './send-paying.ts';
+import { sendPaying, withPayment } from './send-paying.ts';
 import { type Send, type SendOptions, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
@@ -63,7 +63,7 @@ interface StreamingCall {
 
 /**
  * Sends the POST that starts a request and yields its events. A connection lost before the first event repeats the same POST, with
- * its key and its payment; one lost later is taken up by `resume`.
+ * its key and its payment; one lost later is taken up by `resume`. An error before the first event carries the payment that was shown.
  */
 export async function* invokeStreaming(
   call: StreamingCall,
@@ -86,7 +86,7 @@ export async function* invokeStreaming(
     }
     if (progress.isDone) return;
     if (requestId === undefined && misses >= call.sending.maxRetries)
-      throw new NoAnswerError('The stream broke off before its first event');
+      throw withPayment(new NoAnswerError('The stream broke off before its first event'), request);
   }
   yield* resume(requestId, progress.lastId);
 }

@@ -17,6 +17,14 @@ function shownPayment(request: HttpRequest): boolean {
   return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
 }
 
+/** Notes in an error the payment that its request showed, if any. Returns the error. */
+export function withPayment(error: unknown, { headers }: HttpRequest): unknown {
+  const signature = headers['payment-signature'];
+  if (signature !== undefined && (error instanceof ApiError || error instanceof NoAnswerError))
+    error.paymentHeaders = { 'payment-signature': signature };
+  return error;
+}
+
 /** After these nobody knows whether the call ran. */
 const doubtful = [500, 502, 504];
 
@@ -57,7 +65,7 @@ export async function sendPaying<T>(
   try {
     return { answer: await send(request, { ...options, ...first.sending }), request };
   } catch (error) {
-    if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request)) throw error;
+    if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request)) throw withPayment(error, request);
   }
   const maxRetries = Math.max(options.maxRetries, paidRetries);
   let payment = await payer.pay(first.last()?.paymentRequired ?? '', request.url);
@@ -71,10 +79,7 @@ export async function sendPaying<T>(
       return { answer, request: paid };
     } catch (error) {
       const next = await payer.answered?.(payment, last());
-      if (!next) {
-        if (error instanceof ApiError || error instanceof NoAnswerError) error.paymentHeaders = payment;
-        throw error;
-      }
+      if (!next) throw withPayment(error, paid);
       payment = next;
     }
   }
