@@ -57,6 +57,13 @@ describe('an agent that registers itself', () => {
     await again.close();
   });
 
+  it('is the same agent when the address of the node is written with a slash at its end', async () => {
+    await using node = await startFakeNode(() => success({ id: 'agt_1', identityToken }));
+    await (await start(node.baseUrl)).close();
+    await (await start(`${node.baseUrl}/`)).close();
+    expect(lines(node).filter((line) => line.startsWith('POST'))).toEqual(['POST /agents']);
+  });
+
   it('registers anew when the node does not know it any more', async () => {
     await using node = await startFakeNode(({ method }) =>
       method === 'GET' ? failure(404, 'NOT_FOUND') : success({ id: 'agt_2', identityToken }),

@@ -24,6 +24,9 @@ interface Kept extends AgentIdentity {
   readonly baseUrl: string;
 }
 
+/** A client reaches the same node by an address with or without slashes at its end. */
+const isSameNode = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
+
 type RegistryClient = ReturnType<typeof createClient>;
 
 async function readKept(file: string, baseUrl: string): Promise<Kept | null> {
@@ -32,7 +35,7 @@ async function readKept(file: string, baseUrl: string): Promise<Kept | null> {
     throw error;
   });
   const kept = text === null ? null : (JSON.parse(text) as Kept);
-  return kept?.baseUrl === baseUrl ? kept : null;
+  return kept && isSameNode(kept.baseUrl, baseUrl) ? kept : null;
 }
 
 /** Finds the agent of the token file at the node and brings its endpoint up to date; null when the node does not know it. */
