@@ -1,3 +1,4 @@
+import { canonicalJson } from '@agent-network/contracts/canonical-json';
 import { formatUsdc, parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { type Payer, PaymentRefusedError } from '@agent-network/sdk';
 import { createParser } from 'eventsource-parser';
@@ -18,13 +19,13 @@ interface Message {
   readonly method?: string;
   readonly params?: {
     readonly name?: string;
-    readonly arguments?: { readonly maxCost?: unknown };
+    readonly arguments?: Readonly<Record<string, unknown>>;
     readonly _meta?: Readonly<Record<string, unknown>>;
   };
   readonly result?: {
     readonly protocolVersion?: string;
     readonly isError?: boolean;
-    readonly structuredContent?: { readonly x402Version?: unknown };
+    readonly structuredContent?: { readonly x402Version?: unknown; readonly status?: unknown };
   };
 }
 
@@ -32,6 +33,8 @@ interface Message {
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const SPENDING_TOOL = 'invoke_agent';
+/** Payments of unknown outcome that are remembered; beyond them the oldest is forgotten. */
+const MAX_UNSETTLED = 100;
 
 /** Passes messages of an MCP client on stdio on to the node's `/mcp`, and its answers back. Pays and bounds what is spent. */
 export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: RelayOptions) {
@@ -68,18 +71,41 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
     else throw new Error(`${url}/mcp answered ${response.status}: ${text.slice(0, 300)}`);
   }
 
+  /** Signed payments whose outcome the client did not learn, by purchase: the same call shows the same payment, which never pays twice. */
+  const unsettled = new Map<string, unknown>();
+  const remember = (purchase: string, payment: unknown) => {
+    unsettled.set(purchase, payment);
+    for (const oldest of unsettled.keys()) {
+      if (unsettled.size <= MAX_UNSETTLED) return;
+      unsettled.delete(oldest);
+    }
+  };
+
+  /** Sends a message, with a payment if there is one, and writes its answers. Resolves to the answer that asks for payment, unwritten. */
+  async function attempt(message: Message, payment: unknown): Promise<Message | null> {
+    let asking: Message | null = null;
+    let isSettled = payment === undefined;
+    try {
+      await send(payment === undefined ? message : withPayment(message, payment), (answer) => {
+        if (message.method === 'initialize') protocolVersion = answer.result?.protocolVersion ?? protocolVersion;
+        if (!isAnswerTo(answer, message)) return write(answer);
+        isSettled ||= tellsOutcome(answer);
+        if (asksForPayment(answer)) asking = answer;
+        else write(answer);
+      });
+    } finally {
+      if (!isSettled) remember(purchaseOf(message), payment);
+    }
+    return asking;
+  }
+
   async function relay(message: Message): Promise<void> {
-    let toPay: Message['result'] | null = null;
-    await send(message, (answer) => {
-      if (message.method === 'initialize') protocolVersion = answer.result?.protocolVersion ?? protocolVersion;
-      if (payer && isAnswerTo(answer, message) && asksForPayment(answer)) toPay = answer.result ?? null;
-      else write(answer);
-    });
-    if (!toPay || !payer) return;
-    const payment = await payFor(payer, toPay);
-    const { params } = message;
-    const paid = { ...message, params: { ...params, _meta: { ...params?._meta, 'x402/payment': payment } } };
-    await send(paid, write);
+    const purchase = unsettled.size === 0 ? '' : purchaseOf(message);
+    const known = unsettled.get(purchase);
+    unsettled.delete(purchase);
+    const asking = await attempt(message, known);
+    const refused = asking && payer ? await attempt(message, await payFor(payer, asking)) : asking;
+    if (refused) write(refused);
   }
 
   return async (line: string): Promise<void> => {
@@ -131,8 +157,22 @@ function standardHeaders({ method, params }: Message, version: unknown): Record<
 const isAnswerTo = (answer: Message, { id }: Message) => id !== undefined && answer.id === id;
 const asksForPayment = ({ result }: Message) => result?.isError === true && result.structuredContent?.x402Version === 2;
 
-async function payFor(payer: Payer, result: NonNullable<Message['result']>): Promise<unknown> {
-  const terms = Buffer.from(JSON.stringify(result.structuredContent)).toString('base64');
+/** True if the answer says what became of a payment: it bought something, or the node asks for another. An error without a record does not. */
+const tellsOutcome = (answer: Message): boolean =>
+  asksForPayment(answer) ||
+  (answer.result !== undefined && (!answer.result.isError || answer.result.structuredContent?.status !== undefined));
+
+/** The name of a purchase: the same call has the same one. */
+const purchaseOf = ({ method, params }: Message): string =>
+  canonicalJson([method, params?.name, params?.arguments ?? {}]);
+
+const withPayment = (message: Message, payment: unknown): Message => ({
+  ...message,
+  params: { ...message.params, _meta: { ...message.params?._meta, 'x402/payment': payment } },
+});
+
+async function payFor(payer: Payer, { result }: Message): Promise<unknown> {
+  const terms = Buffer.from(JSON.stringify(result?.structuredContent)).toString('base64');
   const { 'payment-signature': signed } = await payer.pay(terms);
   return JSON.parse(Buffer.from(signed, 'base64').toString('utf8'));
 }
