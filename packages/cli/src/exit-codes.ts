@@ -1,4 +1,5 @@
 import { ApiError, isApiError, NoAnswerError, PaymentRefusedError } from '@agent-network/sdk';
+import { UnknownOutcomeError } from './once.ts';
 
 /** Exit codes of every command. */
 export const EXIT = {
@@ -47,6 +48,10 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof CommandError) return { exitCode: error.exitCode, code: error.code, message, requestId: null };
+  if (error instanceof UnknownOutcomeError) {
+    const failure = failureOf(error.cause);
+    return { ...failure, message: `${sentence(failure.message)} ${howToRepeat(error.key)}` };
+  }
   if (error instanceof PaymentRefusedError)
     return { exitCode: EXIT.payment, code: 'PAYMENT_REFUSED', message, requestId: null };
   if (error instanceof NoAnswerError) return { exitCode: EXIT.failed, code: 'NO_ANSWER', message, requestId: null };
@@ -57,6 +62,11 @@ export function failureOf(error: unknown): Failure {
   const exitCode = PAYMENT_CODES.has(error.code) ? EXIT.payment : EXIT.failed;
   return { exitCode, code: error.code, message: withHint(error, withFields(error, message)), requestId };
 }
+
+const sentence = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);
+
+const howToRepeat = (key: string): string =>
+  `It is not known whether it was done. Run the same command with "--idempotency-key ${key}" within 24 hours: nothing is done or paid twice.`;
 
 const hints: Partial<Record<string, string>> = {
   PAYMENT_REQUIRED: 'Fill the treasury with "agentnet deposit <amount>", or pay from a wallet with "--pay x402".',

@@ -15,6 +15,7 @@ export {
   invokeAndWait,
   type WaitOptions,
 } from './invoke-and-wait.ts';
+export { mayHaveHappened } from './may-have-happened.ts';
 export { type ChannelPayer, createPayer, type Payer, type PayerOptions } from './payer.ts';
 export type { PayerSigner } from './payer-signer.ts';
 export { PaymentRefusedError, type RefusalReason } from './payment-refused-error.ts';

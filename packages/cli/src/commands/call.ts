@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { Client } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
 import { action } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { once } from '../once.ts';
 import { readObject, readText, usdc } from '../output/arguments.ts';
 import { formatFacts, oneLine } from '../output/table.ts';
 import type { Session } from '../session.ts';
@@ -74,9 +75,10 @@ async function call(session: Session, agentId: string, text: string, options: Ca
   const task = await readText(text, process);
   const input = await readObject(options.input, '--input');
   const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
-  const quoted = await agreePrice(session, agentId, body, options);
+  const key = options.idempotencyKey ?? randomUUID();
+  const quoted = await agreePrice(session, agentId, body, { ...options, idempotencyKey: key });
   const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(quoted.cost) } : {});
-  const start = { agentId, body: { ...body, maxCost: quoted.cost }, quoteId: quoted.quoteId };
+  const start = { agentId, body: { ...body, maxCost: quoted.cost }, quoteId: quoted.quoteId, key };
   return options.stream ? stream(session, client, start, options) : invoke(session, client, start, options);
 }
 
@@ -85,7 +87,7 @@ async function agreePrice(
   session: Session,
   agentId: string,
   body: { task: string; input: Record<string, unknown>; context?: string; capability?: string },
-  { maxCost, idempotencyKey }: CallOptions,
+  { maxCost, idempotencyKey }: Pick<CallOptions, 'maxCost'> & { readonly idempotencyKey: string },
 ): Promise<Quoted> {
   const client = session.requireClient();
   if (maxCost === undefined && !session.isYes && !session.terminal.isInteractive)
@@ -96,7 +98,7 @@ async function agreePrice(
   // The quote is part of the purchase: with another one, the same key would be refused as used for another request.
   const { quoteId, estimatedCost: cost } = await client.quoteInvocation(
     { params: { agentId }, body },
-    idempotencyKey ? { idempotencyKey: quoteKeyOf(idempotencyKey) } : {},
+    { idempotencyKey: quoteKeyOf(idempotencyKey) },
   );
   if (maxCost !== undefined) {
     if (parseUsdc(cost) <= parseUsdc(maxCost)) return { quoteId, cost };
@@ -112,10 +114,11 @@ async function agreePrice(
 interface Start {
   readonly agentId: string;
   readonly quoteId: string;
+  /** Idempotency-Key of the purchase. */
+  readonly key: string;
   readonly body: { readonly task: string; readonly maxCost: string; input: Record<string, unknown> };
 }
 
-const optionsOf = ({ idempotencyKey }: CallOptions) => (idempotencyKey ? { idempotencyKey } : {});
 /** The key of the quote that belongs to a purchase; a hash, because keys have at most 255 characters. */
 const quoteKeyOf = (idempotencyKey: string): string =>
   `quote-${createHash('sha256').update(idempotencyKey).digest('hex')}`;
@@ -123,11 +126,11 @@ const capabilityOf = ({ capability }: CallOptions) => (capability ? { capability
 const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});
 
 async function invoke(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
-  const { agentId, body, quoteId } = start;
+  const { agentId, body, quoteId, key } = start;
   const request = { params: { agentId }, query: { quote: quoteId }, body, ...headersOf(options) };
   const created = await whileWaiting(
     () => null,
-    () => client.invokeAgent(request, optionsOf(options)),
+    () => once(key, (idempotencyKey) => client.invokeAgent(request, { idempotencyKey })),
   );
   if (options.async && !('paymentMethod' in created)) {
     session.terminal.result(created, () => created.requestId);
@@ -139,11 +142,12 @@ async function invoke(session: Session, client: Client, start: Start, options: C
 }
 
 async function stream(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
-  const { agentId, body, quoteId } = start;
-  const events = client.invokeStreaming(agentId, body, {
-    quote: quoteId,
-    ...headersOf(options),
-    ...optionsOf(options),
-  });
-  return endOf(session, client, events);
+  const { agentId, body, quoteId, key } = start;
+  return once(key, (idempotencyKey) =>
+    endOf(
+      session,
+      client,
+      client.invokeStreaming(agentId, body, { quote: quoteId, ...headersOf(options), idempotencyKey }),
+    ),
+  );
 }

@@ -1,8 +1,17 @@
 import { type Command, Option } from 'commander';
 import { action } from '../command.ts';
+import { once } from '../once.ts';
 import { integer, usdc } from '../output/arguments.ts';
 import { formatFacts, formatTable } from '../output/table.ts';
 import type { Session } from '../session.ts';
+
+interface MoveOptions {
+  readonly treasury?: string;
+  readonly idempotencyKey?: string;
+}
+
+const keyOption = () =>
+  new Option('--idempotency-key <key>', 'the same key with the same amount moves it once, for 24 hours');
 
 export function addMoney(program: Command): void {
   program.command('balance').description('USDC of your treasuries').action(action(balance));
@@ -10,8 +19,9 @@ export function addMoney(program: Command): void {
     .command('deposit')
     .argument('<amount>', 'USDC', usdc)
     .option('--treasury <id>', 'into this treasury; default: the one of the account')
+    .addOption(keyOption())
     .description('pay USDC from the wallet of AGENTNET_WALLET_KEY into a treasury, by x402; asks first')
-    .action(action<[string, { treasury?: string }]>(deposit));
+    .action(action<[string, MoveOptions]>(deposit));
   program
     .command('history')
     .description('payments, newest first')
@@ -23,8 +33,9 @@ export function addMoney(program: Command): void {
     .argument('<amount>', 'USDC', usdc)
     .option('--to <address>', 'wallet; default: the one of the account')
     .option('--treasury <id>', 'from this treasury; default: the one of the account')
+    .addOption(keyOption())
     .description('send USDC from a treasury to a wallet on chain; asks first')
-    .action(action<[string, { to?: string; treasury?: string }]>(withdraw));
+    .action(action<[string, MoveOptions & { to?: string }]>(withdraw));
 }
 
 async function balance(session: Session): Promise<void> {
@@ -56,12 +67,17 @@ async function balance(session: Session): Promise<void> {
     terminal.note('No call can be paid from a treasury: deposit with "agentnet deposit <amount>".');
 }
 
-async function deposit(session: Session, amount: string, { treasury }: { treasury?: string }): Promise<void> {
+async function deposit(
+  session: Session,
+  amount: string,
+  { treasury, idempotencyKey: given }: MoveOptions,
+): Promise<void> {
   const payer = session.payer(amount);
   const client = session.requireClient({ payer });
   await session.confirm(`Pay ${amount} USDC from ${payer.address} into your treasury at ${session.url}?`);
   if (!treasury) await client.createTreasury({ body: {} });
-  const receipt = await client.depositToTreasury({ body: { amount, ...(treasury ? { treasuryId: treasury } : {}) } });
+  const body = { amount, ...(treasury ? { treasuryId: treasury } : {}) };
+  const receipt = await once(given, (idempotencyKey) => client.depositToTreasury({ body }, { idempotencyKey }));
   session.terminal.result(receipt, () =>
     formatFacts([
       ['deposited', `${receipt.amount} USDC`],
@@ -93,12 +109,13 @@ async function history(session: Session, { limit, cursor }: { limit: number; cur
   if (page.hasMore) terminal.note(`${page.payments.length} of ${page.total}; more: --cursor ${page.nextCursor}`);
 }
 
-async function withdraw(session: Session, amount: string, options: { to?: string; treasury?: string }): Promise<void> {
+async function withdraw(session: Session, amount: string, options: MoveOptions & { to?: string }): Promise<void> {
   const client = session.requireClient();
   const to = options.to ?? (await client.getAccount()).address;
   await session.confirm(`Send ${amount} USDC to ${to}?`);
-  const { treasury } = options;
-  const sent = await client.withdraw({ body: { amount, to, ...(treasury ? { treasuryId: treasury } : {}) } });
+  const { treasury, idempotencyKey: given } = options;
+  const body = { amount, to, ...(treasury ? { treasuryId: treasury } : {}) };
+  const sent = await once(given, (idempotencyKey) => client.withdraw({ body }, { idempotencyKey }));
   session.terminal.result(sent, () =>
     formatFacts([
       ['withdrawal', sent.withdrawalId],

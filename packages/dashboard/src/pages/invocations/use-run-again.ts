@@ -1,9 +1,8 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { CallOf } from '@agent-network/sdk';
+import { type CallOf, mayHaveHappened } from '@agent-network/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { client } from '../../app/client.ts';
-import { mayHaveHappened } from '../../app/may-have-happened.ts';
 
 type InvokeCall = CallOf<Api['invokeAgent']>;
 

@@ -1,7 +1,7 @@
+import { mayHaveHappened } from '@agent-network/sdk';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { client, payingClient } from '../../app/client.ts';
-import { mayHaveHappened } from '../../app/may-have-happened.ts';
 import { useSessionInfo } from '../../app/session.ts';
 import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
 import { type WalletPayer, walletPayer } from '../../wallet/wallet-payer.ts';

@@ -1,6 +1,5 @@
-import type { StreamEvent } from '@agent-network/sdk';
+import { mayHaveHappened, type StreamEvent } from '@agent-network/sdk';
 import { useEffect, useRef, useState } from 'react';
-import { mayHaveHappened } from '../../app/may-have-happened.ts';
 import type { Attempt } from './attempt.ts';
 import { runAttempt } from './run-attempt.ts';
 

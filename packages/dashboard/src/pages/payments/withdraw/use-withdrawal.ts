@@ -1,9 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
+import { mayHaveHappened } from '@agent-network/sdk';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { client } from '../../../app/client.ts';
-import { mayHaveHappened } from '../../../app/may-have-happened.ts';
 import { useSession } from '../../../app/session.ts';
 import type { InjectedWallet } from '../../../wallet/injected-wallets.ts';
 import { connectAs, signText } from '../../../wallet/sign-text.ts';

@@ -1,5 +1,5 @@
-import { ApiError, NoAnswerError } from '@agent-network/sdk';
 import { expect, it } from 'vitest';
+import { ApiError, NoAnswerError } from './api-error.ts';
 import { mayHaveHappened } from './may-have-happened.ts';
 
 const answer = (code: 'CONFLICT', status: number, retryAfterS?: number) =>
@@ -17,4 +17,13 @@ it.each([
   ['there is not enough', codes('INSUFFICIENT_FUNDS', 402), false],
   ['the proof is none', codes('VALIDATION_ERROR', 400), false],
   ['the wallet declined', new Error('The request was declined in the wallet. Nothing was signed.'), false],
-])('when %s', (_what, error, expected) => expect(mayHaveHappened(error)).toBe(expected));
+])('whether a call may have happened is told when %s', (_what, error, expected) =>
+  expect(mayHaveHappened(error)).toBe(expected),
+);
+
+it('a call of an agent that is offline was not made, unless it showed a payment', () => {
+  const error = codes('AGENT_UNAVAILABLE', 503);
+  expect(mayHaveHappened(error)).toBe(false);
+  error.paymentHeaders = { 'payment-signature': 'p1' };
+  expect(mayHaveHappened(error)).toBe(true);
+});

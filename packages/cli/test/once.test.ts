@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { failure, startFakeNode, success } from '../../sdk/test/support/fake-node.ts';
+import { BUNDLES } from '../../service/test/support/bundled.ts';
+import { startCommandLines } from './support/command-lines.ts';
+
+const to = `0x${'ab'.repeat(20)}`;
+const sent = { withdrawalId: 'wdr_1', status: 'pending', amount: '1.00', to, transactionHash: null };
+const quoted = { quoteId: 'qte_1', estimatedCost: '0.01' };
+const record = { requestId: 'req_1', status: 'completed', paymentMethod: 'treasury', cost: '0.01', result: 'done' };
+
+it.each([
+  ['withdraw', ['withdraw', '1.00', '--to', to, '--yes'], sent],
+  ['call', ['call', 'agt_1', 'hello', '--max-cost', '0.05'], record],
+])('a %s whose outcome is not known names the key under which it is repeated', async (_name, line, done) => {
+  const isMoving = (path: string) => path === '/payments/withdraw' || path.startsWith('/invoke/agt_1?');
+  let isAway = true;
+  await using node = await startFakeNode(({ path }) => {
+    if (!isMoving(path)) return success(path.includes('quote') ? quoted : { id: 'agt_1', name: 'One' });
+    return isAway ? failure(503, 'UNAVAILABLE', {}, { 'retry-after': '60' }) : success(done);
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'agentnet-once-'));
+  const env = { PATH: process.env.PATH, AGENTNET_CONFIG_DIR: folder, NODE_COMPILE_CACHE: BUNDLES };
+  const lines = await startCommandLines({ ...env, AGENTNET_URL: node.baseUrl, AGENTNET_API_KEY: 'ank_test_x' });
+  onTestFinished(async () => {
+    await lines.stop();
+    await rm(folder, { recursive: true });
+  });
+  const first = await lines.run(line);
+  const [, key = ''] = /--idempotency-key ([\w-]+)/.exec(first.stderr) ?? [];
+  expect([first.code, first.stdout, key]).toEqual([1, '', expect.stringMatching(/^[\w-]{36}$/)]);
+  isAway = false;
+  expect((await lines.run([...line, '--idempotency-key', key])).code).toBe(0);
+  const moves = node.seen.filter(({ path }) => isMoving(path));
+  expect(moves.map(({ headers }) => headers['idempotency-key'])).toEqual([key, key]);
+  expect(new Set(moves.map(({ body }) => body)).size).toBe(1);
+});

@@ -1,0 +1,15 @@
+import { isApiError, NoAnswerError } from './api-error.ts';
+
+/**
+ * True if a call that moves money may have been executed, or may yet be, although it ended with this error. Repeat it unchanged, under
+ * the same Idempotency-Key and with the payment that it showed (`error.paymentHeaders`); never replace it by a new call.
+ */
+export function mayHaveHappened(error: unknown): boolean {
+  if (error instanceof NoAnswerError) return true;
+  if (!isApiError(error)) return false;
+  // A payment that was shown may be on its way; without one, nothing was bought.
+  if (error.code === 'AGENT_UNAVAILABLE') return error.paymentHeaders !== undefined;
+  if (error.status >= 500 || error.code === 'RATE_LIMITED') return true;
+  // The first attempt is still running.
+  return error.code === 'CONFLICT' && error.retryAfterS !== undefined;
+}
