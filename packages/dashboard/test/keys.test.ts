@@ -97,7 +97,7 @@ it('creates a key that withdraws after the wallet signed for it, and revokes it'
   expect(sent.body.data ?? sent.body.error).toMatchObject({ amount: '0.40' });
 
   await page.getByRole('button', { name: 'Actions for payroll' }).click();
-  expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke']);
+  await expect.poll(() => page.getByRole('menuitem').allTextContents()).toEqual(['Revoke']);
   await page.getByRole('menuitem', { name: 'Revoke' }).click();
   await dialog.getByRole('textbox').fill('payroll');
   await dialog.getByRole('button', { name: 'Revoke key' }).click();

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions, walletByBooks } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { balanceOf, sumOfHistory } from '../support/treasury.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
 let h: Harness;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
 });
 afterEach(async () => {
   expect(await contradictions(h.databaseUrl)).toEqual([]);

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTerms } from '../../src/agents/read-terms.ts';
 import { findChanged } from '../../src/invocations/start/agent-changed.ts';
 import { contradictions } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient } from '../support/treasury.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
@@ -11,7 +12,7 @@ let h: Harness;
 let agent: TestAgent;
 let owner: Awaited<ReturnType<Harness['newAccount']>>;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner, perRequest: '0.05' });
 });

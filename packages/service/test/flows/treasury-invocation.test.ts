@@ -1,7 +1,8 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { contradictions } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, sumOfHistory, untilEnded } from '../support/treasury.ts';
 
@@ -12,7 +13,7 @@ let agent: TestAgent;
 const sync = { 'x-sync': 'true' };
 
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await newClient(h, '0.000001');
   agent = await startTestAgent(h, { owner, perRequest: '0.05' });
 });

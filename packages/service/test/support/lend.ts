@@ -1,0 +1,47 @@
+interface Shared {
+  readonly it: Promise<unknown>;
+  users: number;
+  ending?: NodeJS.Timeout;
+}
+
+/** What a test file has of something shared. */
+export interface Loan<T> {
+  readonly it: T;
+  giveBack(): void;
+}
+
+export interface Lent<T> {
+  /** One of a name at a time in a process. */
+  readonly name: string;
+  /** For how long it waits for another user after the last has given it back. */
+  readonly lingerMs: number;
+  start(): Promise<T>;
+  end(it: T): Promise<void>;
+}
+
+const holder = globalThis as { lentByName?: Map<string, Shared> };
+
+/** Lends what takes long to start to one test file after another, and to several at a time. */
+export async function lend<T>({ name, lingerMs, start, end }: Lent<T>): Promise<Loan<T>> {
+  holder.lentByName ??= new Map();
+  const all = holder.lentByName;
+  const held = all.get(name) ?? { it: start(), users: 0 };
+  all.set(name, held);
+  held.users += 1;
+  clearTimeout(held.ending);
+  const it = (await held.it.catch((error) => {
+    all.delete(name);
+    throw error;
+  })) as T;
+  const stop = () => {
+    all.delete(name);
+    end(it).catch((error) => process.stderr.write(`${name}, which tests share, did not end: ${error}\n`));
+  };
+  return {
+    it,
+    giveBack() {
+      held.users -= 1;
+      if (held.users === 0) held.ending = setTimeout(stop, lingerMs);
+    },
+  };
+}
