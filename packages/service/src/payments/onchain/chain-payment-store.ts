@@ -1,6 +1,8 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Authorization } from '../../chain/signatures/authorization.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import type { ChainPayment, ChainPurpose, NewChainPayment } from './chain-payment.ts';
 import { statesBefore } from './chain-payment-state.ts';
+import type { RefusalReason } from './refusal-reason.ts';
 
 export interface ChainPaymentRow extends Omit<ChainPayment, 'authorization'> {
   fromAddress: string;
@@ -171,6 +173,8 @@ export interface PaymentEnd extends PaymentPlace {
   readonly id: string;
   readonly state: 'settled' | 'failed';
   readonly reason: string | null;
+  /** True for late booking, which alone settles a failed payment: it refunds what the failure has denied. */
+  readonly isLate?: boolean;
 }
 
 export const nowhere: PaymentPlace = { transactionHash: null, blockNumber: null, blockHash: null };
@@ -181,7 +185,7 @@ export interface EndedRow {
   readonly createdAt: Date;
 }
 
-/** Ends payments; returns those that this call ended, each exactly once. A failed payment that is mined later may still settle. */
+/** Ends payments; returns those that this call ended, each exactly once. A failed payment settles by late booking only. */
 export async function endChainPayments(
   sql: Sql,
   ends: readonly PaymentEnd[],
@@ -192,9 +196,9 @@ export async function endChainPayments(
     `update chain_payment p
         set state = e.state, reason = e.reason, transaction_hash = coalesce(e.hash, p.transaction_hash),
             block_number = e.block_number, block_hash = e.block_hash, ended_at = $7
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
-         as e(id, state, reason, hash, block_number, block_hash)
-      where p.id = e.id and p.state = any(case e.state when 'settled' then $8::text[] else $9::text[] end)
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $10::bool[])
+         as e(id, state, reason, hash, block_number, block_hash, is_late)
+      where p.id = e.id and p.state = any(case when e.is_late then $8::text[] else $9::text[] end)
       returning p.id, p.transaction_hash as "transactionHash", p.created_at as "createdAt"`,
     [
       ends.map((e) => e.id),
@@ -206,9 +210,34 @@ export async function endChainPayments(
       now,
       statesBefore('settled'),
       statesBefore('failed'),
+      ends.map((e) => e.isLate ?? false),
     ],
   );
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The reasons of these payments that have failed, by id. */
+export async function findFailures(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, RefusalReason>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; reason: RefusalReason }>(
+    'find-payment-failures',
+    `select id, reason from chain_payment where id = any($1) and state = 'failed'`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, reason }) => [id, reason]));
+}
+
+/** What may have changed since a payment was read. */
+export type PaymentStanding = Pick<ChainPayment, 'transactionHash'> & Pick<Authorization, 'validBeforeS'>;
+
+/** Locks a payment until the transaction ends; null: there is none. */
+export async function lockStanding(tx: Tx, id: string): Promise<PaymentStanding | null> {
+  const [row] = await tx.query<PaymentStanding>(
+    'lock-chain-payment',
+    `select transaction_hash as "transactionHash", valid_before as "validBeforeS" from chain_payment where id = $1 for update`,
+    [id],
+  );
+  return row ?? null;
 }
 
 /** Records the new block of a settled payment. */

@@ -1,3 +1,4 @@
+import { openHashesOfNonce } from '../../chain/transaction-store.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
@@ -5,7 +6,14 @@ import type { HasClock } from '../../lib/clock.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import { endChainPayments, nowhere, type PaymentEnd, type PaymentPlace } from './chain-payment-store.ts';
+import {
+  endChainPayments,
+  lockStanding,
+  nowhere,
+  type PaymentEnd,
+  type PaymentPlace,
+  type PaymentStanding,
+} from './chain-payment-store.ts';
 import { strike } from './payer-standing.ts';
 import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { transfersOf } from './payment-transfer.ts';
@@ -38,32 +46,57 @@ export async function endPayments(
 const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean =>
   payment.direction !== 'out' && state === 'failed' && transactionHash !== null;
 
-/** Settles a payment and books what the ledger has of it, in the caller's transaction. False when it had ended before. */
+/**
+ * Settles a payment and books what the ledger has of it, in the caller's transaction. False when it had ended before; one that had failed
+ * is settled only with `isLate`.
+ */
 export async function settlePayment(
   tx: Tx,
   payment: NewChainPayment,
   place: PaymentPlace,
   now: Date,
+  { isLate = false }: { isLate?: boolean } = {},
 ): Promise<boolean> {
-  const end = { id: payment.id, state: 'settled' as const, reason: null, ...place };
+  const end = { id: payment.id, state: 'settled' as const, reason: null, isLate, ...place };
   const ended = await endPayments(tx, [payment], [end], now);
   if (!ended.has(payment.id)) return false;
   await postTransfers(tx, transfersOf(payment), now);
   return true;
 }
 
-/** Fails a payment that moved no money. The caller's additions are committed with it, if this call ended it. */
+interface FailOptions {
+  /** Additions that are committed with the failure, if this call ended the payment. */
+  readonly alongside?: (tx: Tx, now: Date) => Promise<void>;
+  /** Asked with the payment locked: true if what the caller has found still proves that no money can move. Default: it does for ever. */
+  readonly isStill?: (tx: Tx, standing: PaymentStanding) => boolean | Promise<boolean>;
+}
+
+/** Fails a payment that moved no money. False when it is left as it was. */
 export async function failPayment(
   ctx: HasDb & HasClock,
   payment: NewChainPayment,
   reason: RefusalReason,
-  alongside: (tx: Tx, now: Date) => Promise<void> = async () => undefined,
-): Promise<void> {
+  { alongside, isStill }: FailOptions = {},
+): Promise<boolean> {
   const now = ctx.clock.now();
-  await ctx.db.transaction(async (tx) => {
+  const hasFailed = await ctx.db.transaction(async (tx) => {
+    const standing = isStill && (await lockStanding(tx, payment.id));
+    if (isStill && !(standing && (await isStill(tx, standing)))) return false;
     const ended = await endPayments(tx, [payment], [{ id: payment.id, state: 'failed', reason, ...nowhere }], now);
-    if (ended.has(payment.id)) await alongside(tx, now);
+    if (ended.has(payment.id)) await alongside?.(tx, now);
     failpoint('before-reconcile-commit');
+    return ended.has(payment.id);
   });
   failpoint('after-reconcile-commit');
+  return hasFailed;
 }
+
+/**
+ * Fails a payment that the token refuses. False while a transaction that may still be mined carries it: the token also refuses what that
+ * transaction is about to move.
+ */
+export const failRefused = (ctx: HasDb & HasClock, payment: NewChainPayment, reason: RefusalReason): Promise<boolean> =>
+  failPayment(ctx, payment, reason, {
+    isStill: async (tx, { transactionHash }) =>
+      transactionHash === null || (await openHashesOfNonce(tx, transactionHash)).length === 0,
+  });

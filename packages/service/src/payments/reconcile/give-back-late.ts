@@ -22,7 +22,7 @@ export async function giveBackLate(ctx: ChainContext, payment: ChainPayment): Pr
  * was not done: it is credited to the payer and refunded at once to the sending wallet; a deposit stays in its treasury.
  */
 export async function bookLate(ctx: ChainContext, tx: Tx, payment: ChainPayment, place: PaymentPlace): Promise<void> {
-  if (!(await settlePayment(tx, payment, place, ctx.clock.now()))) return;
+  if (!(await settlePayment(tx, payment, place, ctx.clock.now(), { isLate: true }))) return;
   const { transactionHash: hash } = place;
   ctx.log.warn({ paymentId: payment.id, hash }, 'failed payment was mined after all; booked');
   if (payment.purpose !== 'invocation' || !payment.accountId) return;

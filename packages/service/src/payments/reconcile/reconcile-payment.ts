@@ -3,7 +3,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { renewSignature } from '../onchain/chain-payment-store.ts';
 import type { HasWalletFunds } from '../onchain/channel-claims.ts';
-import { failPayment } from '../onchain/end-payments.ts';
+import { failPayment, failRefused } from '../onchain/end-payments.ts';
 import { PAYOUT_WINDOW_S } from '../payouts/refund-payer.ts';
 import { returnWithdrawal } from '../payouts/return-withdrawal.ts';
 import { endSpent } from '../settlement/end-spent.ts';
@@ -31,8 +31,8 @@ export async function reconcileUnspent(
 ): Promise<void> {
   const hasExpired = payment.authorization.validBeforeS <= nowS;
   if (hasExpired && payment.direction === 'out') return payAgain(ctx, payment, nowS);
-  if (hasExpired) return failPayment(ctx, payment, 'invalid_exact_evm_payload_authorization_valid_before');
-  if (!(await isOnItsWay(ctx, payment))) await settleAgain(ctx, payment);
+  if (hasExpired) await failPayment(ctx, payment, 'invalid_exact_evm_payload_authorization_valid_before');
+  else if (!(await isOnItsWay(ctx, payment))) await settleAgain(ctx, payment);
 }
 
 /** True if a pending transaction carries the payment, at whatever fee it was last signed. */
@@ -50,13 +50,13 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
   // The simulation may have failed because the payment was mined in the meantime.
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
   if (isSpent) await endSpent(ctx, payment);
-  else if (payment.direction !== 'out') await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
+  else if (payment.direction !== 'out') await failRefused(ctx, payment, 'invalid_exact_evm_transaction_failed');
   else ctx.log.error({ paymentId: payment.id, refused }, 'token refuses an outgoing payment of the node');
 }
 
 /**
  * Signs an expired, unused payout again under the same nonce, which the token pays once. A withdrawal that the token still refuses is
- * returned to its treasury instead: its expired signature can no longer move the money.
+ * returned to its treasury instead: its expired signature can no longer move the money, unless another process has signed it again.
  */
 export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayment, nowS: bigint): Promise<void> {
   const authorization = { ...payment.authorization, validBeforeS: nowS + PAYOUT_WINDOW_S };
@@ -66,10 +66,12 @@ export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayme
     payment.lostAt === null &&
     (await ctx.simulator.simulate({ authorization, signature })) !== null;
   if (isGivenUp) {
-    const returned = failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed', (tx, now) =>
-      returnWithdrawal(tx, payment, now),
-    );
-    return returned;
+    const { validBeforeS } = payment.authorization;
+    await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed', {
+      alongside: (tx, now) => returnWithdrawal(tx, payment, now),
+      isStill: (_tx, standing) => standing.validBeforeS === validBeforeS,
+    });
+    return;
   }
   await renewSignature(ctx.db, payment.id, authorization.validBeforeS, signature);
   void ctx.settler.settle({ ...payment, authorization, signature });

@@ -1,7 +1,7 @@
 import { type Batcher, createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { failPayment } from '../onchain/end-payments.ts';
+import { failRefused } from '../onchain/end-payments.ts';
 import { isRefusedNow } from '../onchain/payer-standing.ts';
 import { contractGas } from './contract-payers.ts';
 import { endSpent } from './end-spent.ts';
@@ -40,8 +40,7 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
     if (isSpent)
       return (await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash: null })) ?? unknown;
     const reason = 'invalid_exact_evm_transaction_failed';
-    await failPayment(ctx, payment, reason);
-    return { state: 'failed', reason };
+    return (await failRefused(ctx, payment, reason)) ? { state: 'failed', reason } : unknown;
   } catch (error) {
     ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot estimate gas of a payment; left to the reconciler');
     return unknown;

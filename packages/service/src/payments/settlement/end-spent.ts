@@ -2,7 +2,7 @@ import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { nowhere } from '../onchain/chain-payment-store.ts';
+import { findFailures, nowhere } from '../onchain/chain-payment-store.ts';
 import { failPayment, settlePayment } from '../onchain/end-payments.ts';
 import { findFate } from '../onchain/find-fate.ts';
 import type { SettleOutcome } from './record-mined.ts';
@@ -37,11 +37,14 @@ async function settle(
   payment: NewChainPayment,
   place: Parameters<typeof settlePayment>[2],
 ): Promise<SettleOutcome> {
-  await ctx.db.transaction(async (tx) => {
-    await settlePayment(tx, payment, place, ctx.clock.now());
+  const isSettled = await ctx.db.transaction(async (tx) => {
+    const hasSettled = await settlePayment(tx, payment, place, ctx.clock.now());
     failpoint('before-reconcile-commit');
+    return hasSettled;
   });
   failpoint('after-reconcile-commit');
+  const reason = isSettled ? undefined : (await findFailures(ctx.db, [payment.id])).get(payment.id);
+  if (reason) return { state: 'failed', reason };
   return place.transactionHash
     ? { state: 'settled', transactionHash: place.transactionHash }
     : { state: 'unknown', transactionHash: null };

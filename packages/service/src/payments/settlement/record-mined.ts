@@ -6,7 +6,7 @@ import type { Records } from '../../db/records.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
+import { findFailures, nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
 import { type Fate, fateOf, findFate } from '../onchain/find-fate.ts';
 import { transfersOf } from '../onchain/payment-transfer.ts';
@@ -36,7 +36,8 @@ type RecordContext = Records & HasUsdc & HasConfirmations;
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by
  * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, and
- * one that the node owes, which never lapses.
+ * one that the node owes, which never lapses. A payment that was taken for failed stays so, whatever the block did: late booking returns
+ * its money.
  */
 export async function recordMined(
   ctx: RecordContext,
@@ -61,8 +62,16 @@ export async function recordMined(
     if (payments.length > 1 || payment.direction === 'out') return { state: 'reverted' };
     return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
   });
-  await commit(ctx, { payments, recorded, fates, mined });
-  return recorded;
+  const endedIds = await commit(ctx, { payments, recorded, fates, mined });
+  const others = payments.filter(({ id }, index) => recorded[index]?.state === 'settled' && !endedIds.has(id));
+  const failures = await findFailures(
+    ctx.db,
+    others.map(({ id }) => id),
+  );
+  return recorded.map((each, index) => {
+    const reason = failures.get(payments[index]?.id ?? '');
+    return reason ? { state: 'failed', reason } : each;
+  });
 }
 
 /** Use of each authorization; null: spent, but no log shows its use; absent: not spent. */
@@ -97,7 +106,7 @@ async function commit(
     fates: ReadonlyMap<string, Fate | null>;
     mined: MinedTransaction;
   },
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const now = ctx.clock.now();
   const ends = payments.flatMap(({ id }, index): PaymentEnd[] => {
     const outcome = recorded[index];
@@ -107,12 +116,14 @@ async function commit(
     return outcome?.state === 'failed' ? [{ id, state: 'failed', reason: outcome.reason, ...nowhere }] : [];
   });
   const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
-  await ctx.db.transaction(async (tx) => {
+  const endedIds = await ctx.db.transaction(async (tx) => {
     // Same lock order as `writeAhead`: the key, then the payments.
     const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
     const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
     await postTransfers(tx, settled.flatMap(transfersOf), now);
     failpoint('before-record-commit');
+    return ended;
   });
   failpoint('after-record-commit');
+  return endedIds;
 }

@@ -1,6 +1,6 @@
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { failPayment } from '../onchain/end-payments.ts';
+import { failRefused } from '../onchain/end-payments.ts';
 import type { Recorded } from './record-mined.ts';
 import { simulateAll } from './simulate-all.ts';
 
@@ -43,8 +43,8 @@ async function refuse(ctx: ChainContext, reverted: readonly NewChainPayment[]): 
       if (answers[index] === null) continue;
       // A payment that the node owes stays open until the token accepts it.
       const isOwed = payment.direction === 'out';
-      if (!isOwed) await failPayment(ctx, payment, REFUSED.reason);
-      refused.set(payment.id, isOwed ? { state: 'unknown', transactionHash: null } : REFUSED);
+      const hasFailed = !isOwed && (await failRefused(ctx, payment, REFUSED.reason));
+      refused.set(payment.id, hasFailed ? REFUSED : { state: 'unknown', transactionHash: null });
     }
     return refused;
   } catch (error) {
