@@ -118,3 +118,13 @@ it('deposits and withdrawals below the minimum, and more withdrawals than a day 
   expect(used).toBeLessThan(3 * GAS_OF_PAYMENT);
   expect(await balanceOf(h, key)).toEqual({ available: '0.97', held: '0.00' });
 });
+
+it('withdrawals that come together are no more than a day has', async () => {
+  const { key } = await newClient(h, '1');
+  const withdraw = () => h.request('POST', '/payments/withdraw', { key, body: { amount: '0.01' } });
+  const answers = await Promise.all(Array.from({ length: 8 }, withdraw));
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const answer of refused) expectError(answer, 'RATE_LIMITED');
+  expect(refused).toHaveLength(5);
+  expect(await balanceOf(h, key)).toEqual({ available: '0.97', held: '0.00' });
+});

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 
 const SENT = `direction = 'out' and purpose in ('refund', 'return', 'second_return') and signature <> '0x' and created_at > $2`;
 
@@ -15,6 +15,10 @@ export async function countRefundsSent(
   );
   return row?.sent ?? 0;
 }
+
+/** Serializes what begins withdrawals of an account until the transaction ends. Taken before any lock of the ledger. */
+export const lockWithdrawals = (tx: Tx, accountId: string): Promise<unknown> =>
+  tx.query('lock-withdrawals', `select pg_advisory_xact_lock(hashtextextended('withdrawals:' || $1, 0))`, [accountId]);
 
 /** Number of withdrawals that an account has begun since a time. */
 export async function countWithdrawals(sql: Sql, accountId: string, since: Date): Promise<number> {

@@ -2,7 +2,7 @@ import type { Withdrawal } from '@agent-network/contracts/payments/payments';
 import type { AccountCaller, KnownCaller } from '../../access/caller/caller.ts';
 import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { newId } from '../../lib/id.ts';
@@ -30,7 +30,7 @@ import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
-import { countWithdrawals } from './refund-store.ts';
+import { countWithdrawals, lockWithdrawals } from './refund-store.ts';
 import { settleJobKey } from './settle-job-key.ts';
 import { withdrawalNonce } from './withdrawal-nonce.ts';
 import {
@@ -66,7 +66,7 @@ export async function withdraw(
   if (made) return waitBriefly(ctx, made.subjectId);
   const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
   await approval?.judge(terms);
-  await requireFewWithdrawals(ctx, caller.accountId);
+  await requireFewWithdrawals(ctx, ctx.db, caller.accountId);
   const { amountMicro, to, from } = terms;
   const id = withdrawalId ?? newId('wdr');
   const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
@@ -94,9 +94,15 @@ async function findOwn(ctx: WithdrawContext, { accountId, chainId, token, author
 
 const DAY_MS = 86_400_000;
 
-async function requireFewWithdrawals({ db, clock, paymentLimits }: WithdrawContext, accountId: string): Promise<void> {
+/** Throws RATE_LIMITED if the account has begun as many withdrawals as a day allows, `own` of them not counted. */
+async function requireFewWithdrawals(
+  { clock, paymentLimits }: WithdrawContext,
+  sql: Sql,
+  accountId: string,
+  own = 0,
+): Promise<void> {
   const limit = paymentLimits.withdrawalsPerDay;
-  if ((await countWithdrawals(db, accountId, new Date(clock.now().getTime() - DAY_MS))) < limit) return;
+  if ((await countWithdrawals(sql, accountId, new Date(clock.now().getTime() - DAY_MS))) < limit + own) return;
   throw new AppError('RATE_LIMITED', `An account makes at most ${limit} withdrawals in 24 hours.`, {
     details: { limit, type: 'withdrawals', retryAfterS: 3600 },
   });
@@ -150,7 +156,7 @@ function signPayout(
     amountMicro,
     from,
   }: Pick<WithdrawalTerms, 'to' | 'amountMicro' | 'from'> & { id: string; accountId: string; treasury: LedgerAccount },
-): NewChainPayment {
+): NewChainPayment & { readonly accountId: string } {
   const { chain, wallet } = ctx;
   const authorization = {
     from: wallet.address,
@@ -190,17 +196,21 @@ async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment):
 
 async function commit(
   ctx: WithdrawContext,
-  payment: NewChainPayment,
+  payment: NewChainPayment & { readonly accountId: string },
   from: WithdrawalTerms['from'],
   approval: WithdrawalApproval | null,
 ): Promise<void> {
   const now = ctx.clock.now();
-  const amountMicro = payment.authorization.valueMicro;
+  const { accountId, authorization } = payment;
+  const amountMicro = authorization.valueMicro;
   await ctx.db.transaction(async (tx) => {
     const { subjectId, ledgerAccountId } = payment;
+    await lockWithdrawals(tx, accountId);
     await releaseWithdrawal(tx, subjectId, now);
     // A concurrent repetition of this call may have inserted it.
     if ((await insertChainPayments(tx, [payment], now)).size === 0) return;
+    // Others may have begun since this one was counted.
+    await requireFewWithdrawals(ctx, tx, accountId, 1);
     await approval?.use(tx);
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
     const treasury = await lockTreasury(tx, payment, from);
