@@ -12,7 +12,10 @@ import { createSending, type Sent } from './send-transaction.ts';
 
 /** Settles claimed payments on chain. */
 export interface Settler {
-  /** Resolves with the chain's outcome, or as `unknown` when there is none in time; the reconciler continues then. */
+  /**
+   * Resolves with the chain's outcome, or as `unknown` when there is none in time; the reconciler continues then. A payment that is being
+   * settled here is not sent a second time: the reconciler asks again and again while no key is free.
+   */
   settle(payment: NewChainPayment): Promise<SettleOutcome>;
   idle(): Promise<void>;
   /** Waits up to `graceMs` for pending settlements, then resolves the rest as `unknown`; the reconciler of another process continues. */
@@ -86,11 +89,21 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     await Promise.all([batcher.idle(), ofContracts.idle()]);
     await Promise.allSettled(ending);
   };
+  const settleOnce = async (payment: NewChainPayment): Promise<SettleOutcome> => {
+    const lane = await laneOf(payment).catch(() => null);
+    const outcome: SettleOutcome = lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
+    ctx.metrics.settlements.inc({ outcome: outcome.state });
+    return outcome;
+  };
+  /** By signature: one that has expired in the queue does not keep its successor from being sent. */
+  const settling = new Map<string, Promise<SettleOutcome>>();
   return {
-    async settle(payment) {
-      const lane = await laneOf(payment).catch(() => null);
-      const outcome: SettleOutcome = lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
-      ctx.metrics.settlements.inc({ outcome: outcome.state });
+    settle(payment) {
+      const name = `${payment.id} ${payment.signature}`;
+      const known = settling.get(name);
+      if (known) return known;
+      const outcome = settleOnce(payment).finally(() => settling.delete(name));
+      settling.set(name, outcome);
       return outcome;
     },
     idle,

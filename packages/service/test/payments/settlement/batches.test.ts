@@ -1,4 +1,5 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { type Hex, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
@@ -51,6 +52,19 @@ it('200 payments go in two transactions, as many in each as the gas of one allow
   expect(new Set(await settleTogether(payments))).toEqual(new Set(['settled']));
   expect((await transactionsOf(payments)).map((row) => row.payments)).toEqual([164, 36]);
 }, 40_000);
+
+it('a payment that is asked for again while it waits for a key is sent once', async () => {
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  expect(await settleTogether([payment, payment, payment])).toEqual(['settled', 'settled', 'settled']);
+  const [sent] = await askDatabase<{ raw: Hex }>(
+    engine.databaseUrl,
+    'select t.raw from chain_payment p join chain_transaction t on t.hash = p.transaction_hash where p.id = $1',
+    [payment.id],
+  );
+  // A lone payment goes to the token, several to Multicall3.
+  expect(parseTransaction(sent?.raw ?? '0x').to).toBe(engine.ctx.chain.token);
+});
 
 it('one that is not good any more hurts none of 60', async () => {
   const payer = await engine.newPayer(0n);
