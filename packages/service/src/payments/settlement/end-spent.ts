@@ -7,6 +7,9 @@ import { failPayment, settlePayment } from '../onchain/end-payments.ts';
 import { findFate } from '../onchain/find-fate.ts';
 import type { SettleOutcome } from './record-mined.ts';
 
+/** RPC nodes behind one address differ by seconds; where logs are missing for longer, they are missing for good. */
+const LOGGED_WITHIN_MS = 3_600_000;
+
 /**
  * Ends a payment whose authorization is spent, according to the chain's logs. Null while the logs do not show its use, or its block is not
  * as deep as the amount requires.
@@ -16,8 +19,9 @@ export async function endSpent(
   payment: NewChainPayment & { readonly createdAt: Date; readonly transactionHash: string | null },
 ): Promise<SettleOutcome | null> {
   const fate = await findFate(ctx, payment, payment.createdAt);
-  // The node never cancels its own authorizations: a spent one was paid, however long ago.
-  if (payment.direction === 'out' && fate?.kind !== 'paid')
+  const isLogAwaited = fate === null && ctx.clock.now().getTime() - payment.createdAt.getTime() < LOGGED_WITHIN_MS;
+  // The node never cancels its own authorizations: a spent one was paid, however long ago. Without its block, no reorg would be noticed.
+  if (payment.direction === 'out' && fate?.kind !== 'paid' && !isLogAwaited)
     return settle(ctx, payment, { ...nowhere, transactionHash: payment.transactionHash });
   if (fate === null) {
     ctx.log.error({ paymentId: payment.id }, 'authorization is spent but no log shows its use');

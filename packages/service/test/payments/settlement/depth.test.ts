@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
+import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
-import { contradictions, walletByBooks } from '../../support/books.ts';
+import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 const TEN = 10_000_000n;
@@ -70,4 +73,34 @@ it('the reconciler finishes what nobody waits for any more', async () => {
   await engine.mine(2);
   await reconcilePayments(engine.ctx, 0);
   expect(await engine.stateOf(payment)).toBe('settled');
+});
+
+it('what the node has paid is not settled without its block while the logs of the chain are behind', async () => {
+  const { ctx } = engine;
+  const payer = await engine.newPayer();
+  const paidIn = await engine.claim(payer);
+  await ctx.settler.settle(paidIn);
+  await ctx.db.transaction((tx) =>
+    owePayer(ctx, tx, {
+      requestId: paidIn.subjectId,
+      accountId: null as never,
+      ledgerAccountId: paidIn.ledgerAccountId,
+      address: payer.address,
+      amountMicro: 1_000_000n,
+    }),
+  );
+  const refund = await findBySubject(ctx.db, paidIn.subjectId, 'refund');
+  if (!refund) throw new Error('a refund is owed');
+  await submitSigned(engine.chain.rpcUrl, engine, refund);
+  engine.proxy.rule('eth_getLogs', ({ answer }) => answer([]));
+  await reconcilePayments(engine.ctx, 0);
+  expect(await engine.stateOf(refund)).toBe('claimed');
+  engine.proxy.rule('eth_getLogs', null);
+  await reconcilePayments(engine.ctx, 0);
+  const [row] = await askDatabase<{ state: string; block: string | null }>(
+    engine.databaseUrl,
+    'select state, block_hash as block from chain_payment where id = $1',
+    [refund.id],
+  );
+  expect(row).toEqual({ state: 'settled', block: expect.stringMatching(/^0x/) });
 });
