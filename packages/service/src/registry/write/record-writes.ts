@@ -24,9 +24,15 @@ export async function recordWrites(ctx: WriterContext, registrar: string, follow
   for (const [hash, writes] of Map.groupBy(sent, ({ transactionHash }) => transactionHash)) {
     if (hash === null) continue;
     const where = await findOwnTransaction(ctx, hash);
-    if (where.state === 'mined') await record(ctx, registrar, { writes, mined: where.mined, follow });
+    if (where.state === 'mined') await record(ctx, registrar, { hash, writes, mined: where.mined, follow });
     if (where.state === 'given up')
-      await ctx.db.transaction((tx) => endWrites(tx, writes.map(asNotSent), ctx.clock.now()));
+      await ctx.db.transaction((tx) =>
+        endWrites(
+          tx,
+          writes.map((write) => asNotSent(write, hash)),
+          ctx.clock.now(),
+        ),
+      );
   }
 }
 
@@ -39,18 +45,25 @@ async function reopenMoved(ctx: WriterContext, follow: FollowWrites): Promise<vo
   });
 }
 
+/** Writes and the transaction that they were sent in; one with another fee may be mined in its place. */
+interface Sent {
+  readonly hash: string;
+  readonly writes: readonly RegistryWrite[];
+}
+
 async function record(
   ctx: WriterContext,
   registrar: string,
-  { writes, mined, follow }: { writes: readonly RegistryWrite[]; mined: MinedTransaction; follow: FollowWrites },
+  { hash, writes, mined, follow }: Sent & { mined: MinedTransaction; follow: FollowWrites },
 ): Promise<void> {
   const outcomes = outcomesOf(writes, mined, { registrar, registry: ctx.registry.address });
-  const place = { transactionHash: mined.hash, blockNumber: mined.blockNumber, blockHash: mined.blockHash };
+  const { blockNumber, blockHash } = mined;
+  const place = { carriedBy: hash, transactionHash: mined.hash, blockNumber, blockHash };
   const ends = writes.map((write, index): WriteEnd => {
     const outcome = outcomes[index];
     if (outcome?.isDone) return { id: write.id, state: 'done', tokenId: outcome.tokenId, failure: null, ...place };
     const failure = outcome?.failure ?? 'no log shows its outcome';
-    if (write.tries + 1 < MAX_TRIES) return { ...asNotSent(write), failure };
+    if (write.tries + 1 < MAX_TRIES) return { ...asNotSent(write, hash), failure };
     return { id: write.id, state: 'failed', tokenId: null, failure, ...place };
   });
   for (const { id, state, failure } of ends)
@@ -67,4 +80,7 @@ async function record(
 }
 
 const nowhere = { transactionHash: null, tokenId: null, blockNumber: null, blockHash: null };
-const asNotSent = ({ id }: RegistryWrite): WriteEnd => ({ id, state: 'due', failure: null, ...nowhere });
+const asNotSent = ({ id }: RegistryWrite, carriedBy: string): WriteEnd => ({
+  ...nowhere,
+  ...{ id, carriedBy, state: 'due', failure: null },
+});

@@ -101,6 +101,8 @@ export const listSentWrites = (sql: Sql, chainId: number, limit: number): Promis
 
 export interface WriteEnd {
   readonly id: string;
+  /** The transaction whose outcome this is. */
+  readonly carriedBy: string;
   readonly state: WriteState;
   readonly transactionHash: string | null;
   readonly tokenId: string | null;
@@ -109,7 +111,10 @@ export interface WriteEnd {
   readonly failure: string | null;
 }
 
-/** Records the outcomes of sent writes; returns those that were still sent. */
+/**
+ * Records the outcomes of sent writes; returns those that were still sent in the same transaction: another process may have recorded its
+ * outcome and sent a write again since.
+ */
 export const endWrites = (tx: Tx, ends: readonly WriteEnd[], now: Date): Promise<RegistryWrite[]> =>
   tx.query<RegistryWrite>(
     'end-registry-writes',
@@ -117,9 +122,9 @@ export const endWrites = (tx: Tx, ends: readonly WriteEnd[], now: Date): Promise
         set state = e.state, transaction_hash = e.hash, token_id = coalesce(e.token_id, w.token_id), block_number = e.block,
             block_hash = e.block_hash, failure = e.failure, tries = w.tries + (e.failure is not null)::int,
             ended_at = case when e.state in ('done', 'failed') then $8::timestamptz end
-       from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::bigint[], $6::text[], $7::text[])
-         as e(id, state, hash, token_id, block, block_hash, failure)
-      where w.id = e.id and w.state = 'sent'
+       from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::bigint[], $6::text[], $7::text[], $9::text[])
+         as e(id, state, hash, token_id, block, block_hash, failure, carried_by)
+      where w.id = e.id and w.state = 'sent' and w.transaction_hash = e.carried_by
      returning ${columns}`,
     [
       ends.map((e) => e.id),
@@ -130,6 +135,7 @@ export const endWrites = (tx: Tx, ends: readonly WriteEnd[], now: Date): Promise
       ends.map((e) => e.blockHash),
       ends.map((e) => e.failure),
       now,
+      ends.map((e) => e.carriedBy),
     ],
   );
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { noteWrite } from '../../../src/registry/write/note-write.ts';
+import { recordWrites } from '../../../src/registry/write/record-writes.ts';
 import { registerCall } from '../../../src/registry/write/registry-calls.ts';
 import { firstBatch } from '../../../src/registry/write/registry-write.ts';
 import { createWriteAhead } from '../../../src/registry/write/send-writes.ts';
@@ -63,5 +64,34 @@ describe('writes that become due while a transaction is made', () => {
       { subject_id: 'agt_first', state: 'sent' },
       { subject_id: 'agt_second', state: 'due' },
     ]);
+  });
+
+  it('an outcome that is read late does not take back a write that another process has sent again since', async () => {
+    const { ctx } = h;
+    const [before] = await askDatabase(
+      h.databaseUrl,
+      `select transaction_hash as hash from registry_write where subject_id = 'agt_first'`,
+    );
+    const mined = {
+      hash: before?.hash,
+      hasSucceeded: false,
+      logs: [],
+      blockNumber: 1n,
+      blockHash: `0x${'1'.repeat(64)}`,
+    };
+    const findMined = async () => {
+      await ctx.db.query(
+        '',
+        `update registry_write set transaction_hash = '0xagain', tries = 1 where subject_id = 'agt_first'`,
+      );
+      return mined as never;
+    };
+    const late = { ...ctx, usdc: { ...ctx.usdc, findMined } };
+    await recordWrites(late, ctx.registrar?.address ?? '', async () => undefined);
+    const rows = await askDatabase(
+      h.databaseUrl,
+      `select state, transaction_hash as hash, tries from registry_write where subject_id = 'agt_first'`,
+    );
+    expect(rows).toEqual([{ state: 'sent', hash: '0xagain', tries: 1 }]);
   });
 });
