@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { answer, type Received, startReceiver } from './support/receiver.ts';
@@ -27,7 +28,7 @@ async function setUp() {
     world.ctx.clock.advance(ms);
     webhookDispatcher.requestRun();
   };
-  return { world, receiver, accountId, deliveryOf, advance };
+  return { world, receiver, accountId, webhookId, deliveryOf, advance };
 }
 
 const statuses = async (delivery: Promise<{ attempts: { status: number | null }[] } | undefined>) =>
@@ -48,6 +49,20 @@ test('an endpoint that answers again gets what waits for it at once, not when th
   await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500, 500, 200]);
   await expect.poll(() => statuses(deliveryOf('agt_b'))).toEqual([500, 500, 200]);
   expect(receiver.received.slice(-3).map(subjectOf)).toEqual(['agt_c', 'agt_a', 'agt_b']);
+});
+
+test('an endpoint that its owner enables in a pause that it asked for gets what waits at once', async () => {
+  const { world, receiver, accountId, webhookId, deliveryOf, advance } = await setUp();
+  receiver.react(answer(429, { 'retry-after': '3600' }));
+  await world.emit(happened(accountId, 'agt_a'));
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([429]);
+  await world.emit(happened(accountId, 'agt_b'));
+  await expect.poll(async () => (await world.deliveries(accountId, webhookId)).total).toBe(2);
+  receiver.react(answer(200));
+  const enabled = await updateWebhook(world.ctx, { accountId }, webhookId, { status: 'enabled' });
+  expect(enabled).toMatchObject({ status: 'enabled', pausedUntil: null });
+  advance(SECOND);
+  await expect.poll(() => receiver.received.map(subjectOf)).toEqual(['agt_a', 'agt_b']);
 });
 
 test('an event that its receiver never takes is brought forward ever more rarely, and uses up no step of its schedule', async () => {

@@ -17,6 +17,7 @@ import {
   insertWebhook,
   listEndpoints,
   lockWebhooks,
+  markDue,
   updateWebhookRow,
   type WebhookRow,
 } from './webhook-store.ts';
@@ -66,6 +67,9 @@ export async function updateWebhook(
     if (!webhook) throw notFound('webhook');
     const changed = changedBy(webhook, input);
     await updateWebhookRow(tx, changed);
+    // What waited for the end of a pause that is over now.
+    if (webhook.pausedUntil && !changed.pausedUntil && changed.status === 'enabled')
+      await markDue(tx, [webhookId], ctx.clock.now());
     if (changed.status === 'disabled' && webhook.status === 'enabled') await failPending(tx, webhookId);
     return toWebhook(changed);
   });
