@@ -105,12 +105,20 @@ function isNear(one: string, other: string): boolean {
 }
 
 const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-const title = ({ name, tags }: ListingRow) => wordsOf(`${name} ${tags.join(' ')}`);
-const everyWord = (row: ListingRow) => [...title(row), ...wordsOf(row.description)];
+/** The words of a row; rows are looked at by many questions, and never change. */
+const wordsByRow = new WeakMap<ListingRow, { name: string[]; title: string[]; every: string[] }>();
+function ownWords(row: ListingRow) {
+  const known = wordsByRow.get(row);
+  if (known) return known;
+  const title = wordsOf(`${row.name} ${row.tags.join(' ')}`);
+  const own = { name: wordsOf(row.name), title, every: [...title, ...wordsOf(row.description)] };
+  wordsByRow.set(row, own);
+  return own;
+}
 
 /** What the index has to give, by looking at every row. */
 function model(rows: readonly ListingRow[]) {
-  const vocabulary = new Set(rows.flatMap(everyWord));
+  const vocabulary = new Set(rows.flatMap((row) => ownWords(row).every));
   const meant = (all: readonly string[]) =>
     all.map((word, index) => {
       if (vocabulary.has(word)) return [word];
@@ -119,15 +127,19 @@ function model(rows: readonly ListingRow[]) {
       if (open.length > 0) return open;
       return [...word].length >= 4 ? [...vocabulary].filter((each) => isNear(word, each)) : [];
     });
-  const hasAll = (own: readonly string[], all: readonly string[]) =>
-    meant(all).every((choices) => choices.some((each) => own.includes(each)));
+  const meantBy = new Map<readonly string[], string[][]>();
+  const hasAll = (own: readonly string[], all: readonly string[]) => {
+    const choicesOfAll = meantBy.get(all) ?? meant(all);
+    meantBy.set(all, choicesOfAll);
+    return choicesOfAll.every((choices) => choices.some((each) => own.includes(each)));
+  };
   const matches = ({ wanted, words: text, filter }: ListingQuestion) =>
     rows.filter(
       (row) =>
         wanted.all.every((each) => row.capabilities.includes(each)) &&
         (wanted.any.length === 0 || wanted.any.some((each) => row.capabilities.includes(each))) &&
         (wanted.home === null || wanted.home === (row.home ?? 'this')) &&
-        (text === null || (text.length > 0 && hasAll(everyWord(row), text))) &&
+        (text === null || (text.length > 0 && hasAll(ownWords(row).every, text))) &&
         filter.isOnline.includes(row.isOnline) &&
         filter.isVerified.includes(row.isVerified) &&
         filter.limits.every(({ field, key }) => {
@@ -137,7 +149,8 @@ function model(rows: readonly ListingRow[]) {
     );
   const sorted = (question: ListingQuestion, { keys, byId }: SearchOrder) => {
     const all = question.words ?? [];
-    const relevance = (row: ListingRow) => (hasAll(wordsOf(row.name), all) ? 2 : hasAll(title(row), all) ? 1 : 0);
+    const relevance = (row: ListingRow) =>
+      hasAll(ownWords(row).name, all) ? 2 : hasAll(ownWords(row).title, all) ? 1 : 0;
     const values = {
       reputation: (row: ListingRow) => row.reputation,
       'rates.perRequest': (row: ListingRow) => row.perRequestMicro,
@@ -342,7 +355,7 @@ describe('the listing index', () => {
           expect(index.sharing({ capabilities: some, perRequestMicro }, wish_)).toEqual(sharing.map(({ id }) => id));
           const having = fitting.filter((row) =>
             any.some((term) =>
-              term.startsWith('=') ? row.capabilities.includes(term.slice(1)) : everyWord(row).includes(term),
+              term.startsWith('=') ? row.capabilities.includes(term.slice(1)) : ownWords(row).every.includes(term),
             ),
           );
           expect(index.withTerms(any, wish_)).toEqual(having.map(({ id }) => id));
