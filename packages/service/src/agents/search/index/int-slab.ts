@@ -1,5 +1,7 @@
 const PAGE_BITS = 20;
 const PAGE = 1 << PAGE_BITS;
+/** In integers. The first pages are small, as most nodes have few agents. A place counts them like whole ones. */
+const FIRST_PAGES = [1 << 13, 1 << 17];
 
 /** Sizes of blocks: all up to eight, then four between powers of two. */
 const sizes: readonly number[] = [1, 2, 3, 4, 5, 6, 7].concat(
@@ -20,20 +22,26 @@ export class IntSlab {
   readonly #pages: Int32Array[] = [];
   readonly #free: number[][] = sizes.map(() => []);
   #next = 0;
+  /** End of the last page. */
+  #end = 0;
 
   /** The place of a block with room for `capacityOf(sizeClass)` integers. */
   allocate(sizeClass: number): number {
     const reused = this.#free[sizeClass]?.pop();
     if (reused !== undefined) return reused;
     const size = capacityOf(sizeClass);
-    const left = this.#pages.length * PAGE - this.#next;
-    if (left < size) {
-      this.#pages.push(new Int32Array(PAGE));
-      this.#next = (this.#pages.length - 1) * PAGE;
-    }
+    if (size > PAGE) throw new RangeError('a block is longer than a page');
+    while (this.#end - this.#next < size) this.#addPage();
     const at = this.#next;
     this.#next += size;
     return at;
+  }
+
+  #addPage(): void {
+    const page = new Int32Array(FIRST_PAGES[this.#pages.length] ?? PAGE);
+    this.#next = this.#pages.length * PAGE;
+    this.#end = this.#next + page.length;
+    this.#pages.push(page);
   }
 
   free(at: number, sizeClass: number): void {

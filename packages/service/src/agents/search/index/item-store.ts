@@ -1,5 +1,8 @@
 const SLAB_BYTES = 8 << 20;
+/** The first ones are small, as most nodes have few agents. A place counts them like whole ones. */
+const FIRST_SLABS_BYTES = [64 << 10, 1 << 20];
 const STEP = 64;
+const STEPS_OF_SLAB = SLAB_BYTES / STEP;
 
 /**
  * Items as bytes in large buffers outside of the heap. An item longer than a buffer does not occur: list items are of a few kilobytes at
@@ -12,6 +15,8 @@ export class ItemStore {
   #lengths = new Int32Array(1024);
   readonly #free = new Map<number, number[]>();
   #next = 0;
+  /** End of the last slab. */
+  #end = 0;
 
   set(ordinal: number, item: Buffer): void {
     this.#makeRoom(ordinal);
@@ -53,15 +58,18 @@ export class ItemStore {
   #allocate(steps: number): number {
     const reused = this.#free.get(steps)?.pop();
     if (reused !== undefined) return reused;
-    const ofSlab = SLAB_BYTES / STEP;
-    if (steps > ofSlab) throw new RangeError('a list item is longer than a buffer');
-    if (this.#slabs.length * ofSlab - this.#next < steps) {
-      this.#next = this.#slabs.length * ofSlab;
-      this.#slabs.push(Buffer.allocUnsafeSlow(SLAB_BYTES));
-    }
+    if (steps > STEPS_OF_SLAB) throw new RangeError('a list item is longer than a buffer');
+    while (this.#end - this.#next < steps) this.#addSlab();
     const place = this.#next;
     this.#next += steps;
     return place;
+  }
+
+  #addSlab(): void {
+    const bytes = FIRST_SLABS_BYTES[this.#slabs.length] ?? SLAB_BYTES;
+    this.#next = this.#slabs.length * STEPS_OF_SLAB;
+    this.#end = this.#next + bytes / STEP;
+    this.#slabs.push(Buffer.allocUnsafeSlow(bytes));
   }
 
   #release(ordinal: number, steps: number): void {

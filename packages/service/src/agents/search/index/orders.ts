@@ -93,8 +93,22 @@ function comparisonBy(columns: Columns, field: ColumnField): (a: number, b: numb
   return (a, b) => sign * columns.compareBy(field, a, b) || columns.compareIds(a, b);
 }
 
-/** Stable. Numbers that are not negative are in the order of their bits: sorted by 16 of them at a time, the lowest first. */
+/** Below, comparing is quicker than counting 65,536 buckets four times. */
+const MANY = 256;
+
+/** Stable. */
 function sortedByNumber(ordinals: Int32Array, column: Float64Array, isDescending: boolean): Int32Array {
+  if (ordinals.length >= MANY) return sortedByDigits(ordinals, column, isDescending);
+  const sign = isDescending ? -1 : 1;
+  const compare = (a: number, b: number): number => {
+    const [one, other] = [column[a] as number, column[b] as number];
+    return one < other ? -sign : one > other ? sign : 0;
+  };
+  return ordinals.slice().sort(compare);
+}
+
+/** Numbers that are not negative are in the order of their bits: sorted by 16 of them at a time, the lowest first. */
+function sortedByDigits(ordinals: Int32Array, column: Float64Array, isDescending: boolean): Int32Array {
   const digits = new Uint16Array(column.buffer);
   const flip = isDescending ? 0xffff : 0;
   let from: Int32Array = ordinals;
