@@ -68,14 +68,30 @@ export async function openLedgerAccount(
   );
 }
 
-/** Treasuries of an account: its own first, then its agents'. */
+export const MOST_TREASURIES_LISTED = 1000;
+
+/** The treasuries of an account, its own first, then its agents': as many as are listed. */
 export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccount[]> =>
   sql.query<LedgerAccount>(
     'list-treasuries',
     `select ${columns} from ledger_account where account_id = $1 and kind in ('treasury', 'agent')
-      order by kind desc, created_at, id limit 1000`,
+      order by kind desc, created_at, id limit $2`,
+    [accountId, MOST_TREASURIES_LISTED],
+  );
+
+/** Sums of all treasuries of an account, however many it has. */
+export async function sumTreasuries(
+  sql: Sql,
+  accountId: string,
+): Promise<Pick<LedgerAccount, 'postedMicro' | 'heldMicro'>> {
+  const [row] = await sql.query<Pick<LedgerAccount, 'postedMicro' | 'heldMicro'>>(
+    'sum-treasuries',
+    `select coalesce(sum(posted_micro), 0)::bigint as "postedMicro", coalesce(sum(held_micro), 0)::bigint as "heldMicro"
+       from ledger_account where account_id = $1 and kind in ('treasury', 'agent')`,
     [accountId],
   );
+  return row ?? { postedMicro: 0n, heldMicro: 0n };
+}
 
 /** Names of the agents that the treasuries of an account belong to, by treasury; with an id only that of this one. */
 export async function listTreasuryNames(

@@ -20,7 +20,9 @@ import {
   type LedgerAccount,
   listTreasuries,
   listTreasuryNames,
+  MOST_TREASURIES_LISTED,
   openLedgerAccount,
+  sumTreasuries,
 } from './ledger-store.ts';
 import { sumPendingDeposits } from './payment-history-store.ts';
 import { readSpendable } from './spendable.ts';
@@ -144,15 +146,18 @@ function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
   };
 }
 
-/** Treasuries visible to a caller: all of the account's for a key, its own for an agent. */
-export const visibleTreasuries = async (ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> =>
-  (await listTreasuries(ctx.db, caller.accountId)).filter(
-    ({ agentId }) => caller.kind === 'account' || agentId === caller.agentId,
-  );
+/** Treasuries visible to a caller: the account's for a key, as many as are listed; its own for an agent. */
+export async function visibleTreasuries(ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> {
+  if (caller.kind === 'account') return listTreasuries(ctx.db, caller.accountId);
+  const own = await findLedgerAccount(ctx.db, agentTreasuryId(caller.agentId));
+  return own?.accountId === caller.accountId ? [own] : [];
+}
 
 /** Available amount in all treasuries of an account. */
-export const availableOf = async (ctx: HasDb, accountId: string): Promise<bigint> =>
-  (await listTreasuries(ctx.db, accountId)).reduce((sum, each) => sum + each.postedMicro - each.heldMicro, 0n);
+export async function availableOf(ctx: HasDb, accountId: string): Promise<bigint> {
+  const { postedMicro, heldMicro } = await sumTreasuries(ctx.db, accountId);
+  return postedMicro - heldMicro;
+}
 
 /** A treasury of an account as people know it, with its id. */
 export async function treasuryTitle(
@@ -166,19 +171,26 @@ export async function treasuryTitle(
   return name === undefined ? `the treasury ${id}` : `the treasury of the agent "${name}" (${id})`;
 }
 
-/** Total balance of the treasuries visible to the caller. */
+/** Sums of the visible treasuries, in the same reading as each of them; of accounts with more than are listed, of all. */
+async function sumOf(ctx: HasDb, { accountId }: KnownCaller, treasuries: readonly LedgerAccount[]) {
+  if (treasuries.length === MOST_TREASURIES_LISTED) return sumTreasuries(ctx.db, accountId);
+  const total = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((sum, each) => sum + pick(each), 0n);
+  return { postedMicro: total((each) => each.postedMicro), heldMicro: total((each) => each.heldMicro) };
+}
+
+/** Total balance of all treasuries of an account, or of the agent that calls, and each of those visible to the caller. */
 export async function readBalance(ctx: UsageContext & HasChain, caller: KnownCaller): Promise<Balance> {
   const treasuries = await visibleTreasuries(ctx, caller);
   const ids = treasuries.map(({ id }) => id);
-  const sum = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((total, each) => total + pick(each), 0n);
-  const [names, pendingMicro, spendable] = await Promise.all([
+  const [sum, names, pendingMicro, spendable] = await Promise.all([
+    sumOf(ctx, caller, treasuries),
     listTreasuryNames(ctx.db, caller.accountId),
     sumPendingDeposits(ctx.db, ids),
     readSpendable(ctx, caller, treasuries),
   ]);
   return {
-    available: formatUsdc(sum((each) => each.postedMicro - each.heldMicro)),
-    held: formatUsdc(sum((each) => each.heldMicro)),
+    available: formatUsdc(sum.postedMicro - sum.heldMicro),
+    held: formatUsdc(sum.heldMicro),
     pending: formatUsdc(pendingMicro),
     currency: 'USDC',
     network: ctx.chain.name,

@@ -220,6 +220,26 @@ describe('the spendable amount of a caller', () => {
     expectError(await invoke(client.key), 'RATE_LIMITED');
   });
 
+  it('is that of its own treasury for an agent of an account with more treasuries than are listed', async () => {
+    const client = await newClient(h, '1');
+    const caller = await startTestAgent(h, { owner: client });
+    const treasuryId = `trs_${caller.id.slice(4)}`;
+    await h.ctx.db.query(
+      'test-many-treasuries',
+      `insert into ledger_account (id, kind, account_id, created_at)
+       select 'trs_' || $1 || n, 'agent', $1, '2020-01-01' from generate_series(1, 1000) n`,
+      [client.accountId],
+    );
+    await deposit(h, client.key, treasuryId, '0.3');
+    expect(await balance(caller.identityToken)).toMatchObject({
+      available: '0.30',
+      spendable: { treasuryId, perCall: '0.30' },
+    });
+    expect(await history(caller.identityToken)).toMatchObject({ total: 1 });
+    expect(await balance(client.key)).toMatchObject({ available: '1.30', held: '0.00' });
+    await caller.die();
+  });
+
   it('is of its own treasury for an agent; treasuries and payments have the names of agents', async () => {
     const client = await newClient(h, '1');
     const caller = await startTestAgent(h, { owner: client, name: 'Caller' });
