@@ -4,7 +4,7 @@ import { moveHome, saveRemoteAgents } from '../../agents/remote/list-remote-agen
 import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
 import { readRemoteTypes, saveRemoteTypes } from '../../agents/remote/remote-types.ts';
 import type { Tx } from '../../db/sql.ts';
-import { type Entry, isBefore, nextLook, type Reason } from '../nodes/entry.ts';
+import { type Entry, isBefore, isSameClaim, nextLook, type Reason } from '../nodes/entry.ts';
 import { addressOf, claimOf } from '../nodes/entry-address.ts';
 import { lockEntries, lockRival, wakeRivals, writeEntry } from '../nodes/entry-store.ts';
 import { delistAgent } from '../nodes/list-node.ts';
@@ -20,6 +20,8 @@ const MAX_BYTES = 256 * 1024;
 type AgentsEntry = Entry & AgentEntry;
 
 interface Found {
+  /** The key that the agent was judged by. */
+  readonly registrar: string | null;
   readonly agent: RemoteAgent;
   readonly types: AgentTypes | null;
 }
@@ -31,8 +33,9 @@ export async function checkAgent(ctx: NetworkContext, checked: Entry, signal: Ab
   const found = await readAgent(ctx, { ...checked, agentId }, signal);
   const ignored = await ctx.db.transaction(async (tx) => {
     const [entry] = await lockEntries(tx, ctx.registry.chainId, [checked.tokenId]);
-    if (entry?.baseUrl !== checked.baseUrl || entry.agentId !== agentId) return null;
-    const own = { ...entry, agentId };
+    // A token that was transferred or pointed elsewhere meanwhile is due again.
+    if (!entry || !isSameClaim(entry, checked)) return null;
+    const own = { ...entry, agentId, nextTryAt: checked.nextTryAt };
     return typeof found === 'string' ? notListed(ctx, tx, own, found) : list(ctx, tx, own, found);
   });
   if (ignored) tellIgnored(ctx, ignored);
@@ -49,7 +52,7 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   const judged = judgeAgentFile(read.file, entry, here);
   if (typeof judged === 'string') return judged;
   if (!(await isAtHome(ctx, entry.agentId, node))) return 'other_home';
-  return { agent: judged, types: await typesOf(ctx, judged, typesTextOf(read.file)) };
+  return { registrar: node.registrar, agent: judged, types: await typesOf(ctx, judged, typesTextOf(read.file)) };
 }
 
 /** An agent is listed without types that this node does not take: its home goes by them, and is asked at each call. */
@@ -78,11 +81,14 @@ async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registr
  * Lists the agent; of two entries for it, the one that pointed there first wins. Returns the loser. An entry that gets here is its home's,
  * possibly at a new address.
  */
-async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, { agent, types }: Found): Promise<Ignored | null> {
+async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, found: Found): Promise<Ignored | null> {
+  const { registrar, agent, types } = found;
   const { chainId } = ctx.registry;
   const now = ctx.clock.now();
   const node = await lockNode(tx, entry.baseUrl, 'share');
   if (!node?.isListed) return notListed(ctx, tx, entry, 'unknown_node');
+  // The node speaks by another key now: its agents are due again.
+  if (node.registrar !== registrar) return null;
   const rival = await lockRival(tx, chainId, entry);
   const isSameNode = rival?.baseUrl === entry.baseUrl;
   const taken = isSameNode ? 'duplicate' : 'id_taken';
@@ -92,7 +98,7 @@ async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, { agent, ty
   const others = await saveRemoteAgents(tx, { ...node, isOnline: isTelling(node) }, [agent], now);
   if (others.length > 0) return notListed(ctx, tx, entry, 'id_taken');
   const nextTryAt = nextLook('agent', Math.random(), now);
-  await writeEntry(tx, chainId, entry.tokenId, { state: 'listed', reason: null, tries: 0, nextTryAt });
+  await writeEntry(tx, chainId, entry, { state: 'listed', reason: null, tries: 0, nextTryAt });
   return rival && ignore(ctx, tx, rival, taken);
 }
 

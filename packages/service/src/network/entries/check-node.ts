@@ -15,8 +15,9 @@ const MAX_BYTES = 64 * 1024;
 export async function checkNode(ctx: NetworkContext, checked: Entry, signal: AbortSignal): Promise<void> {
   const found = await readNode(ctx, checked, signal);
   const ended = await ctx.db.transaction(async (tx) => {
-    const [entry] = await lockEntries(tx, ctx.registry.chainId, [checked.tokenId]);
-    if (entry?.baseUrl !== checked.baseUrl || entry.kind !== 'node') return { hasJoined: false, ignored: null };
+    const [locked] = await lockEntries(tx, ctx.registry.chainId, [checked.tokenId]);
+    if (locked?.baseUrl !== checked.baseUrl || locked.kind !== 'node') return { hasJoined: false, ignored: null };
+    const entry = { ...locked, nextTryAt: checked.nextTryAt };
     return typeof found === 'string' ? notListed(ctx, tx, entry, found) : list(ctx, tx, entry, found);
   });
   if (ended.ignored) tellIgnored(ctx, ended.ignored);
@@ -45,7 +46,7 @@ async function list(ctx: NetworkContext, tx: Tx, entry: Entry, description: Node
   if (rival && isBefore(rival, entry)) return notListed(ctx, tx, entry, 'duplicate');
   const ignored = rival && (await ignore(ctx, tx, rival, 'duplicate'));
   const nextTryAt = nextLook('node', Math.random(), ctx.clock.now());
-  await writeEntry(tx, chainId, entry.tokenId, { state: 'listed', reason: null, tries: 0, nextTryAt });
+  await writeEntry(tx, chainId, entry, { state: 'listed', reason: null, tries: 0, nextTryAt });
   return { hasJoined: await listNode(ctx, tx, entry, description), ignored };
 }
 

@@ -17,7 +17,7 @@ export async function ignore(
   reason: Reason,
 ): Promise<Ignored> {
   const outcome = afterIgnored(entry, reason, ctx.clock.now());
-  await writeEntry(tx, ctx.registry.chainId, entry.tokenId, outcome);
+  await writeEntry(tx, ctx.registry.chainId, entry, outcome);
   return { entry, outcome };
 }
 

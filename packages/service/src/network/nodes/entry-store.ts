@@ -4,7 +4,7 @@ import type { Claim } from './entry-address.ts';
 
 const columns = `e.token_id::text as "tokenId", e.kind, e.base_url as "baseUrl", e.agent_id as "agentId", e.owner,
   e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries,
-  site_of(e.base_url) as site`;
+  e.next_try_at as "nextTryAt", site_of(e.base_url) as site`;
 
 export const HAS_UNFOLLOWED = `(select max(number) from registry_change where chain_id = given.chain_id)
   > coalesce((select number from network_follow where chain_id = given.chain_id), 0)`;
@@ -141,17 +141,20 @@ export const takeDueAgents = (sql: Sql, due: Due, mostOfNode: number): Promise<E
     [due.chainId, due.now, due.busyUntil, due.limit, due.crowded.nodes, mostOfNode, due.crowded.sites],
   );
 
-/** Writes the result of a check. */
+/** Writes the result of a check. An entry that was woken since stays due: the check may have read what was there before. */
 export async function writeEntry(
   tx: Tx,
   chainId: number,
-  tokenId: string,
+  checked: Pick<Entry, 'tokenId' | 'nextTryAt'>,
   outcome: Pick<Entry, 'state' | 'reason' | 'tries'> & { readonly nextTryAt: Date | null },
 ): Promise<void> {
   await tx.query(
     'write-entry',
-    'update network_entry set state = $3, reason = $4, tries = $5, next_try_at = $6 where chain_id = $1 and token_id = $2',
-    [chainId, tokenId, outcome.state, outcome.reason, outcome.tries, outcome.nextTryAt],
+    `update network_entry
+        set state = $3, reason = $4, tries = $5,
+            next_try_at = case when next_try_at is not distinct from $7 then $6 else least(next_try_at, $6) end
+      where chain_id = $1 and token_id = $2`,
+    [chainId, checked.tokenId, outcome.state, outcome.reason, outcome.tries, outcome.nextTryAt, checked.nextTryAt],
   );
 }
 

@@ -53,7 +53,24 @@ export interface Entry {
   readonly state: 'new' | 'listed' | 'ignored';
   readonly reason: Reason | null;
   readonly tries: number;
+  /** Next check. Of an entry that is being checked: when the check counts as lost, unless it was woken since. */
+  readonly nextTryAt: Date | null;
 }
+
+/** True if a token says the same of the same subject, and the same key says it: what was judged by one holds for the other. */
+export const isSameClaim = (a: Entry, b: Entry): boolean =>
+  (
+    [
+      'kind',
+      'baseUrl',
+      'agentId',
+      'owner',
+      'registeredBy',
+      'uriBlock',
+      'uriIndex',
+      'uriBy',
+    ] as const satisfies (keyof Entry)[]
+  ).every((field) => a[field] === b[field]);
 
 /** Temporary failures of reading a file: a listed entry stays listed with its last valid file. */
 const passing: ReadonlySet<Reason> = new Set([

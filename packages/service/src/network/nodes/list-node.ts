@@ -28,6 +28,8 @@ export async function listNode(
   if (known) await describeNode(tx, nodeId, node);
   else await insertNode(tx, node, now);
   if (known && known.accountId !== accountId) await moveToAccount(tx, nodeId, accountId);
+  // The key of the token decides the agents that may have their home there.
+  if (known?.isListed && known.tokenId !== tokenId) await wakeAgents(tx, chainId, baseUrl, now);
   if (known?.isListed) return false;
   if (known) await relistNode(tx, nodeId, now);
   await wakeAgents(tx, chainId, baseUrl, now);

@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { seenBy, untilSo } from '../../support/network.ts';
+import { newOwner, registerOnChain, registryActions } from '../../support/registry-actions.ts';
+import { agentFile, nodeFile, otherAgentId } from './support/files.ts';
+import { type HostileServer, json, startHostileServer } from './support/hostile-server.ts';
+
+/** Checks of entries that take a while, and what changes meanwhile. */
+const wellKnown = '/.well-known/agent-network.json';
+let node: Harness;
+let server: HostileServer;
+
+beforeAll(async () => {
+  server = await startHostileServer();
+  node = await startHarness({ followsRegistry: true, env: { NETWORK_POLL_MS: '200' } });
+});
+afterAll(async () => {
+  await node?.stop();
+  await server?.stop();
+});
+
+async function joinNode(path: string) {
+  const baseUrl = server.origin + path;
+  const registrar = newOwner();
+  const tokenId = await registerOnChain(node.rpcUrl, registrar, baseUrl + wellKnown);
+  /** Told once: whoever has this cursor gets nothing more. */
+  const tell = (agents: readonly unknown[], cursor: string) =>
+    server.answers.set(`${path}/network/agents`, (message, response) => {
+      const isKnown = new URL(message.url ?? '', 'http://x').searchParams.get('cursor') === cursor;
+      json({ status: 'success', data: { agents: isKnown ? [] : agents, hasMore: false, cursor } })(message, response);
+    });
+  server.answers.set(path + wellKnown, json(nodeFile({ baseUrl, tokenId })));
+  tell([], 'a');
+  await untilSo('the node is listed', async () => (await seenBy(node, baseUrl)) !== null);
+  return { path, baseUrl, registrar, tell };
+}
+
+/** Answers wait here until they are given. */
+function holdAnswers(path: string): ServerResponse[] {
+  const held: ServerResponse[] = [];
+  server.answers.set(path, (_message, response) => void held.push(response));
+  return held;
+}
+
+const give = (held: readonly ServerResponse[], file: unknown) => {
+  for (const response of held) response.end(JSON.stringify(file));
+};
+const shown = async (id: string) => (await node.request('GET', `/agents/${id}`)).body.data;
+
+async function entryOf(tokenId: string) {
+  const [row] = await node.ctx.db.query<{ state: string; reason: string | null; owner: string }>(
+    '',
+    'select state, reason, owner from network_entry where token_id = $1',
+    [tokenId],
+  );
+  return row;
+}
+
+it('an agent whose token is transferred while its file is read is judged by the new holder', async () => {
+  const home = await joinNode('/transferred');
+  const [id, claimed, buyer] = [otherAgentId(), newOwner(), newOwner()];
+  const path = `${home.path}/agents/${id}/registration.json`;
+  const held = holdAnswers(path);
+  const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + path);
+  await untilSo('its file is asked for', async () => held.length > 0);
+  const file = agentFile({ baseUrl: home.baseUrl, tokenId, id, owner: claimed });
+  server.answers.set(path, json(file));
+  await registryActions(node.rpcUrl).transfer(home.registrar, buyer, BigInt(tokenId));
+  await untilSo('the transfer is seen', async () => (await entryOf(tokenId))?.owner === buyer);
+  give(held, file);
+  await untilSo('it is judged again', async () => (await entryOf(tokenId))?.state !== 'new');
+  expect(await entryOf(tokenId)).toMatchObject({ state: 'ignored', reason: 'other_owner' });
+  expect(await shown(id)).toBeUndefined();
+});
+
+it('a file that was read before the feed told of other types is read again', async () => {
+  const home = await joinNode('/retyped');
+  const id = otherAgentId();
+  const path = `${home.path}/agents/${id}/registration.json`;
+  const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + path);
+  const file = agentFile({ baseUrl: home.baseUrl, tokenId, id, owner: home.registrar });
+  server.answers.set(path, json(file));
+  await untilSo('it is listed', async () => (await shown(id)) !== undefined);
+  const held = holdAnswers(path);
+  await node.ctx.db.query('', 'update network_entry set next_try_at = $2 where token_id = $1', [
+    tokenId,
+    node.ctx.clock.now(),
+  ]);
+  await untilSo('its file is asked for', async () => held.length > 0);
+  const types = { inputSchema: { type: 'object' } };
+  const typed = { ...file.agentNetwork, typesVersion: 'typ_2' };
+  server.answers.set(path, json({ ...file, agentNetwork: { ...typed, types: JSON.stringify(types) } }));
+  home.tell([{ ...file, name: 'Typed', agentNetwork: typed }], 'b');
+  await untilSo('the feed is read', async () => (await shown(id)).name === 'Typed');
+  give(held, file);
+  await untilSo('its types are shown', async () => (await shown(id)).types !== undefined);
+  expect(await shown(id)).toMatchObject({ name: 'Parrot', types });
+});
