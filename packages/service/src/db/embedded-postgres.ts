@@ -15,6 +15,7 @@ import { guardRunning } from './embedded/watchdog.ts';
 
 const START_TRIES = 20;
 const RETRY_MS = 250;
+const START_AGAIN_MS = 2_000;
 const SHUTDOWN_WAIT_MS = 5_000;
 
 export interface EmbeddedPostgres {
@@ -43,23 +44,28 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const dataDir = await realpath(options.dataDir);
   const access = await readAccess(dataDir);
   const cluster = await prepareCluster(dataDir, access.password, options);
-  let postmaster = await adoptOrStart(cluster, options.port ?? access.port, options.log);
-  if (postmaster.port !== access.port) await writeAccess(dataDir, { ...access, port: postmaster.port });
-  let stopping = false;
+  let postmaster = await adoptOrStart(cluster, { preferred: options.port ?? access.port }, options.log);
+  const { port } = postmaster;
+  if (port !== access.port) await writeAccess(dataDir, { ...access, port });
+  const stopping = new AbortController();
   const keepRunning = async (): Promise<void> => {
-    while (!stopping) {
+    for (;;) {
       await postmaster.exited;
-      if (stopping) return;
-      options.log.error({ port: postmaster.port }, 'PostgreSQL ended unexpectedly; starting it again');
-      postmaster = await adoptOrStart(cluster, postmaster.port, options.log);
+      if (stopping.signal.aborted) return;
+      options.log.error({ port }, 'PostgreSQL ended unexpectedly; starting it again');
+      const again = await startAgain(cluster, port, { log: options.log, signal: stopping.signal });
+      if (again === null) return;
+      postmaster = again;
+      if (stopping.signal.aborted) return again.stop();
     }
   };
-  keepRunning().catch((error: unknown) => options.log.error({ error }, 'PostgreSQL could not be started again'));
+  const kept = keepRunning();
   return {
-    url: `postgresql://${POSTGRES_ROLE}:${cluster.password}@127.0.0.1:${postmaster.port}/postgres`,
+    url: `postgresql://${POSTGRES_ROLE}:${cluster.password}@127.0.0.1:${port}/postgres`,
     async stop() {
-      stopping = true;
+      stopping.abort();
       await postmaster.stop();
+      await kept;
     },
   };
 }
@@ -77,23 +83,43 @@ async function prepareCluster(
   return cluster;
 }
 
-async function adoptOrStart(cluster: Cluster, preferredPort: number | undefined, log: Log): Promise<Postmaster> {
+/** Starts a server that ended, at the address that the node knows, however long that takes. Null when the node stops first. */
+async function startAgain(
+  cluster: Cluster,
+  port: number,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<Postmaster | null> {
+  while (!signal.aborted) {
+    try {
+      return await adoptOrStart(cluster, { fixed: port }, log);
+    } catch (err) {
+      log.error({ err, port }, 'PostgreSQL could not be started again; the next try follows');
+    }
+    await delay(START_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+  return null;
+}
+
+/** `preferred`: if it is free; `fixed`: no other will do. */
+type PortWanted = { readonly preferred: number | undefined } | { readonly fixed: number };
+
+async function adoptOrStart(cluster: Cluster, port: PortWanted, log: Log): Promise<Postmaster> {
   const running = await findRunningPostmaster(cluster.dataPath);
   if (running !== undefined && !(await waitForExit(running.pid, SHUTDOWN_WAIT_MS))) {
     await assertAnswers(running.port, cluster.password);
     log.warn(running, 'using the PostgreSQL of an earlier run, which is still running');
     return controlOf(guardRunning(running.pid, cluster.user), running.port);
   }
-  return startOnFreePort(cluster, preferredPort, log);
+  return startOnPort(cluster, port, log);
 }
 
 /**
  * Retries the start: after a kill -9 the old server's orphans may hold its memory for a moment, and a port may be taken between check and
  * use.
  */
-async function startOnFreePort(cluster: Cluster, preferredPort: number | undefined, log: Log): Promise<Postmaster> {
+async function startOnPort(cluster: Cluster, wanted: PortWanted, log: Log): Promise<Postmaster> {
   for (let attempt = 1; ; attempt++) {
-    const port = attempt < 3 ? await freePort(preferredPort) : await freePort(undefined);
+    const port = 'fixed' in wanted ? wanted.fixed : await freePort(attempt < 3 ? wanted.preferred : undefined);
     try {
       return await startPostmaster(cluster, port, log);
     } catch (error) {

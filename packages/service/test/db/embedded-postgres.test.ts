@@ -7,7 +7,7 @@ import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockDataDir } from '../../src/db/data-dir-lock.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createLog, silentLog } from '../../src/lib/log/log.ts';
 import { removePostgresDataDir } from '../support/remove-data-dir.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -19,7 +19,7 @@ async function makeDataDir(): Promise<string> {
   return dataDir;
 }
 
-async function startHere(dataDir: string): Promise<{ url: string; stop(): Promise<void> }> {
+async function startHere(dataDir: string, log = silentLog): Promise<{ url: string; stop(): Promise<void> }> {
   const postgres = await startEmbeddedPostgres({ dataDir, log });
   onTestFinished(() => postgres.stop());
   return postgres;
@@ -102,6 +102,25 @@ describe('embedded PostgreSQL', () => {
       .poll(() => ask(url, 'select n from kept').catch(() => 'away'), { timeout: 10_000 })
       .toEqual([{ n: 1 }]);
   });
+
+  test('a killed server is started again at the same address, though what is left of it holds its memory for long', async () => {
+    const dataDir = await makeDataDir();
+    const lines: string[] = [];
+    const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
+    const { url } = await startHere(dataDir, log);
+    const client = new pg.Client(url);
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const orphan = rows[0]?.pid ?? 0;
+    process.kill(orphan, 'SIGSTOP');
+    onTestFinished(() => void (isAlive(orphan) && process.kill(orphan, 'SIGKILL')));
+    process.kill(await postmasterPid(dataDir), 'SIGKILL');
+    const refusals = () => lines.filter((line) => line.includes('pre-existing shared memory block')).length;
+    await expect.poll(refusals, { timeout: 20_000 }).toBeGreaterThan(3);
+    process.kill(orphan, 'SIGKILL');
+    await expect.poll(() => ask(url, 'select 1 as one').catch(() => 'away'), { timeout: 20_000 }).toEqual([{ one: 1 }]);
+  }, 60_000);
 
   test('a pid file whose number now belongs to another process does not hinder the start', async () => {
     const dataDir = await makeDataDir();
