@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
-import { hostsOf } from './primary/database-hosts.ts';
+import { hostOf } from './primary/database-hosts.ts';
 
 const CHECK_MS = 500;
 /** Silence of a connection with statements under way, after which the server is asked about it. */
@@ -43,13 +43,18 @@ export function watchSilence(pool: pg.Pool, options: SilenceWatchOptions): void 
     if (suspects.length === 0 || isAsking) return;
     isAsking = true;
     const heardBefore = new Map(suspects.map((each) => [each, each.heardMs]));
-    const working = await askServer(
-      options.url,
-      suspects.map(({ client }) => pidOf(client)),
-    ).catch(() => null);
+    const byHost = Map.groupBy(suspects, ({ client }) => hostOf(client, options.url));
+    await Promise.all(
+      [...byHost].map(async ([host, asked]) => {
+        const working = await askServer(
+          host,
+          asked.map(({ client }) => pidOf(client)),
+        ).catch(() => null);
+        const silent = asked.filter((each) => each.waiting > 0 && each.heardMs === heardBefore.get(each));
+        for (const each of silent) judge(each, working, options);
+      }),
+    );
     isAsking = false;
-    const silent = suspects.filter((each) => each.waiting > 0 && each.heardMs === heardBefore.get(each));
-    for (const each of silent) judge(each, working, options);
   };
   const timer = setInterval(() => void check(), CHECK_MS);
   timer.unref();
@@ -114,8 +119,8 @@ function follow(client: pg.Client): Watched {
  * Asks, over a separate connection, which of these backends are executing a statement. Ends transactions whose next statement never came,
  * which frees their locks. Behind a pooler with its own process ids no backend can be identified: all count as working.
  */
-async function askServer(url: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
-  const client = new pg.Client({ connectionString: hostsOf(url).current(), application_name: 'agent-network asks' });
+async function askServer(host: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
+  const client = new pg.Client({ connectionString: host, application_name: 'agent-network asks' });
   client.on('error', () => undefined);
   const stream = (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
   const late = setTimeout(() => stream.destroy(), ASK_MS);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Databases, openDatabases } from '../../src/db/open-databases.ts';
+import { clientOn } from '../../src/db/primary/database-hosts.ts';
 import { acceptHole } from '../../src/db/primary/hole-store.ts';
 import { createPrimaryGate } from '../../src/db/primary/primary-gate.ts';
 import { keepPromise, readPromise } from '../../src/db/primary/promise-file.ts';
@@ -74,6 +75,30 @@ test('acknowledged commits are noted, and of two hosts the one that takes writes
   const fresh = open();
   expect(await booked(fresh)).toEqual([{ id: 1 }]);
   await fresh.close();
+});
+
+test('a connection that is refused late leaves its own host, not the one that others have found since', async () => {
+  const url = `${pair.url}?target_session_attrs=primary`;
+  const gate = createPrimaryGate({ url, log: silentLog });
+  if (gate.hosts.current() !== pair.standby.url) gate.hosts.leave(gate.hosts.current());
+  const Client = clientOn(url);
+  const clients = [new Client({}), new Client({})];
+  for (const client of clients) await client.connect();
+  for (const client of clients) await expect(gate.admit(client)).rejects.toThrow('the server is a standby');
+  expect(gate.hosts.current()).toBe(pair.primary.url);
+  await Promise.all(clients.map((client) => client.end()));
+});
+
+test('a long statement goes on while another host is tried', async () => {
+  const url = `${pair.url}?target_session_attrs=read-write`;
+  const slow = openDatabase(url, { max: 1, log: silentLog });
+  await booked(slow);
+  const { hosts } = slow.gate;
+  const working = slow.query<{ done: boolean }>('test-slow', 'select pg_sleep(3.5) is not null as done');
+  hosts.leave(hosts.current());
+  expect(hosts.current()).toBe(pair.standby.url);
+  expect(await working).toEqual([{ done: true }]);
+  await slow.close();
 });
 
 test('a process that starts anew knows from a file what others of its machine were promised', async () => {

@@ -14,6 +14,7 @@ export interface DatabaseHosts {
 const CONNECT_MS = 2_000;
 
 const known = new Map<string, DatabaseHosts>();
+const urlOf = new WeakMap<pg.ClientBase, string>();
 
 /** Hosts of a URL, shared by all connections of this process to it: the host that one of them leaves is left by all. */
 export function hostsOf(url: string): DatabaseHosts {
@@ -33,6 +34,9 @@ export function hostsOf(url: string): DatabaseHosts {
   return hosts;
 }
 
+/** URL of the host that a connection is to. Others may have left that host since. */
+export const hostOf = (client: pg.ClientBase, url: string): string => urlOf.get(client) ?? hostsOf(url).current();
+
 /** The class of a pool's connections: each connects to the host that is current when it is made, and leaves it when it cannot. */
 export const clientOn = (url: string): typeof pg.Client => (hostsOf(url).count === 1 ? pg.Client : severalHosts(url));
 
@@ -45,6 +49,7 @@ function severalHosts(url: string): typeof pg.Client {
       const current = hosts.current();
       super({ ...options, connectionString: current });
       this.#url = current;
+      urlOf.set(this, current);
     }
 
     override connect(): Promise<this>;

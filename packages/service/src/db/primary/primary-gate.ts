@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Log } from '../../lib/log/log.ts';
-import { type DatabaseHosts, hostsOf } from './database-hosts.ts';
+import { type DatabaseHosts, hostOf, hostsOf } from './database-hosts.ts';
 import { insertHole, readHoles } from './hole-store.ts';
 import { judgeServer, laterOf, type Promised, type ServerPosition, type Verdict, withCommit } from './judge-server.ts';
 import { type Asked, readPosition } from './server-position-store.ts';
@@ -97,7 +97,7 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
   return {
     hosts,
     async admit(client) {
-      const tried = hosts.current();
+      const tried = hostOf(client, url);
       // Others go on committing meanwhile: what is promised after the question is no part of its answer.
       const before = promised;
       const found = await positionOf(client, before, cannotCheck);
