@@ -33,14 +33,25 @@ export async function endPayments(
     const state = stateOf.get(payment.id);
     return row && state ? [{ payment, state, transactionHash: row.transactionHash, createdAt: row.createdAt }] : [];
   });
+  const expiredIds = new Set(ends.filter(({ reason }) => reason === EXPIRED).map(({ id }) => id));
   await strike(
     tx,
-    ended.filter((each) => hasBurntGas(each)).map(({ payment }) => payment),
+    ended
+      .filter((each) => hasBurntGas(each) && !(expiredIds.has(each.payment.id) && hadTime(each)))
+      .map(({ payment }) => payment),
     now,
   );
   await emit(tx, paymentEventsOf(ended), now);
   return new Set(rows.keys());
 }
+
+const EXPIRED: RefusalReason = 'invalid_exact_evm_payload_authorization_valid_before';
+/** Far longer than a block. Stock clients sign for 120 s and more. */
+const TIME_ENOUGH_S = 60n;
+
+/** True if a payment was good for long enough to be mined: one that expires then was held up by the chain or this node, not by its payer. */
+const hadTime = ({ payment, createdAt }: EndedPayment): boolean =>
+  payment.authorization.validBeforeS - BigInt(Math.floor(createdAt.getTime() / 1000)) >= TIME_ENOUGH_S;
 
 /** True for another's payment that was sent at our gas cost and reverted. */
 const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean =>

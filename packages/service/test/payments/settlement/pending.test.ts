@@ -1,4 +1,5 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
@@ -7,6 +8,7 @@ import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payment
 import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findById, findBySubject, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
+import { isRefusedNow } from '../../../src/payments/onchain/payer-standing.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { payAgain, reconcilePayment } from '../../../src/payments/reconcile/reconcile-payment.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
@@ -19,12 +21,20 @@ beforeAll(async () => {
   engine = await startEngine({ senders: 1 });
 });
 afterEach(async () => {
+  engine.proxy.rule(SEND, null);
   await automine(true);
   await engine.ctx.settler.idle();
+  await freeKeys();
   expect(await contradictions(engine.databaseUrl)).toEqual([]);
   expect(await walletByBooks(engine.databaseUrl)).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
 });
 afterAll(() => engine.stop());
+
+/** Sends what was swallowed, and records its block. */
+async function freeKeys(): Promise<void> {
+  const later = { ...engine.ctx, clock: { now: () => new Date(Date.now() + 5000) } };
+  for (let turn = 0; turn < 2; turn++) await reconcilePayments(later, 600_000);
+}
 
 const automine = (isOn: boolean) => callChain(engine.chain.rpcUrl, 'evm_setAutomine', isOn);
 
@@ -107,6 +117,29 @@ it('a withdrawal that another process has signed again is not given back to its 
   expect(await engine.stateOf(withdrawal)).toBe('settled');
   expect((await findLedgerAccount(ctx.db, paidIn.ledgerAccountId))?.postedMicro).toBe(0n);
   expect(await ctx.usdc.balanceOf(payer.address)).toBe(1_000_000n);
+});
+
+it.each([
+  [30, true],
+  [300, false],
+])('one that was sent and expires unmined after %i s counts against its payer: %s', async (windowS, isCounted) => {
+  const validBeforeS = BigInt(Math.floor(Date.now() / 1000) + windowS);
+  const payment = await engine.claim(await engine.newPayer(), { validBeforeS });
+  const other = await engine.anotherProcess();
+  const isSent = Promise.withResolvers<void>();
+  engine.proxy.rule(SEND, ({ answer }) => {
+    isSent.resolve();
+    return answer(`0x${'0'.repeat(64)}`);
+  });
+  const unknown = other.settler.settle(payment);
+  await isSent.promise;
+  await other.settler.stop(0);
+  expect(await unknown).toMatchObject({ state: 'unknown' });
+  await callChain(engine.chain.rpcUrl, 'evm_increaseTime', numberToHex(windowS + 10));
+  await engine.mine(1);
+  await reconcilePayments(engine.ctx, 0);
+  expect(await engine.stateOf(payment)).toBe('failed');
+  expect(await isRefusedNow(engine.ctx, payment)).toBe(isCounted);
 });
 
 /** A withdrawal of 1 USDC whose signature has expired unused. */
