@@ -124,7 +124,7 @@ export const webhookEndpoints = {
       hasMore: z.boolean(),
       next: z.int().describe('Use it as `after` of the next page.'),
     }),
-    errors: [],
+    errors: ['GONE'],
   }),
   listWebhooks: endpoint({
     ...common,

@@ -45,11 +45,14 @@ interface Following {
 /** Follows the events of the account until `signal`, and tells at once when the node is away; then it is asked again and again. */
 export async function followEvents({ signal, wake, lastId, tell }: Following): Promise<void> {
   let failures = 0;
+  /** The events behind the last one that is known were removed: it goes on from now. */
+  let isGone = false;
   while (!signal.aborted) {
-    const after = lastId();
+    const after = isGone ? undefined : lastId();
     const onOpen = (id: number) => {
       tell({ kind: 'open', isBehind: lastId() === undefined || failures > 0 });
-      if (lastId() === undefined) tell({ kind: 'event', id, type: 'stream.open' });
+      if (isGone || lastId() === undefined) tell({ kind: 'event', id, type: 'stream.open' });
+      isGone = false;
       failures = 0;
     };
     try {
@@ -62,6 +65,7 @@ export async function followEvents({ signal, wake, lastId, tell }: Following): P
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.code === 'UNAUTHORIZED') return tell({ kind: 'over' });
+      isGone ||= error instanceof ApiError && error.code === 'GONE';
     }
     failures += 1;
     tell({ kind: 'lost' });

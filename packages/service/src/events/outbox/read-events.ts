@@ -25,6 +25,11 @@ export interface EventPage {
 
 type Query = Parsed<Api['listEvents']>['query'];
 
+/** Throws GONE when events after this one were removed: what follows would have a gap. */
+export async function requireKept(ctx: HasDb, { accountId }: Pick<AccountCaller, 'accountId'>, after: number) {
+  if (after > 0 && after < (await findHorizon(ctx.db, accountId))) throw eventsGone();
+}
+
 /** The account's events after a sequence, in order. Later commits have sequences above `next`. */
 export async function readEvents(
   ctx: HasDb & HasSubjectPages,
@@ -32,7 +37,7 @@ export async function readEvents(
   query: Query,
 ): Promise<EventPage> {
   const { after = 0, type = null, limit = 20 } = query;
-  if (after > 0 && after < (await findHorizon(ctx.db, caller.accountId))) throw eventsGone();
+  await requireKept(ctx, caller, after);
   const rows = await listEventRows(ctx.db, caller.accountId, { after, type, limit: limit + 1 });
   const events = await readUntilFull(ctx, rows.slice(0, limit));
   return { events, hasMore: rows.length > events.length, next: events.at(-1)?.sequence ?? after };

@@ -3,18 +3,20 @@ import { requireAccount } from '../../access/caller/caller.ts';
 import { listDeliveries } from '../../events/deliveries/list-deliveries.ts';
 import { replayWebhook } from '../../events/deliveries/replay-webhook.ts';
 import { testWebhook } from '../../events/deliveries/test-webhook.ts';
-import { listEvents } from '../../events/outbox/read-events.ts';
+import { listEvents, requireKept } from '../../events/outbox/read-events.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../../events/webhooks/manage-webhooks.ts';
 import { readWebhookSecret, rotateWebhookSecret } from '../../events/webhooks/webhook-secrets.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { Handlers } from '../request/handler.ts';
 
 export const webhookHandlers = {
-  listEvents(ctx, { caller, query, headers }) {
+  async listEvents(ctx, { caller, query, headers }) {
     const account = requireAccount(caller);
     if (!(headers.accept ?? '').includes('text/event-stream')) return listEvents(ctx, account, query);
     const lastId = headers['last-event-id'];
     const after = lastId === undefined ? (query.after ?? null) : Number(lastId);
+    // Refused before the stream is open: clients open one that breaks again and again.
+    if (after !== null) await requireKept(ctx, account, after);
     return new SseAnswer(ctx.liveEvents.open(account, { after, type: query.type ?? null }));
   },
   listWebhooks: (ctx, { caller }) => listWebhooks(ctx, requireAccount(caller)),

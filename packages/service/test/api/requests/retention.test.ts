@@ -73,8 +73,10 @@ it('an ended request is removed when its time is over: state, money and books st
 
   await old.later(31);
   expect(await old.count('event')).toBe(1);
-  const missed = await old.read(`/events?after=${first - 1}`);
-  expect([missed.status, missed.body.error.code]).toEqual([410, 'GONE']);
+  for (const headers of [{}, sse, { ...sse, 'last-event-id': `${first - 1}` }]) {
+    const missed = await old.read(`/events?after=${first - 1}`, headers);
+    expect([missed.status, missed.body.error.code]).toEqual([410, 'GONE']);
+  }
   expect((await old.read('/events')).status).toBe(200);
 
   await h.ctx.db.query('note-sent', 'insert into upstream_call (request_id, sent_at) values ($1, now())', [requestId]);
