@@ -91,10 +91,10 @@ it('a transaction whose receipt anyone saw is there after a kill -9 of everythin
   for (let round = 0; round < 4; round++) {
     const rpcUrl = await startElsewhere();
     await expectAll(rpcUrl, seen);
-    const killAtMs = performance.now() + 150 + round * 400;
+    const enough = 20 * (round + 1);
     await Promise.all(
       payers.map(async (payer, index) => {
-        while (performance.now() < killAtMs) {
+        while (seen.length < enough) {
           const nonce = nonces[index] ?? 0;
           nonces[index] = nonce + 1;
           // Every third one reverts: its outcome has to stay as it is too.
@@ -109,7 +109,6 @@ it('a transaction whose receipt anyone saw is there after a kill -9 of everythin
   const rpcUrl = await start();
   await expectAll(rpcUrl, seen);
   expect(await usdcBalance(rpcUrl, payee)).toBe(BigInt(seen.filter(({ status }) => status === '0x1').length));
-  expect(seen.length).toBeGreaterThan(payers.length * 4);
 }, 60_000);
 
 it('test money, settings and mined blocks of other programs come back as well, once', async () => {
