@@ -63,7 +63,10 @@ async function watchFailed(ctx: ChainContext): Promise<void> {
     (after, limit) => listFailedUnexpired(ctx.db, sinceS ?? 0n, after, limit),
     async (payments) => {
       const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
-      for (const payment of payments.filter((_, index) => spent[index])) await giveBackLate(ctx, payment);
+      for (const payment of payments.filter((_, index) => spent[index]))
+        await giveBackLate(ctx, payment).catch((error) =>
+          ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check failed payment'),
+        );
     },
   );
 }

@@ -25,6 +25,24 @@ it('of 450 payments that failed and can still be submitted, each is looked at: a
   expect(await contradictions(engine.databaseUrl)).toEqual([]);
 });
 
+it('a failed payment whose logs cannot be read keeps no other from being booked', async () => {
+  const { ctx, chain, proxy } = engine;
+  const [first, second] = await engine.claimMany(2);
+  if (!first || !second) throw new Error('payments were claimed');
+  for (const payment of [first, second]) {
+    await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
+    await submitSigned(chain.rpcUrl, engine, payment);
+  }
+  proxy.rule('eth_getLogs', ({ params, refuse, forward }) =>
+    JSON.stringify(params).includes(first.authorization.nonce) ? refuse('out of order') : forward(),
+  );
+  await reconcilePayments(ctx);
+  expect(await engine.stateOf(second)).toBe('settled');
+  proxy.rule('eth_getLogs', null);
+  await reconcilePayments(ctx);
+  expect(await engine.stateOf(first)).toBe('settled');
+});
+
 it('payments that nobody knows the outcome of are counted, and how old the oldest is', async () => {
   await engine.claimMany(2);
   const later = { ...engine.ctx, clock: { now: () => new Date(Date.now() + 100_000) } };
