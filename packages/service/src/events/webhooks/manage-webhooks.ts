@@ -3,13 +3,14 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { HasDb } from '../../db/database.ts';
-import { AppError, invalid, notFound } from '../../lib/app-error.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { requireEndpoint } from './account-webhook.ts';
 import { failPending } from './attempt-store.ts';
+import { requireAllowedUrl } from './require-allowed-url.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
 import {
   countEndpointsLocked,
@@ -39,7 +40,7 @@ export async function createWebhook(
   input: Parsed<Api['createWebhook']>['body'],
   once: Once = unkeyed,
 ): Promise<DataOf<Api['createWebhook']>> {
-  requireAllowed(ctx, input.url);
+  requireAllowedUrl(ctx, 'url', input.url);
   const { accountId } = caller;
   const { url, description } = input;
   const secret = newWebhookSecret();
@@ -60,7 +61,7 @@ export async function updateWebhook(
   webhookId: string,
   input: Parsed<Api['updateWebhook']>['body'],
 ): Promise<DataOf<Api['updateWebhook']>> {
-  if (input.url !== undefined) requireAllowed(ctx, input.url);
+  if (input.url !== undefined) requireAllowedUrl(ctx, 'url', input.url);
   await requireEndpoint(ctx.db, caller.accountId, webhookId);
   return ctx.db.transaction(async (tx) => {
     const [webhook] = await lockWebhooks(tx, [webhookId]);
@@ -95,9 +96,4 @@ export async function deleteWebhook(
 ): Promise<DataOf<Api['deleteWebhook']>> {
   if (!(await deleteEndpoint(ctx.db, caller.accountId, webhookId))) throw notFound('webhook');
   return { webhookId, deleted: true };
-}
-
-function requireAllowed(ctx: HasGuardedFetch, url: string): void {
-  const check = ctx.guardedFetch.checkUrl(url);
-  if (!check.ok) throw invalid('url', check.reason);
 }

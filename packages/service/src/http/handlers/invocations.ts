@@ -1,4 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
+import { requireAllowedUrl } from '../../events/webhooks/require-allowed-url.ts';
 import { hasEnded, type Invocation } from '../../invocations/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../invocations/invocation-view.ts';
 import { exportRequests } from '../../invocations/read/export-requests.ts';
@@ -58,6 +59,7 @@ export const invocationHandlers = {
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
   exportRequests: (ctx, { caller, query }) => exportRequests(ctx, caller, query),
   async invokeBulk(ctx, call) {
+    if (call.body.webhookUrl !== undefined) requireAllowedUrl(ctx, 'webhookUrl', call.body.webhookUrl);
     await call.countMore(call.body.agents.length - 1);
     return invokeBulk(ctx, call.caller, call.body, { client: call.client.address, once: call.once });
   },
@@ -79,6 +81,7 @@ export async function answerInvoked(
   invoke: (asked: Asked) => Promise<Invoked & { readonly isWithheld?: boolean }>,
 ) {
   const { caller, headers, body } = call;
+  if (body.webhookUrl !== undefined) requireAllowedUrl(ctx, 'webhookUrl', body.webhookUrl);
   const shown = shownPayment(ctx, headers);
   const isSync = headers['x-sync'] === 'true';
   const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');

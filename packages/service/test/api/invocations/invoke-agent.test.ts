@@ -51,6 +51,20 @@ async function expectRefused(body: object, field: string, options?: Options): Pr
   expect(free.calls.length + priced.calls.length).toBe(calls);
 }
 
+it('a webhookUrl to which the node sends nothing is refused before the agent is called or paid', async () => {
+  for (const webhookUrl of [
+    'http://169.254.169.254/latest/',
+    'http://me:secret@127.0.0.1:9/',
+    'http://[fd00:ec2::254]/',
+  ]) {
+    await expectRefused({ webhookUrl }, 'webhookUrl', { to: priced });
+    const digest = await databaseDigest(h);
+    const body = { task: 'hello', agents: [priced.id], webhookUrl };
+    expectError(await h.request('POST', '/invoke/bulk', { key: client.key, body }), 'VALIDATION_ERROR', 'webhookUrl');
+    expect(await databaseDigest(h)).toEqual(digest);
+  }
+});
+
 describe('the call that the agent receives', () => {
   it('is the call with everything that the caller said, under the id of the request', async () => {
     const deadline = inMinutes(5);
