@@ -124,7 +124,11 @@ it('withdrawals that come together are no more than a day has', async () => {
   const withdraw = () => h.request('POST', '/payments/withdraw', { key, body: { amount: '0.01' } });
   const answers = await Promise.all(Array.from({ length: 8 }, withdraw));
   const refused = answers.filter(({ status }) => status !== 200);
-  for (const answer of refused) expectError(answer, 'RATE_LIMITED');
+  for (const answer of refused) {
+    expectError(answer, 'RATE_LIMITED');
+    // The first of a day ago makes room for the next.
+    expect(answer.body.error.details.retryAfterS).toBeGreaterThan(86_000);
+  }
   expect(refused).toHaveLength(5);
   expect(await balanceOf(h, key)).toEqual({ available: '0.97', held: '0.00' });
 });

@@ -20,13 +20,14 @@ export async function countRefundsSent(
 export const lockWithdrawals = (tx: Tx, accountId: string): Promise<unknown> =>
   tx.query('lock-withdrawals', `select pg_advisory_xact_lock(hashtextextended('withdrawals:' || $1, 0))`, [accountId]);
 
-/** Number of withdrawals that an account has begun since a time. */
-export async function countWithdrawals(sql: Sql, accountId: string, since: Date): Promise<number> {
-  const [row] = await sql.query<{ begun: number }>(
-    'count-withdrawals',
-    `select count(*)::int as begun from chain_payment
-      where account_id = $1 and purpose = 'withdrawal' and direction = 'out' and created_at > $2`,
-    [accountId, since],
+/** Beginning of the nth newest of an account's withdrawals, from 1; null: it has begun fewer since a time. */
+export async function findNthWithdrawal(sql: Sql, accountId: string, since: Date, nth: number): Promise<Date | null> {
+  const [row] = await sql.query<{ begunAt: Date }>(
+    'find-nth-withdrawal',
+    `select created_at as "begunAt" from chain_payment
+      where account_id = $1 and purpose = 'withdrawal' and direction = 'out' and created_at > $2
+      order by created_at desc offset $3::int - 1 limit 1`,
+    [accountId, since, nth],
   );
-  return row?.begun ?? 0;
+  return row?.begunAt ?? null;
 }

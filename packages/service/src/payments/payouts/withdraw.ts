@@ -30,7 +30,7 @@ import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
-import { countWithdrawals, lockWithdrawals } from './refund-store.ts';
+import { findNthWithdrawal, lockWithdrawals } from './refund-store.ts';
 import { settleJobKey } from './settle-job-key.ts';
 import { withdrawalNonce } from './withdrawal-nonce.ts';
 import {
@@ -102,9 +102,13 @@ async function requireFewWithdrawals(
   own = 0,
 ): Promise<void> {
   const limit = paymentLimits.withdrawalsPerDay;
-  if ((await countWithdrawals(sql, accountId, new Date(clock.now().getTime() - DAY_MS))) < limit + own) return;
+  const nowMs = clock.now().getTime();
+  const atLimit =
+    limit === 0 ? clock.now() : await findNthWithdrawal(sql, accountId, new Date(nowMs - DAY_MS), limit + own);
+  if (atLimit === null) return;
+  const retryAfterS = Math.ceil((atLimit.getTime() + DAY_MS - nowMs) / 1000);
   throw new AppError('RATE_LIMITED', `An account makes at most ${limit} withdrawals in 24 hours.`, {
-    details: { limit, type: 'withdrawals', retryAfterS: 3600 },
+    details: { limit, type: 'withdrawals', retryAfterS: Math.max(1, retryAfterS) },
   });
 }
 
