@@ -18,7 +18,10 @@ export interface Claimed {
   readonly untilMs: number;
 }
 
-/** Claims what is due of several kinds of work: each is claimed by one of all processes that ask. */
+/**
+ * Claims what is due of several kinds of work: each is claimed by one of all processes that ask. What is due later than anybody who claims
+ * it now would write was set by a clock that has been put back since, or with another interval: it is due as well.
+ */
 export const claimRecurring = (sql: Sql, wanted: readonly Wanted[]): Promise<Claimed[]> =>
   sql.query<Claimed>(
     'recurring-claim',
@@ -26,7 +29,8 @@ export const claimRecurring = (sql: Sql, wanted: readonly Wanted[]): Promise<Cla
        select * from unnest($1::text[], $2::float8[], $3::float8[], $4::float8[]) as w(name, hold_ms, early_ms, first_ms)
      ), due as (
        select r.name from recurring r join wanted w using (name)
-        where r.due_at <= clock_timestamp() + w.early_ms * interval '1 millisecond' for update of r skip locked
+        where r.due_at <= clock_timestamp() + w.early_ms * interval '1 millisecond'
+           or r.due_at > clock_timestamp() + 2 * w.hold_ms * interval '1 millisecond' for update of r skip locked
      ), claimed as (
        update recurring r set due_at = clock_timestamp() + w.hold_ms * interval '1 millisecond'
          from wanted w where w.name = r.name and r.name in (select name from due)

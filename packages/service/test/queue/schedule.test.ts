@@ -60,6 +60,20 @@ test('a run longer than its interval is not overtaken', async () => {
   await Promise.all(repeating.map((one) => one.stop()));
 });
 
+test('work whose time was set by a clock that was put back is not left waiting for it; a hold is', async () => {
+  await db.query(
+    '',
+    `insert into recurring (name, due_at) values ('from-the-future', now() + interval '1 day'), ('held', now() + interval '10 seconds')
+     on conflict (name) do update set due_at = excluded.due_at`,
+  );
+  const ran: string[] = [];
+  const schedule = createSchedule({ db, log }, given);
+  for (const name of ['from-the-future', 'held']) schedule.every(name, 20, async () => ran.push(name));
+  await expect.poll(() => ran.length).toBeGreaterThanOrEqual(3);
+  await schedule.stop();
+  expect(new Set(ran)).toEqual(new Set(['from-the-future']));
+});
+
 test('a run that throws does not end the repetition', async () => {
   let runs = 0;
   const repeating = repeatEvery('throws', 20, async () => {
