@@ -4,7 +4,8 @@ import { findMoneyContradictions } from '../../src/invocations/audit/audit-money
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { type Client, newClient, untilUsdc } from '../support/treasury.ts';
 import { startA2aUpstream } from './support/a2a-upstream.ts';
 import { startA2a03Upstream } from './support/a2a-upstream-03.ts';
@@ -19,7 +20,7 @@ const sync = { 'x-sync': 'true' };
 let h: Harness;
 let client: Client;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   client = await newClient(h, '10.00');
 });
 afterEach(async () => {

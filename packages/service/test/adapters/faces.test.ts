@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool } from '../faces/mcp/raw-client.ts';
 import { contradictions } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { type Client, newClient, untilEnded } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
 import { protocols } from './support/protocols.ts';
@@ -10,7 +11,7 @@ import { type Listed, listUpstream, type TestUpstream } from './support/upstream
 let h: Harness;
 let client: Client;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   client = await newClient(h, '10.00');
 });
 afterAll(async () => {

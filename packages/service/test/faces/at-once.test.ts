@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contradictions } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../support/treasury.ts';
 import { callTool } from './mcp/raw-client.ts';
@@ -12,7 +13,7 @@ let agent: TestAgent;
 let ann: Client;
 let bob: Client;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0.05' });
   [ann, bob] = await Promise.all([newClient(h, '3'), newClient(h, '3')]);
 });

@@ -3,7 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions, walletByBooks } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, type Behaviour, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilUsdc } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
@@ -147,7 +148,7 @@ let h: Harness;
 let owner: Client;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await newClient(h, '0.000001');
   agent = await startTestAgent(h, { owner, perRequest: '0.05' });
 });

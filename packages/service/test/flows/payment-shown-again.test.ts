@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions, walletByBooks } from '../support/books.ts';
-import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import type { Harness, TestAccount } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { newClient } from '../support/treasury.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
@@ -9,7 +10,7 @@ let h: Harness;
 let owner: TestAccount;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner, perRequest: '0.05' });
 });

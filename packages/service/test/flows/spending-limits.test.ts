@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { type Client, newClient } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
@@ -10,7 +11,7 @@ let agent: TestAgent;
 let other: TestAgent;
 let client: Client;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   [agent, other, client] = await Promise.all([
     startTestAgent(h, { perRequest: '0.05' }),
     startTestAgent(h, { perRequest: '0.20' }),

@@ -3,7 +3,8 @@ import { isOthersFault } from '../../src/invocations/finish/paid-outcome.ts';
 import { readHomeAnswer } from '../../src/invocations/remote/home-answer.ts';
 import { callTool, modern } from '../faces/mcp/raw-client.ts';
 import { contradictions } from '../support/books.ts';
-import { type Answer, type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import type { Answer, Harness, TestAccount } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
@@ -28,7 +29,7 @@ let owner: TestAccount;
 let buyer: Client;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await h.newAccount();
   buyer = await newClient(h, '10.00');
   agent = await startTestAgent(h, { owner, perRequest: '0.10', capabilities: ['counting', 'count'] });

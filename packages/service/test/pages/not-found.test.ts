@@ -1,14 +1,15 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guessedPaths } from '../../src/http/pages/guessed-paths.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 
 /** As Chromium sends it. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
 let h: Harness;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
 });
 afterAll(() => h.stop());
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';
 
@@ -24,7 +25,7 @@ const page = async (query = '', key = client.key) => {
 };
 
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0.01' });
   agent.behave((asked, response) => answerWith(200, { result: { to: asked.body.task } })(asked, response));
   client = await newClient(h, '10.00');

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import type { Harness, TestAccount } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
@@ -12,7 +13,7 @@ let plain: TestAgent;
 let sized: TestAgent;
 let hinted: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await h.newAccount();
   [plain, sized, hinted, client] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),

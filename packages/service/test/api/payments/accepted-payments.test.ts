@@ -2,7 +2,8 @@ import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/sch
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { linkWallet } from '../../../src/access/accounts/link-wallet.ts';
 import { contradictions } from '../../support/books.ts';
-import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import type { Answer, Harness, TestAccount } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { newContractWallet, submitAuthorization } from '../support/chain-actions.ts';
@@ -13,7 +14,7 @@ let agent: TestAgent;
 let other: TestAgent;
 let account: TestAccount;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   const owner = await h.newAccount();
   [agent, other, account] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),

@@ -1,12 +1,13 @@
 import { generatePrivateKey } from 'viem/accounts';
 import { expect, it } from 'vitest';
-import { newWallet, startHarness } from '../../support/harness.ts';
+import { newWallet } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';
 import { filled, runSnippet, snippetsOf } from '../guide-snippets.ts';
 
 it('the snippets of the guide to A2A work as they stand', async () => {
-  const h = await startHarness();
+  const h = await borrowHarness();
   const agent = await startTestAgent(h, { perRequest: '0.05' });
   try {
     const buyer = await newClient(h, '1');

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
 
@@ -13,7 +14,7 @@ let buyer: Client;
 let echo: TestAgent;
 
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   buyer = await newClient(h, '10');
   echo = await startTestAgent(h, { name: 'Echo', perRequest: '0.01' });
 });

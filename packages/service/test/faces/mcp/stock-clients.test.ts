@@ -1,6 +1,7 @@
 import { verifyReceiptSignatureEIP712 } from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { paymentOf } from '../../support/x402-payer.ts';
@@ -15,7 +16,7 @@ let streaming: TestAgent;
 let release: () => void = () => undefined;
 
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   buyer = await newClient(h, '10');
   const capabilities = ['mcp-test'];
   [agent, slow, failing, streaming] = await Promise.all([

@@ -2,7 +2,8 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { isLong } from '../../support/long.ts';
 import {
   answerWith,
@@ -20,7 +21,7 @@ let agents: TestAgent[];
 let away: TestAgent[];
 let client: Client;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agents = await Promise.all(Array.from({ length: 5 }, () => startTestAgent(h, { perRequest: '0.05' })));
   away = await Promise.all(
     Array.from({ length: 2 }, () => startTestAgent(h, { perRequest: '0.05', provesItself: false })),

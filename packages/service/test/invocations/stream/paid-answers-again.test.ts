@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '../../support/books.ts';
 import { callAndDie } from '../../support/dying-process.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { openSse } from './support/sse-client.ts';
@@ -11,7 +12,7 @@ let h: Harness;
 let agent: TestAgent;
 let keyCount = 0;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0.05' });
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
+import type { Harness, TestWallet } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { untilUsdc } from '../../support/treasury.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
@@ -13,7 +14,7 @@ let key: string;
 const body = { task: 'x', stream: true };
 const accept = { accept: 'text/event-stream' };
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0.05' });
   wallet = await h.newWallet(1_000_000n);
   ({ key } = await h.newAccount());
