@@ -1,5 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { z } from 'zod';
+import { randomHex } from '../../lib/random-hex.ts';
 import { laterOf, type Promised } from './judge-server.ts';
 
 const Stored = z.object({
@@ -20,9 +21,20 @@ export async function readPromise(path: string): Promise<Promised | null> {
     throw error;
   });
   if (text === null) return null;
-  const parsed = Stored.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new Error(`${path} is not a file of acknowledged commits`);
+  const parsed = Stored.safeParse(jsonOf(text));
+  if (!parsed.success)
+    throw new Error(
+      `${path} is not a file of acknowledged commits; without it, the node does not know what it was promised`,
+    );
   return parsed.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Writes the later of the file's promise and ours, in one step; returns it. */
@@ -31,9 +43,26 @@ export async function keepPromise(path: string, own: Promised | null): Promise<P
   if (own === null) return stored;
   const later = stored === null ? own : laterOf(own, stored);
   if (later !== own) return later;
-  const draft = `${path}.${process.pid}`;
+  // Processes in containers share the folder, and may have the same number.
+  const draft = `${path}.${randomHex(8)}`;
   const text = JSON.stringify({ ...own, position: String(own.position), acceptedAt: String(own.acceptedAt) });
-  await writeFile(draft, `${text}\n`, { mode: 0o600 });
-  await rename(draft, path);
+  try {
+    await writeSynced(draft, `${text}\n`);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
   return own;
+}
+
+/** On disk before it takes the place of the file: after a power cut, an empty one would stand there. */
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
