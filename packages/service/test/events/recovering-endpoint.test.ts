@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { replayWebhook } from '../../src/events/deliveries/replay-webhook.ts';
 import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
@@ -28,7 +29,7 @@ async function setUp() {
     world.ctx.clock.advance(ms);
     webhookDispatcher.requestRun();
   };
-  return { world, receiver, accountId, webhookId, deliveryOf, advance };
+  return { world, receiver, accountId, webhookId, webhookDispatcher, deliveryOf, advance };
 }
 
 const statuses = async (delivery: Promise<{ attempts: { status: number | null }[] } | undefined>) =>
@@ -63,6 +64,23 @@ test('an endpoint that its owner enables in a pause that it asked for gets what 
   expect(enabled).toMatchObject({ status: 'enabled', pausedUntil: null });
   advance(SECOND);
   await expect.poll(() => receiver.received.map(subjectOf)).toEqual(['agt_a', 'agt_b']);
+});
+
+test('a delivery that is replayed during a retry is sent once more, whatever becomes of the retry', async () => {
+  const { world, receiver, accountId, webhookId, webhookDispatcher, deliveryOf, advance } = await setUp();
+  receiver.react(answer(500));
+  await world.emit(happened(accountId, 'agt_a'));
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500]);
+  const held: (() => void)[] = [];
+  receiver.react((response, received) => void held.push(() => answer(200)(response, received)));
+  advance(6 * SECOND);
+  await expect.poll(() => held.length).toBe(1);
+  const deliveryId = (await deliveryOf('agt_a'))?.deliveryId ?? '';
+  await replayWebhook({ ...world.ctx, webhookDispatcher }, { accountId }, webhookId, { deliveryId });
+  receiver.react(answer(200));
+  for (const give of held) give();
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500, 200, 200]);
+  expect(await deliveryOf('agt_a')).toMatchObject({ status: 'delivered', nextAttemptAt: null });
 });
 
 test('an event that its receiver never takes is brought forward ever more rarely, and uses up no step of its schedule', async () => {

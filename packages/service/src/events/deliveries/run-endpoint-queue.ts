@@ -133,7 +133,16 @@ function attempt(
     }
     // Without failures there is no change of the endpoint to write.
     const concernsEndpoint = queue.kind === 'endpoint' && body !== undefined && turn.hasFailed;
-    const made = { deliveryId, webhookId: queue.id, number: delivery.attempts + 1, tries, at, answer, verdict };
+    const made = {
+      deliveryId,
+      webhookId: queue.id,
+      number: delivery.attempts + 1,
+      tries,
+      triesBefore: delivery.tries,
+      at,
+      answer,
+      verdict,
+    };
     await ctx.recorder.record({ ...made, concernsEndpoint });
     if (verdict.state === 'delivered') turn.answered.add(message.url);
   };

@@ -7,25 +7,32 @@ export interface MadeAttempt {
   /** Counted over the whole life of the delivery. */
   readonly number: number;
   readonly tries: number;
+  /** As read before the attempt. */
+  readonly triesBefore: number;
   readonly at: Date;
   readonly answer: EndpointAnswer;
   readonly verdict: Verdict;
 }
 
-/** Appends attempts and updates their deliveries. No effect when the number is taken or the delivery is gone. */
+/**
+ * Appends attempts and updates their deliveries. No effect when the number is taken or the delivery is gone. A delivery that was replayed
+ * during an attempt stays due: the attempt belongs to the schedule of before.
+ */
 export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   await tx.query(
     'insert-attempts',
     `with made as (
        select * from unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[],
-                            $9::timestamptz[], $10::int[])
-         as n(id, number, at, status, error, duration_ms, response, state, next_at, tries)
+                            $9::timestamptz[], $10::int[], $11::int[])
+         as n(id, number, at, status, error, duration_ms, response, state, next_at, tries, tries_before)
      ), moved as (
        update webhook_delivery d
-          set attempts = n.number, tries = n.tries, is_early = false,
+          set attempts = n.number, is_early = false, tries = case when d.tries = n.tries_before then n.tries else d.tries end,
               -- Ended meanwhile, as its endpoint was disabled: it stays so unless it arrived.
-              state = case when d.state = 'pending' or n.state = 'delivered' then n.state else d.state end,
-              next_attempt_at = case when d.state = 'pending' then n.next_at end
+              state = case when d.tries <> n.tries_before then d.state
+                           when d.state = 'pending' or n.state = 'delivered' then n.state else d.state end,
+              next_attempt_at = case when d.tries <> n.tries_before then d.next_attempt_at
+                                     when d.state = 'pending' then n.next_at end
          from made n where d.id = n.id and d.attempts = n.number - 1 returning d.id
      )
      insert into webhook_attempt (delivery_id, number, at, status, error, duration_ms, response)
@@ -41,6 +48,7 @@ export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): 
       attempts.map((a) => a.verdict.state),
       attempts.map((a) => a.verdict.nextAttemptAt),
       attempts.map((a) => a.tries),
+      attempts.map((a) => a.triesBefore),
     ],
   );
 }
