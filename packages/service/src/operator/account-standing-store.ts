@@ -20,12 +20,12 @@ export interface AccountFilter {
   readonly isSuspended: boolean | null;
 }
 
-/** Each kind of search is a range of an index. */
-const searches: readonly (readonly [start: string, condition: string])[] = [
-  ['acc_', 'a.id = $1'],
-  ['agt_', 'a.id = (select account_id from agent where id = $1)'],
-  ['key_', 'a.id = (select account_id from api_key where id = $1)'],
-  ['0x', "a.address like $1 || '%'"],
+/** Each kind of search is a range of an index. The id of a key has no prefix, and may itself begin with `0x`. */
+const searches: readonly (readonly [kind: string, form: RegExp, condition: string])[] = [
+  ['account', /^acc_/, 'a.id = $1'],
+  ['agent', /^agt_/, 'a.id = (select account_id from agent where id = $1)'],
+  ['address', /^0x[0-9a-f]*$/i, "a.address like lower($1) || '%'"],
+  ['key', /^([0-9A-Za-z]{12}|ses_.*)$/, 'a.id = (select account_id from api_key where id = $1)'],
 ];
 
 /** Accounts below a place in the order of their ids, newest first. */
@@ -34,13 +34,13 @@ export async function listAccountRows(
   { search, plan, isSuspended }: AccountFilter,
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<AccountRow[]> {
-  const found = searches.find(([start]) => search?.startsWith(start));
+  const found = search === null ? undefined : searches.find(([, form]) => form.test(search));
   if (search !== null && !found) return [];
   const state = isSuspended === null ? 'true' : `a.suspended_at is ${isSuspended ? 'not ' : ''}null`;
   return sql.query<AccountRow>(
     `list-accounts-${found?.[0] ?? 'all'}-${isSuspended}`,
     `select ${columns} from account a
-      where ($1::text is null or ${found?.[1] ?? 'true'}) and ($2::text is null or a.plan = $2) and ($3::text is null or a.id < $3)
+      where ($1::text is null or ${found?.[2] ?? 'true'}) and ($2::text is null or a.plan = $2) and ($3::text is null or a.id < $3)
         and ${state}
       order by a.id desc limit $4`,
     [found ? search : null, plan, before, limit],

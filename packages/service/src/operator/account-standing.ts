@@ -28,8 +28,7 @@ export async function listOperatorAccounts(
   { search, plan, suspended, limit = PAGE, cursor }: Parsed<Api['listOperatorAccounts']>['query'],
 ): Promise<DataOf<Api['listOperatorAccounts']>> {
   const isSuspended = suspended === undefined ? null : suspended === 'true';
-  const address = /^0x/i.test(search ?? '') ? search?.toLowerCase() : search;
-  const filter = { search: address ?? null, plan: plan ?? null, isSuspended };
+  const filter = { search: search ?? null, plan: plan ?? null, isSuspended };
   const rows = await listAccountRows(ctx.db, filter, { before: cursor ?? null, limit: limit + 1 });
   const accounts = rows.slice(0, limit).map(toItem);
   return { accounts, nextCursor: rows.length > limit ? (accounts.at(-1)?.accountId ?? null) : null };

@@ -143,12 +143,22 @@ it('a plan that an operator sets holds from the next call on, for keys that are 
   });
 });
 
-it('accounts are found by id, agent and start of an address, and each is on exactly one page', async () => {
+it('accounts are found by id, agent, key and start of an address, and each is on exactly one page', async () => {
   const account = await h.newAccount({ plan: 'free' });
+  const keyId = account.key.split('_')[2] as string;
+  const likeAnAddress = `0x${keyId.slice(0, 9)}Z`;
+  await h.ctx.db.query(
+    'copy-key',
+    `insert into api_key (id, account_id, name, start, secret_hash, scopes, created_at)
+     select $2, account_id, name, start, decode($3, 'hex'), scopes, created_at from api_key where id = $1`,
+    [keyId, likeAnAddress, account.address.slice(2).padEnd(64, '0')],
+  );
   for (const search of [
     account.accountId,
     account.address,
     account.address.slice(0, 12).toUpperCase().replace('X', 'x'),
+    keyId,
+    likeAnAddress,
   ])
     expect((await list(`search=${search}`)).accounts).toMatchObject([{ accountId: account.accountId }]);
   const owner = (await list(`search=${other.id}`)).accounts;
