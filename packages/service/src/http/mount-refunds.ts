@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { Context, Hono, Next } from 'hono';
+import { KEYLESS_AUTHORIZATION } from '../access/caller/keyless-caller.ts';
 import { requireAgent } from '../agents/alternatives/find-agent.ts';
 import { AUTO, keylessResourceOf, resourceOf } from '../invocations/start/invocation-purchase.ts';
 import { newId } from '../lib/id.ts';
@@ -23,10 +24,13 @@ import { addressOf } from './request/remote-address.ts';
 export function mountRefunds(app: Hono, ctx: HttpContext): void {
   if (!ctx.chain.channels) return;
   const answer = (path: (agentId: string) => string) => (c: Context, next: Next) =>
-    c.req.header('authorization') === undefined ? refund(ctx, c, path) : next();
+    isKeyed(c.req.header('authorization')) ? next() : refund(ctx, c, path);
   app.get(`/invoke/:agentId{agt_[^/]+|${AUTO}}`, answer(resourceOf));
   app.get('/x402/:agentId{agt_[^/]+}', answer(keylessResourceOf));
 }
+
+const isKeyed = (authorization: string | undefined): boolean =>
+  authorization !== undefined && !KEYLESS_AUTHORIZATION.test(authorization);
 
 const row = { limit: 'api', method: 'GET', auth: 'none' } as const;
 

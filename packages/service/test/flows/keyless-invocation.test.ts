@@ -1,3 +1,4 @@
+import { SESSION_COOKIE } from '@agent-network/contracts/access/sessions';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -83,6 +84,9 @@ describe('a call without a key', () => {
 
     const headers = { 'x-result-token': data.resultToken };
     expect((await read(data.requestId, headers)).body.data).toMatchObject({ result: { echo: 'hello' } });
+    const signedOut = { ...headers, cookie: `${SESSION_COOKIE}=ended`, origin: h.baseUrl };
+    expect((await read(data.requestId, signedOut)).status).toBe(200);
+    expect((await read(data.requestId, { cookie: signedOut.cookie, origin: h.baseUrl })).status).toBe(401);
     expect((await read(data.requestId)).status).toBe(401);
     expect((await read(data.requestId, { 'x-result-token': `anr_${'x'.repeat(43)}` })).status).toBe(401);
     expect((await read(data.requestId, { 'x-result-token': `${data.resultToken}x` })).status).toBe(400);
@@ -341,6 +345,8 @@ describe('under other settings', () => {
     expect((await pay(first, 'two')).status).toBe(200);
     const refused = await pay(second, 'one');
     expect(refused.body.error).toMatchObject({ code: 'RATE_LIMITED', details: { limit: 1, type: 'signIns' } });
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('1');
+    expect(refused.headers.get('x-ratelimit-type')).toBeNull();
     expect(await strict.usdcOf(second.address)).toBe(1_000_000n);
     await paid.die();
     await strict.stop();

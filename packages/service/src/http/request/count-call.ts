@@ -88,6 +88,8 @@ function countedPayer(ctx: CountContext, address: () => string, headersOut: Head
   let taken: { readonly limit: CountedLimit; readonly state: LimitState } | null = null;
   const takeOne = async (limit: CountedLimit) => {
     const state = await take(ctx, limit);
+    // That of the limit before would name the wrong one.
+    delete headersOut['x-ratelimit-type'];
     Object.assign(headersOut, toHeaders(state, limit.limitClass));
     if (!state.isAllowed) throw used(ctx, state, limit.limitClass, headersOut);
     return state;

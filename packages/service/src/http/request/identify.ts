@@ -31,7 +31,7 @@ export async function identify(
     const token = sessionTokenOf(c);
     const signedIn = token === null ? null : await bySession(ctx, row, c, token);
     if (signedIn) return signedIn;
-    if (row.auth === 'none' || (row.keyless === 'reads' && showsRequest(c))) return anonymous;
+    if (needsNoCaller(row, c)) return anonymous;
     throw missingKey(ctx, row, c);
   } catch (error) {
     if (error instanceof AppError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN'))
@@ -62,8 +62,11 @@ function missingKey({ faces }: HttpContext, row: Endpoint, c: Context): AppError
 const showsRequest = (c: Context): boolean =>
   c.req.header('x-result-token') !== undefined || c.req.header('sign-in-with-x') !== undefined;
 
+const needsNoCaller = (row: Endpoint, c: Context): boolean =>
+  row.auth === 'none' || (row.keyless === 'reads' && showsRequest(c));
+
 async function bySession(ctx: HttpContext, row: Endpoint, c: Context, token: string): Promise<Caller | null> {
-  if (row.auth === 'none') {
+  if (needsNoCaller(row, c)) {
     if (!cameFromOwnPage(ctx, c)) return null;
     return ctx.authenticator.authenticateSession(token).catch(orNull);
   }
