@@ -84,19 +84,13 @@ async function payForCall({ local }: ServiceProcess, client: Client) {
 }
 
 /**
- * As root, a normal user is tried beside it: whether files, database and chain of its own start, and start again after the worst death.
- * The two deaths that are milder than that go through the same code for every user: for the second one they are in `npm run test:long`.
+ * The user who runs the tests. As root, the long run tries a normal user beside it: whether files, database and chain of its own start, and
+ * start again after every death. `.ci/run` runs this file as a normal user of its own (scripts/start-unprivileged.sh).
  */
 const users = [
   { who: isRoot ? 'as root' : 'as a normal user', uid: undefined, isPossible: true, isWhole: true, diesMildly: true },
-  {
-    who: 'as a normal user',
-    uid: NOBODY,
-    isPossible: canOthersRead,
-    isWhole: false,
-    diesMildly: isLong && canOthersRead,
-  },
-].slice(0, isRoot ? 2 : 1);
+  { who: 'as a normal user', uid: NOBODY, isPossible: canOthersRead, isWhole: false, diesMildly: canOthersRead },
+].slice(0, isRoot && isLong ? 2 : 1);
 
 describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }) => {
   let dataDir: string;
