@@ -13,7 +13,8 @@ import { startMcpUpstream } from '../../service/test/adapters/support/mcp-upstre
 import { startOpenaiUpstream } from '../../service/test/adapters/support/openai-upstream.ts';
 import type { TestUpstream } from '../../service/test/adapters/support/upstream.ts';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
-import { type Harness, startHarness } from '../../service/test/support/harness.ts';
+import type { Harness } from '../../service/test/support/harness.ts';
+import { borrowHarness } from '../../service/test/support/lent-harness.ts';
 import { untilStatus } from '../../service/test/support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../service/test/support/treasury.ts';
 import { a2aBackend } from '../src/serve/a2a.ts';
@@ -31,7 +32,7 @@ let folder: string;
 const upstreams: Record<string, TestUpstream> = {};
 const upstream = (name: string): TestUpstream => upstreams[name] as TestUpstream;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   [buyer, folder] = [await newClient(h, '5'), await mkdtemp(join(tmpdir(), 'agentnet-serve-'))];
   seller = (await h.newAccount()).key;
   upstreams.openai = await startOpenaiUpstream();

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { DashboardBuild } from '../../src/http/build/dashboard-build.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 
 const index = '<!doctype html><div id="root"></div>';
 const script = 'document.title = "here";'.repeat(20);
@@ -200,7 +201,7 @@ describe('a dashboard that is not there', () => {
   it('is turned off by DASHBOARD=false, and then no path of it answers', async () => {
     expect(readConfig({ DASHBOARD: 'false' }).config.servesDashboard).toBe(false);
     expect(readConfig({}).config.servesDashboard).toBe(true);
-    const without = await startHarness();
+    const without = await borrowHarness();
     try {
       for (const path of ['/dashboard', '/dashboard/', '/dashboard/assets/index-abc.js']) {
         const answer = await without.request('GET', path);

@@ -2,14 +2,15 @@ import { eventEnvelope } from '@agent-network/contracts/events';
 import { Payment } from '@agent-network/contracts/payments/payments';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import type { Harness, TestAccount } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, startTestAgent } from '../support/test-agent.ts';
 import { payV2 } from '../support/x402-payer.ts';
 import { answer, startReceiver } from './support/receiver.ts';
 
 let harness: Harness;
 beforeAll(async () => {
-  harness = await startHarness();
+  harness = await borrowHarness();
 });
 afterAll(() => harness.stop());
 

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { callSnippets } from '@agent-network/contracts/agents/call-snippets';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Harness, newWallet, startHarness } from '../support/harness.ts';
+import { type Harness, newWallet } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { type Client, newClient } from '../support/treasury.ts';
 
@@ -18,7 +19,7 @@ let agent: TestAgent;
 let client: Client;
 let folder: string;
 beforeAll(async () => {
-  [h, folder] = await Promise.all([startHarness(), mkdtemp(join(tmpdir(), 'agent-network-snippets-'))]);
+  [h, folder] = await Promise.all([borrowHarness(), mkdtemp(join(tmpdir(), 'agent-network-snippets-'))]);
   client = await newClient(h, '5');
   agent = await startTestAgent(h, { perRequest: '0.05', behaviour: answerWith(200, { result: 'Hello!' }) });
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { contradictions } from '../support/books.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../support/treasury.ts';
 
 type AgentOptions = NonNullable<Parameters<typeof startTestAgent>[1]>;
 
-/** A node, a buyer with a treasury, and the agents that a stock client is tried with. */
+/** A node that may be shared, a buyer with a treasury, and the agents that a stock client is tried with. */
 export interface StockSite {
   readonly h: Harness;
   readonly buyer: Client;
@@ -18,15 +18,15 @@ export interface StockSite {
   readonly streaming: TestAgent;
   /** USDC that the buyer's treasury lost in the course of some work. */
   spent(work: () => Promise<unknown>): Promise<number>;
-  /** Ends it all, and checks the books. */
+  /** Ends the agents, checks the books, and stops the node. */
   stop(): Promise<void>;
 }
 
 export async function startStockSite(
+  h: Harness,
   working: AgentOptions,
   slow: AgentOptions = { behaviour: () => undefined },
 ): Promise<StockSite> {
-  const h = await startHarness();
   const buyer = await newClient(h, '10');
   const agents = await Promise.all([
     startTestAgent(h, { perRequest: '0.05', ...working }),

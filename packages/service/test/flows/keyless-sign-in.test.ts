@@ -1,6 +1,7 @@
 import { createSIWxPayload, encodeSIWxHeader, wrapFetchWithSIWx } from '@x402/extensions/sign-in-with-x';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Harness, startHarness, type TestWallet } from '../support/harness.ts';
+import type { Answer, Harness, TestWallet } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
@@ -10,7 +11,7 @@ type Changes = Partial<Parameters<typeof createSIWxPayload>[0]>;
 let h: Harness;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0.05' });
 });
 afterAll(async () => {

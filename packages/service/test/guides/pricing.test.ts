@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient } from '../support/treasury.ts';
 
@@ -19,7 +20,7 @@ let h: Harness;
 let agent: TestAgent;
 let client: Awaited<ReturnType<typeof newClient>>;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: stated.rates.perRequest, metadata: stated.metadata });
   client = await newClient(h, '5.00');
 });

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { filled, snippetsOf } from '../faces/guide-snippets.ts';
-import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
+import type { Harness, TestAccount } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 
 import { type Client, newClient, untilEnded } from '../support/treasury.ts';
 
@@ -25,7 +26,7 @@ describe.skipIf(!hasPython)(
     let agentId: string;
 
     beforeAll(async () => {
-      h = await startHarness();
+      h = await borrowHarness();
       [owner, buyer] = [await h.newAccount(), await newClient(h, '1')];
       port = await freePort(0);
       const [code = '', ...others] = snippetsOf('guide-agents.md', 'python');

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { modern } from '../../faces/mcp/raw-client.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 
 let h: Harness;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
 });
 afterAll(() => h.stop());
 

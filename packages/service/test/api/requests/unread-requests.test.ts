@@ -3,14 +3,15 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { answerUnread } from '../../../src/http/answer/answer-unread.ts';
-import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import type { Harness, TestAccount } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 
 let h: Harness;
 let owner: TestAccount;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner, perRequest: '0' });
 });

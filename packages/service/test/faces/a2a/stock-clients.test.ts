@@ -2,6 +2,7 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
 import { paymentOf } from '../../support/x402-payer.ts';
@@ -18,7 +19,7 @@ let streaming: TestAgent;
 let spent: StockSite['spent'];
 
 beforeAll(async () => {
-  site = await startStockSite({ name: 'Echo', capabilities: ['a2a-echo'] });
+  site = await startStockSite(await borrowHarness(), { name: 'Echo', capabilities: ['a2a-echo'] });
   ({ h, buyer, working: echo, slow, failing, streaming, spent } = site);
 });
 afterAll(async () => site?.stop());
@@ -251,7 +252,7 @@ describe('the card of an agent', () => {
 
   it("is found by the node's own agent, by detail, and by the registration file", async () => {
     const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage' };
-    const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Find me an echo' }] };
+    const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Find me an a2a-echo' }] };
     const found = await h.request('POST', '/a2a', {
       body: { ...rpc, params: { message } },
       headers: { 'a2a-version': '1.0' },

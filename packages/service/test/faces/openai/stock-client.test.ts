@@ -1,6 +1,7 @@
 import OpenAI, { type APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -17,7 +18,11 @@ let streaming: TestAgent;
 let spent: StockSite['spent'];
 
 beforeAll(async () => {
-  site = await startStockSite({ name: 'Writer', capabilities: ['openai-test'], behaviour: answer });
+  site = await startStockSite(await borrowHarness(), {
+    name: 'Writer',
+    capabilities: ['openai-test'],
+    behaviour: answer,
+  });
   ({ h, buyer, working: writer, slow, failing, streaming, spent } = site);
 });
 afterAll(async () => site?.stop());

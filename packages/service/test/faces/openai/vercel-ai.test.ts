@@ -4,6 +4,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { APICallError, generateText, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
 import { type StockSite, startStockSite } from '../stock-site.ts';
@@ -20,6 +21,7 @@ let release: () => void = () => undefined;
 
 beforeAll(async () => {
   site = await startStockSite(
+    await borrowHarness(),
     {
       name: 'Writer',
       behaviour: (request, response) =>

@@ -5,13 +5,14 @@ import { callOnce } from '../../../src/invocations/agent-protocol/call-once.ts';
 import { findUpstreamCall } from '../../../src/invocations/agent-protocol/upstream-call-store.ts';
 import { findInvocation } from '../../../src/invocations/invocation-store.ts';
 import { STOPPING } from '../../../src/invocations/places/stopping.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 
 let h: Harness;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0', behaviour: () => undefined });
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -75,7 +76,7 @@ it('a caller that need not wait so long has the result', async () => {
 });
 
 it('by default a caller waits for 30 s', async () => {
-  const usual = await startHarness();
+  const usual = await borrowHarness();
   expect(usual.ctx.syncWaitMs).toBe(30_000);
   await usual.stop();
 });
