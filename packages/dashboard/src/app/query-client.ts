@@ -1,5 +1,6 @@
 import { isApiError } from '@agent-network/sdk';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { forgetAtNewSession } from './one-session.ts';
 import { type SessionInfo, sessionKey } from './session.ts';
 
 /** Repeating is the SDK's business. When the node says that the session is over, everything here knows it at once. */
@@ -16,5 +17,6 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false },
     },
   });
+  forgetAtNewSession(queryClient, sessionKey);
   return queryClient;
 }
