@@ -5,6 +5,7 @@ import { client } from '../../app/client.ts';
 import { useSettled } from '../../app/use-settled.ts';
 import { problemsOf } from '../../forms/problems.ts';
 import { type CallValues, callBody } from './call-values.ts';
+import { quoteQuery } from './quote-query.ts';
 
 const PAUSE_MS = 400;
 /** A quote that ends sooner is replaced, so that a call does not come too late. */
@@ -27,11 +28,7 @@ export function useQuote(agentId: string, values: CallValues): QuoteState {
   const key = JSON.stringify(body);
   const isSettled = useSettled(key, PAUSE_MS) === key;
   const isWhole = problemsOf(InvocationRequest, body).size === 0;
-  const options = {
-    queryKey: ['quote of a call', agentId, key],
-    queryFn: () => client.quoteInvocation({ params: { agentId }, body }),
-    retry: false,
-  };
+  const options = quoteQuery(agentId, key, () => client.quoteInvocation({ params: { agentId }, body }));
   const { data } = useQuery({
     ...options,
     enabled: isWhole && isSettled,
