@@ -84,6 +84,31 @@ it('opens a treasury and funds it from the wallet: not when the wallet declines,
   await page.getByRole('term').filter({ hasText: 'Available' }).locator('xpath=../dd[1]').getByText('12.50').waitFor();
 });
 
+it('keeps a deposit whose answer was lost while the other way to add funds is looked at: signed once, paid once', async () => {
+  const { page, wallet } = await signedInWith('1');
+  await page.getByRole('button', { name: 'Add funds' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('2');
+  wallet.asked.length = 0;
+  // The node collects the payment, and none of its answers arrives.
+  const lost = '**/payments/treasury/deposit';
+  await page.route(lost, async (route) => {
+    const response = await route.fetch();
+    if (response.status() === 402) await route.fulfill({ response });
+    else await route.fulfill({ status: 502, body: 'lost' });
+  });
+  await dialog.getByRole('button', { name: 'Pay with Test wallet' }).click();
+  await dialog.getByText('The payment is signed and may have gone through.').waitFor();
+  await page.unroute(lost);
+  await dialog.getByRole('tab', { name: 'By transfer' }).click();
+  await dialog.getByText('Sent from another wallet?').waitFor();
+  await dialog.getByRole('tab', { name: 'From a browser wallet' }).click();
+  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await page.getByText('2.00 USDC added').waitFor();
+  expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
+  expect((await balanceOf(page)).available).toBe('3.00');
+});
+
 it('shows where to transfer to, and claims what another wallet sent with its signature', async () => {
   const { page, wallet } = await world.signedIn();
   const { h } = world;

@@ -26,6 +26,8 @@ export function FundDialog({ treasuries, treasuryId, onClose }: FundDialogProps)
             id: 'wallet',
             label: 'From a browser wallet',
             content: <FundByWalletForm treasuries={treasuries} treasuryId={treasuryId} onClose={onClose} />,
+            // It has the payment whose outcome is not known.
+            isKept: true,
           },
           { id: 'transfer', label: 'By transfer', content: <FundByTransfer /> },
         ]}
