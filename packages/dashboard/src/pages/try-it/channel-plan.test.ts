@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planOf, usualDeposit } from './channel-plan.ts';
+import { knownChannel, planOf, usualDeposit } from './channel-plan.ts';
 
 const channel = { balance: '0.50', charged: '0.47' };
 
@@ -20,3 +20,9 @@ it.each<[string, Parameters<typeof planOf>, ReturnType<typeof planOf>]>([
 ])('plans a call by channel: %s', (_what, given, plan) => expect(planOf(...given)).toEqual(plan));
 
 it('deposits ten calls as a rule', () => expect(usualDeposit('0.05')).toBe('0.50'));
+
+it('signs nothing while it is not known what the channel holds', () => {
+  expect(() => knownChannel(undefined)).toThrow('Nothing was signed.');
+  expect(knownChannel(null)).toBeNull();
+  expect(knownChannel(channel)).toBe(channel);
+});

@@ -13,6 +13,12 @@ export interface ChannelPlan {
   readonly problem: string | undefined;
 }
 
+/** Throws while it is not known what the channel holds: a deposit would be signed that nobody was told of. */
+export function knownChannel<Channel>(found: Channel | null | undefined): Channel | null {
+  if (found === undefined) throw new Error("It isn't known yet what the wallet's channel holds. Nothing was signed.");
+  return found;
+}
+
 /** The signatures that a call by channel needs from the wallet. `channel` null: there is none yet. */
 export function planOf(
   price: string,

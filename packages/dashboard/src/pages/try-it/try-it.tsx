@@ -55,7 +55,7 @@ export function TryIt({ agent, task = '' }: TryItProps) {
           hasRisen={hasRisen}
           payment={payment}
           isBusy={form.isBusy || run.isBusy}
-          isDisabled={run.isUnclear}
+          isDisabled={run.isUnclear || payment.isUnknown}
         />
         {Boolean(run.error) && run.requestId === null && (
           <AttemptError

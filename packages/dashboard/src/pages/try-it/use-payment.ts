@@ -7,7 +7,7 @@ import { type WalletPayer, walletPayer } from '../../wallet/wallet-payer.ts';
 import type { Attempt } from './attempt.ts';
 import { type CallValues, callBody } from './call-values.ts';
 import { useWalletChannel } from './channel-panel.tsx';
-import { planOf, usualDeposit } from './channel-plan.ts';
+import { knownChannel, planOf, usualDeposit } from './channel-plan.ts';
 import { TREASURY, walletChoice } from './pay-choice.tsx';
 
 export type Payment = ReturnType<typeof usePayment>;
@@ -23,7 +23,17 @@ export function usePayment(price: string, calls: unknown) {
   const byChannel = choice?.isByChannel ? (wallet ?? undefined) : undefined;
   const { data: found, error } = useWalletChannel(byChannel, calls);
   const deposit = typed ?? usualDeposit(price);
-  return { payer, setPayer, isFree, choice, wallet, channel: { wallet: byChannel, found, error, deposit, setDeposit } };
+  /** What the wallet would be asked to sign is not known yet. */
+  const isUnknown = byChannel !== undefined && found === undefined;
+  return {
+    payer,
+    setPayer,
+    isFree,
+    choice,
+    wallet,
+    isUnknown,
+    channel: { wallet: byChannel, found, error, deposit, setDeposit },
+  };
 }
 
 /** Makes an attempt of what was quoted; when a wallet pays, it is readied first, and pays no more than the quote. */
@@ -32,7 +42,7 @@ export function useOpenAttempt(agentId: string, { choice, wallet, channel }: Pay
   const paidIn = { chainId, usdc };
   const payerOf = ({ provider }: InjectedWallet, most: string): Promise<WalletPayer> => {
     if (!choice?.isByChannel) return walletPayer(provider, paidIn, most);
-    const { needsDeposit, problem } = planOf(most, channel.deposit, channel.found ?? null);
+    const { needsDeposit, problem } = planOf(most, channel.deposit, knownChannel(channel.found));
     if (problem) throw new Error(`The deposit ${problem}. Nothing was signed.`);
     return channelPayer(provider, paidIn, { most, deposit: channel.deposit.trim(), needsDeposit });
   };
