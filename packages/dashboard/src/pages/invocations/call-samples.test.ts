@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bodyAgain, callSamples, samplesOf, shellQuote } from './call-samples.ts';
+import { againText, bodyAgain, callSamples, samplesOf, shellQuote } from './call-samples.ts';
 import type { DetailedRecord } from './invocation.ts';
 
 const body = { task: `it's "that" $HOME` };
@@ -58,4 +58,12 @@ it('asks the agent that was asked for, not the one that took its place', () => {
     expect(code).toContain('agt_1');
     expect(code).not.toContain('agt_2');
   }
+});
+
+it('says before a call is paid again that its input was removed', () => {
+  const record = { task: 'say hello' } as DetailedRecord;
+  expect(againText(record)).toContain('With the same input');
+  const removed = againText({ ...record, contentRemovedAt: '2026-11-21T10:00:00.000Z' });
+  expect(removed).toContain('only the task is sent');
+  expect(removed).not.toContain('same input');
 });

@@ -16,6 +16,12 @@ export function bodyAgain({ task, priority, metadata, detail }: DetailedRecord) 
   };
 }
 
+/** What is sent again. Contents that were removed since cannot be: an agent that needs them would be paid for nothing. */
+export const againText = ({ contentRemovedAt }: DetailedRecord): string =>
+  contentRemovedAt === undefined
+    ? "With the same input, paid from the account's treasury."
+    : "Its input and context have been removed since, so only the task is sent. Paid from the account's treasury.";
+
 export interface SampledCall {
   readonly agentId: string;
   readonly body: object;

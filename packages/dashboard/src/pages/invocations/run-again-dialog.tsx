@@ -6,7 +6,7 @@ import { Field } from '../../ui/controls/field.tsx';
 import { NumberInput, Textarea } from '../../ui/controls/text-input.tsx';
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { bodyAgain } from './call-samples.ts';
+import { againText, bodyAgain } from './call-samples.ts';
 import type { DetailedRecord } from './invocation.ts';
 import { useRunAgain } from './use-run-again.ts';
 
@@ -31,12 +31,7 @@ export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; on
     },
   });
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title="Run again"
-      description="With the same input, paid from the account's treasury."
-    >
+    <Dialog isOpen onClose={onClose} title="Run again" description={againText(record)}>
       <form onSubmit={form.submit} noValidate className="space-y-4">
         <fieldset disabled={form.isBusy || isUncertain} className="space-y-4">
           <Field label="Task" isRequired error={form.error('task')}>
