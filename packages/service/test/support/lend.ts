@@ -2,6 +2,7 @@ interface Shared {
   readonly it: Promise<unknown>;
   users: number;
   ending?: NodeJS.Timeout;
+  end(): Promise<void>;
 }
 
 /** What a test file has of something shared. */
@@ -25,7 +26,7 @@ const holder = globalThis as { lentByName?: Map<string, Shared> };
 export async function lend<T>({ name, lingerMs, start, end }: Lent<T>): Promise<Loan<T>> {
   holder.lentByName ??= new Map();
   const all = holder.lentByName;
-  const held = all.get(name) ?? { it: start(), users: 0 };
+  const held = all.get(name) ?? newlyShared(start(), (it) => end(it as T));
   all.set(name, held);
   held.users += 1;
   clearTimeout(held.ending);
@@ -35,7 +36,7 @@ export async function lend<T>({ name, lingerMs, start, end }: Lent<T>): Promise<
   })) as T;
   const stop = () => {
     all.delete(name);
-    end(it).catch((error) => process.stderr.write(`${name}, which tests share, did not end: ${error}\n`));
+    held.end().catch((error) => process.stderr.write(`${name}, which tests share, did not end: ${error}\n`));
   };
   return {
     it,
@@ -44,4 +45,19 @@ export async function lend<T>({ name, lingerMs, start, end }: Lent<T>): Promise<
       if (held.users === 0) held.ending = setTimeout(stop, lingerMs);
     },
   };
+}
+
+const newlyShared = (it: Promise<unknown>, end: (it: unknown) => Promise<void>): Shared => ({
+  ...{ it, users: 0 },
+  end: async () => end(await it),
+});
+
+/** Ends what waits for another user, at once: for files that change what all of the process sees, as its timers. */
+export async function endIdleLoans(): Promise<void> {
+  const idle = [...(holder.lentByName ?? [])].filter(([, { users }]) => users === 0);
+  for (const [name, { ending }] of idle) {
+    clearTimeout(ending);
+    holder.lentByName?.delete(name);
+  }
+  await Promise.all(idle.map(([, each]) => each.end()));
 }

@@ -1,12 +1,15 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SseAnswer, type SseEvent, sseBody } from '../../../src/http/answer/sse.ts';
 import { startHarness } from '../../support/harness.ts';
+import { endIdleLoans } from '../../support/lend.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';
 import { openSse, problemWithStream } from './support/sse-client.ts';
 import { chunk, result, says } from './support/streaming-agent.ts';
 
+// Timers are faked, and counted: a node that waits for its next file sets some.
+beforeAll(endIdleLoans);
 afterEach(() => void vi.useRealTimers());
 
 /** An endless source that counts what is made of it. */
