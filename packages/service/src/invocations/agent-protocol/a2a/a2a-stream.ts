@@ -1,4 +1,5 @@
 import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
 import { CallFailedError } from '../adapter.ts';
@@ -14,8 +15,8 @@ export interface Streamed {
 }
 
 /**
- * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. `onTask`
- * is told the id of the task once.
+ * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. A stream
+ * that breaks off has ended if its task can be asked for. `onTask` is told the id of the task once.
  */
 export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
@@ -25,7 +26,8 @@ export async function followA2aStream(
   let task: A2aTask | null = null;
   let count = 0;
   let size = 0;
-  for await (const { messages, isTooLarge } of messagesOf(bytes, 4096)) {
+  const isNamed = () => task !== null && task.id !== '';
+  for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096)) {
     const chunks: Said[] = [];
     for (const { data } of messages) {
       const said = saidIn(data);
@@ -43,6 +45,14 @@ export async function followA2aStream(
     if (task && !isOpen(task)) return { task, outcome: null };
   }
   return { task, outcome: null };
+}
+
+async function* untilBrokenOff(bytes: AsyncIterable<Buffer>, isEnd: () => boolean): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError && error.kind === 'reset' && isEnd())) throw error;
+  }
 }
 
 function saidIn(data: string): A2aSaid {
