@@ -211,6 +211,14 @@ describe('input that does not fit is refused with its fields before anything is 
 });
 
 describe('a call that names a capability', () => {
+  it('is held to them as a tool of MCP too, and tells the agent', async () => {
+    agent.behave(answerWith(200, { result: 3 }));
+    const asked = { task: 'count', maxCost: '0.10', capability: 'count', input: { text: 'a' } };
+    const { body } = await callTool(h.baseUrl, buyer.key, 'invoke', asked, `/agents/${agent.id}/mcp`);
+    expect(body.result.structuredContent).toMatchObject({ status: 'completed', result: 3 });
+    expect(agent.calls.at(-1)?.body).toMatchObject({ capability: 'count' });
+  });
+
   it('is held to the schemas of that capability, and else to those of the agent', async () => {
     agent.behave(answerWith(200, { result: 7 }));
     const counted = await call({ capability: 'count', input: { text: 'a' } });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { AppError } from '../../../src/lib/app-error.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -93,4 +94,25 @@ it('twenty identical calls at once whose clients hang up, and call again: one pu
   expect(new Set(ids).size).toBe(CLIENTS);
   expect(slow.calls).toHaveLength(CLIENTS);
   expect((await balanceOf(h, key)).available).toBe('1.00');
+});
+
+it('a repetition that is refused after the purchase was found does not lose it: the next one finds it', async () => {
+  const { key } = await newClient(h, '2');
+  const args = { agentId: slow.id, task: 'Refused once.', maxCost: '0.05' };
+  hold();
+  using watched = watchRunner();
+  const hangUp = callOf(key, args);
+  await untilCalled(1);
+  await hangUp();
+  await watched.untilLeft(1);
+  vi.mocked(h.ctx.runner.ending).mockImplementationOnce(() => {
+    throw new AppError('UNAVAILABLE', 'Try again.');
+  });
+  const refused = (await callTool(h.baseUrl, key, 'invoke_agent', args)).body.result;
+  expect(refused.structuredContent.error.code).toBe('UNAVAILABLE');
+  for (const release of held) release();
+  const { result } = (await callTool(h.baseUrl, key, 'invoke_agent', args)).body;
+  expect(result.structuredContent).toMatchObject({ status: 'completed', cost: '0.05' });
+  expect(slow.calls).toHaveLength(1);
+  expect(await balanceOf(h, key)).toEqual({ available: '1.95', held: '0.00' });
 });

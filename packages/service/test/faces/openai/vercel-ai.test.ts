@@ -2,7 +2,8 @@ import { createOpenAI, type OpenAIProviderSettings } from '@ai-sdk/openai';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { APICallError, generateText, streamText } from 'ai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AppError } from '../../../src/lib/app-error.ts';
 import type { Harness } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
@@ -150,5 +151,34 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
       expect(text).toBe(`lost ${name}!`);
     });
     expect([sent, slow.calls.length - calls, cost]).toEqual([2, 1, 0.05]);
+  });
+
+  it('whose answer is lost, and whose repetition is refused, finds its purchase once; the call after is another', async () => {
+    const calls = slow.calls.length;
+    const prompt = `refused ${name}`;
+    const ask = (settings?: OpenAIProviderSettings) =>
+      generateText({ model: models(settings)(slow.id), prompt, maxRetries: 0 });
+    using left = vi.spyOn(h.ctx.runner, 'unawait');
+    using ending = vi.spyOn(h.ctx.runner, 'ending');
+    const cost = await spent(async () => {
+      const gone = new AbortController();
+      const lost = ask({ fetch: (input, init) => fetch(input, { ...init, signal: gone.signal }) }).catch(() => null);
+      await expect.poll(() => slow.calls.length).toBe(calls + 1);
+      gone.abort();
+      expect(await lost).toBeNull();
+      await expect.poll(() => left.mock.calls.length).toBeGreaterThan(0);
+      ending.mockImplementationOnce(() => {
+        throw new AppError('UNAVAILABLE', 'Try again.');
+      });
+      expect((await failure(ask())).statusCode).toBe(503);
+      release();
+      expect((await ask()).text).toBe(`${prompt}!`);
+      expect(slow.calls.length).toBe(calls + 1);
+      const another = ask();
+      await expect.poll(() => slow.calls.length).toBe(calls + 2);
+      release();
+      expect((await another).text).toBe(`${prompt}!`);
+    });
+    expect(cost).toBe(0.1);
   });
 });

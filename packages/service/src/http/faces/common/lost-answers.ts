@@ -31,7 +31,10 @@ export function createLostAnswers(): LostAnswers {
     },
     watch({ c }, name, requestId) {
       const { signal } = c.req.raw;
+      let isLost = false;
       const lose = () => {
+        if (isLost) return;
+        isLost = true;
         signal.removeEventListener('abort', lose);
         lost.set(name, [...(lost.get(name) ?? []), requestId]);
       };

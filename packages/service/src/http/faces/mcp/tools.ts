@@ -77,7 +77,7 @@ async function invoke(
   { face, args, call, lost }: Pick<ToolCall<McpTool>, 'face' | 'call' | 'lost'> & { readonly args: InvokeArgs },
   { agentId, tool }: { readonly agentId: string; readonly tool: string },
 ): Promise<CallToolResult> {
-  const { task, maxCost, input, context, quoteId, waitSeconds, idempotencyKey } = args;
+  const { task, maxCost, input, capability, context, quoteId, waitSeconds, idempotencyKey } = args;
   const tell = progressOf(call);
   const isAwaited = waitSeconds > 0;
   const { started, lose } = await startOrFind(ctx, face, lost, {
@@ -87,6 +87,7 @@ async function invoke(
     body: {
       ...{ task, maxCost },
       ...(input === undefined ? {} : { input }),
+      ...(capability === undefined ? {} : { capability }),
       ...(context === undefined ? {} : { context }),
     },
   });
@@ -117,11 +118,10 @@ async function startOrFind(ctx: HttpContext, face: FaceRequest, lost: LostAnswer
   const name = callNameOf(face.caller, agentId, [body, quoteId]);
   const first = await lost.take(name);
   const starting = first === null ? startPurchase(ctx, face, purchase) : readStarted(ctx, face, first);
-  const lose = lost.watch(
-    face,
-    name,
-    starting.then(({ first: { data } }) => data.requestId),
-  );
+  const requestId = first === null ? starting.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
+  const lose = lost.watch(face, name, requestId);
+  // A purchase that was found and could not be read is still to be found.
+  if (first !== null) starting.catch(lose);
   return { started: await starting, lose };
 }
 

@@ -73,6 +73,8 @@ export function createPurchases(ctx: HttpContext): Purchases {
       const started = first === null ? start(face, request, name) : readStarted(ctx, face, first);
       const requestId = first === null ? started.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
       const lose = lost.watch(face, name, requestId);
+      // A purchase that was found and could not be read is still to be found.
+      if (first !== null) started.catch(lose);
       return { ...(await started), lose };
     },
   };
