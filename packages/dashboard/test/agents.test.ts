@@ -166,6 +166,28 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   expect((await h.request('GET', `/agents/${agentId}`)).status).toBe(404);
 });
 
+it('calls an own agent once when the answer to the test call was lost and it is pressed again', async () => {
+  const { page, wallet } = await world.signedIn();
+  const { h } = world;
+  const key = await keyOf(h, wallet.address);
+  await fundTreasury(h, key, '1');
+  const owner = { key, accountId: '', address: wallet.address };
+  const agent = await startTestAgent(h, { owner, name: 'Tested', perRequest: '0.05' });
+  started.push(agent);
+  await page.goto(`/dashboard/agents/${agent.id}?tab=test`);
+  const lost = '**/invoke/*';
+  await page.route(lost, async (route) => {
+    await route.fetch();
+    await route.fulfill({ status: 502, body: 'lost' });
+  });
+  await page.getByRole('button', { name: 'Call the agent' }).click();
+  await page.getByText("It isn't known whether the call was made.").waitFor();
+  await page.unroute(lost);
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('link', { name: 'Invocation', exact: true }).waitFor();
+  expect((await h.request('GET', '/invoke/history', { key })).body.data.total).toBe(1);
+});
+
 it('proves the wallet with the browser’s, links a token that it holds, and has it point to the agent', async () => {
   const { page, wallet } = await world.signedIn();
   const { h } = world;

@@ -1,7 +1,6 @@
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { InvocationRequest, type RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { Link } from '@tanstack/react-router';
-import { useApiMutation } from '../../app/api-query.ts';
 import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Field } from '../../ui/controls/field.tsx';
@@ -14,12 +13,13 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { ResultBlock } from '../invocations/result-block.tsx';
+import { useRunAgain } from '../invocations/use-run-again.ts';
 import { LackOfFunds, useSpendable } from '../payments/lack-of-funds.tsx';
 import { ProveEndpoint } from './prove-endpoint.tsx';
 
 /** Calls the agent as any caller does, and shows what came back. */
 export function TestTab({ agent }: { agent: OwnAgent }) {
-  const invoke = useApiMutation('invokeAgent', { invalidates: ['listOwnAgents', 'listInvocations', 'getBalance'] });
+  const { invoke, isUncertain } = useRunAgain();
   const form = useForm({
     initial: { task: 'say hello' },
     schema: InvocationRequest,
@@ -37,13 +37,29 @@ export function TestTab({ agent }: { agent: OwnAgent }) {
       <Card title="Test call">
         <form onSubmit={form.submit} noValidate className="space-y-3">
           <Field label="Task" error={form.error('task')} hint={<Cost agent={agent} />}>
-            <Textarea value={form.values.task} onChange={(task) => form.set('task', task)} rows={3} />
+            <Textarea
+              value={form.values.task}
+              onChange={(task) => form.set('task', task)}
+              rows={3}
+              readOnly={form.isBusy || isUncertain}
+            />
           </Field>
-          <LackOfFunds lack={lack} />
-          <Button type="submit" icon="play" variant="primary" isBusy={form.isBusy} disabled={lack !== null}>
-            Call the agent
+          {!isUncertain && <LackOfFunds lack={lack} />}
+          <Button
+            type="submit"
+            icon="play"
+            variant="primary"
+            isBusy={form.isBusy}
+            disabled={lack !== null && !isUncertain}
+          >
+            {isUncertain ? 'Retry' : 'Call the agent'}
           </Button>
           <ErrorNote error={form.failure} />
+          {isUncertain && (
+            <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+              It isn't known whether the call was made. Retrying sends the same call, so nothing is paid twice.
+            </p>
+          )}
         </form>
       </Card>
       <Card title="Response">

@@ -29,7 +29,7 @@ export function useRunAgain() {
       }
     },
     async onSettled() {
-      const stale = ['listInvocations', 'getBalance'] as const;
+      const stale = ['listInvocations', 'getBalance', 'listOwnAgents'] as const;
       await Promise.all(stale.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));
     },
   });
