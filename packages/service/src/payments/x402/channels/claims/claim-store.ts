@@ -67,6 +67,7 @@ export interface UnclaimedFilter {
   readonly atLeastMicro: bigint;
   readonly chargedBefore: Date;
   readonly limit: number;
+  readonly offset: number;
 }
 
 /** Channels that owe something and are in no open claim: those whose payer withdraws first, then by the amount. */
@@ -82,8 +83,8 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
       where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes
         and (c.withdraw_requested_at is not null or c.charged_micro - c.claimed_micro >= $3 or oldest.at <= $4)
         and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
-      order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $5`,
-    [filter.chainId, filter.wallet, filter.atLeastMicro, filter.chargedBefore, filter.limit],
+      order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $5 offset $6`,
+    [filter.chainId, filter.wallet, filter.atLeastMicro, filter.chargedBefore, filter.limit, filter.offset],
   );
   return rows.map((row) => ({
     channelId: row.channelId,

@@ -15,7 +15,7 @@ const GAS_BASE = 250_000n;
 const GAS_OF_ROW = 60_000n;
 /** A batch that is refused is halved until the bad row is found. */
 const MAX_ROWS = 200;
-const MAX_CANDIDATES = 500;
+const CANDIDATES_AT_ONCE = 500;
 
 /** Channels whose claims the contract refuses, until when: they are reported once in a while, and do not stop the others. */
 export type RefusedClaims = Map<string, number>;
@@ -69,22 +69,40 @@ export async function writeAheadClaims(
 /** Another process claims one of the channels: nothing is written. */
 class AlreadyClaimedError extends Error {}
 
+/**
+ * The claims to make now, the most urgent first. Candidates are read until there are enough: channels that can not be claimed yet may be any
+ * number, and come first by what they owe.
+ */
 async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaims): Promise<PlannedClaim[]> {
   const { channelClaimSettings: rules, chain, clock } = ctx;
   const now = clock.now();
   const isDue = mode === 'due';
-  const channels = await listUnclaimed(ctx.db, {
+  const filter = {
     chainId: chain.chainId,
     wallet: chain.wallet,
     atLeastMicro: isDue ? rules.thresholdMicro : rules.minMicro,
     chargedBefore: isDue ? new Date(now.getTime() - rules.intervalMs) : now,
-    limit: MAX_CANDIDATES,
-  });
-  const planned = channels.flatMap((channel) => planClaim(channel, mode, rules, now) ?? []);
-  const isRefused = ({ channelId }: PlannedClaim) => (refused.get(channelId) ?? 0) > performance.now();
+    limit: CANDIDATES_AT_ONCE,
+  };
+  const isRefused = (channelId: string) => (refused.get(channelId) ?? 0) > performance.now();
+  const room = await roomOf(ctx);
+  // By channel: between two reads, one may have moved from the first to the second.
+  const planned = new Map<string, PlannedClaim>();
+  for (let offset = 0; planned.size < room; offset += CANDIDATES_AT_ONCE) {
+    const channels = await listUnclaimed(ctx.db, { ...filter, offset });
+    for (const channel of channels) {
+      const claim = isRefused(channel.channelId) ? null : planClaim(channel, mode, rules, now);
+      if (claim) planned.set(claim.channelId, claim);
+    }
+    if (channels.length < CANDIDATES_AT_ONCE) break;
+  }
+  return [...planned.values()].slice(0, room);
+}
+
+/** Rows of the largest claim that a key can pay for. */
+async function roomOf(ctx: ClaimContext): Promise<number> {
   const mostGas = (await ctx.gas.mostGas()) ?? MAX_TRANSACTION_GAS;
-  const room = Number((mostGas - GAS_BASE) / GAS_OF_ROW);
-  return planned.filter((claim) => !isRefused(claim)).slice(0, Math.max(0, Math.min(room, MAX_ROWS)));
+  return Math.max(0, Math.min(Number((mostGas - GAS_BASE) / GAS_OF_ROW), MAX_ROWS));
 }
 
 /** The claims as far as the chain's latest state allows: a row above the balance would revert all of them. */
