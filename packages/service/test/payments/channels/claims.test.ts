@@ -1,6 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
+import { claimCall, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
+import { channelDigestsOf } from '../../../src/chain/channels/channel-digests.ts';
 import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
 import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
 import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
@@ -19,8 +20,10 @@ import {
   finalizeWithdraw,
   openChannel,
   requestWithdraw,
+  sendAs,
   sweep,
 } from '../../support/channel-books.ts';
+import { signVoucher } from '../../support/channels.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 let engine: Engine;
@@ -191,6 +194,29 @@ describe('money that strangers bring in by the contract', () => {
     expect(await assetsOf(engine)).toMatchObject({ wallet: before.wallet + 700n, claimedDue: 0n });
     expect(await suspenseOf(engine.ctx, SETTLEMENT_CONTRACT)).toBe(700n);
   });
+});
+
+it('a claim of ours that somebody else brings in, with no claim open, is booked as a claim of its channel', async () => {
+  const { ctx } = engine;
+  const channel = await openChannel(engine, 3000n);
+  await charge(engine, channel, 700n);
+  await bookClaims(ctx);
+  const [before, suspense] = [await assetsOf(engine), await suspenseOf(ctx, SETTLEMENT_CONTRACT)];
+  // As of a transaction that reverted: its calldata is public, and the authorizer's signature in it stays good.
+  const signature = signVoucher(ctx.chain, channel.payer, channel.config, 700n);
+  const entry = { channelId: channel.id, config: channel.config, maxMicro: 700n, totalMicro: 700n, signature };
+  const signed = ctx.wallet.signDigest(channelDigestsOf(ctx.chain.chainId).claimBatchDigest([entry]));
+  await sendAs(engine, `0x${'cd'.repeat(20)}`, claimCall([entry], signed));
+  await bookClaims(ctx);
+  expect(await booksOf(engine, channel)).toMatchObject({
+    claimed: '700',
+    vouchersDue: before.vouchersDue - 700n,
+    claimedDue: before.claimedDue + 700n,
+  });
+  expect(await suspenseOf(ctx, SETTLEMENT_CONTRACT)).toBe(suspense);
+  await sweep(engine);
+  await bookClaims(ctx);
+  expect(await assetsOf(engine)).toMatchObject({ wallet: before.wallet + 700n, claimedDue: before.claimedDue });
 });
 
 it.each([1, 3, 10])('a reorg of %i blocks takes a claim back, and it is claimed again', async (depth) => {

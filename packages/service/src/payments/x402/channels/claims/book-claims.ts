@@ -11,14 +11,18 @@ import {
   type BookedReceiver,
   beginReceiver,
   findReceiver,
+  listBookedAfter,
   listLossy,
+  listOwingAfter,
   lockBooked,
   lockReceiver,
+  sumClaimed,
   writeBooked,
   writeReceiver,
 } from './booking-store.ts';
 import { bookingOfChannel, bookingOfReceiver } from './claim-books.ts';
 import { listUnsettled } from './claim-store.ts';
+import { listClaimedOtherwise } from './claimed-otherwise.ts';
 import { creditLostCharges } from './credit-lost-charges.ts';
 
 /** A block without bookings is noted once in so many. */
@@ -35,7 +39,8 @@ interface Reading {
 /**
  * Brings the books of claims, sweeps and losses to what the contract says at the head. Amounts are compared, not logs: a claim is booked
  * once, however often it is looked at, whoever sent it, and a reorg that removed it is booked back. Another process that books at the same
- * time makes this run a no-op; the next one is due soon. Channels with claims that are not under way are read too: `also`.
+ * time makes this run a no-op; the next one is due soon. Channels with claims that are not under way are read too: `also`, and when the
+ * wallet's total says more or less than the others explain, all that may have it. Anybody can bring in the calldata of a claim that failed.
  */
 export async function bookClaims(ctx: ChainContext, also: readonly string[] = []): Promise<void> {
   if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
@@ -75,15 +80,31 @@ async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading
   const number = await contract.headBlock();
   if (number < before.blockNumber) return null;
   const hash = await contract.hashAt(number);
-  const ids = [...new Set([...(await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS)), ...also])];
-  const [states, totals, lossy] = [
-    await contract.readChannels(ids, number),
-    await contract.receiverTotals(number),
-    await listLossy(db, chain.chainId),
-  ];
+  const totals = await contract.receiverTotals(number);
+  const expected = await readStates(
+    ctx,
+    [...(await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS)), ...also],
+    number,
+  );
+  const rest = totals.claimedMicro - before.knownMicro - before.foreignMicro - (await claimedMore(ctx, expected));
+  const others =
+    rest === 0n ? [] : await listClaimedOtherwise(ctx, rest > 0n ? listOwingAfter : listBookedAfter, number);
+  const channels = new Map([...expected, ...(await readStates(ctx, others, number))]);
+  const lossy = await listLossy(db, chain.chainId);
   if (hash === null || (await contract.hashAt(number)) !== hash) return null;
-  const channels = new Map(ids.map((id, index) => [id, states[index] as ChannelOnChain]));
   return { before, block: { number, hash }, channels, totals, lossy };
+}
+
+async function readStates(ctx: ChainContext, some: readonly string[], block: bigint): Promise<Reading['channels']> {
+  const ids = [...new Set(some)];
+  const states = await ctx.settlementContract.readChannels(ids, block);
+  return new Map(ids.map((id, index) => [id, states[index] as ChannelOnChain]));
+}
+
+/** What the contract has claimed of these channels beyond the books. */
+async function claimedMore(ctx: ChainContext, channels: Reading['channels']): Promise<bigint> {
+  const claimedMicro = [...channels.values()].reduce((sum, each) => sum + each.claimedMicro, 0n);
+  return claimedMicro - (await sumClaimed(ctx.db, [...channels.keys()]));
 }
 
 const nothing = { claimed: 0n, lost: 0n };

@@ -85,6 +85,16 @@ export const lockBooked = (tx: Tx, ids: readonly string[]): Promise<BookedChanne
     [ids],
   );
 
+/** What is booked as claimed of channels, in all. */
+export async function sumClaimed(sql: Sql, ids: readonly string[]): Promise<bigint> {
+  const [row] = await sql.query<{ micro: bigint }>(
+    'sum-claimed-of-channels',
+    'select coalesce(sum(claimed_micro), 0)::bigint as micro from channel where id = any($1)',
+    [ids],
+  );
+  return row?.micro ?? 0n;
+}
+
 /** Records claims and losses of channels that the caller has locked. */
 export async function writeBooked(
   tx: Tx,
@@ -125,6 +135,14 @@ export const listOverclaimed = (sql: Sql, chainId: number): Promise<BookedChanne
       where chain_id = $1 and charged_micro + reserved_micro <> claimed_micro + lost_micro
         and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
     [chainId],
+  );
+
+/** The next channels by id of which more is charged than booked as claimed or lost. */
+export const listOwingAfter = (sql: Sql, chainId: number, after: string, most: number): Promise<BookedChannel[]> =>
+  sql.query<BookedChannel>(
+    'list-owing-channels',
+    `select ${channelColumns} from channel where chain_id = $1 and owes and id > $2 order by id limit $3`,
+    [chainId, after, most],
   );
 
 /** The next channels by id, and what is booked of their claims. */

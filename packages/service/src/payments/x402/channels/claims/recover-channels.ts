@@ -9,8 +9,7 @@ import { refreshChannels } from '../chain/refresh-channels.ts';
 import { openChannel } from '../channel-store.ts';
 import { bookClaims } from './book-claims.ts';
 import { listBookedAfter } from './booking-store.ts';
-
-const CHANNELS_AT_ONCE = 3000;
+import { listClaimedOtherwise } from './claimed-otherwise.ts';
 
 /**
  * Brings the channels of a database that was restored up to the contract, before a voucher is taken: those that were opened since are known
@@ -29,8 +28,9 @@ export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Pro
   await followChannels(ctx);
   const [followed] = await channelPoints.list(ctx.db, chainId);
   if (followed === undefined || followed.block < head) return false;
-  await bookClaims(ctx, await listClaimedOtherwise(ctx));
-  return (await listClaimedOtherwise(ctx)).length === 0;
+  const claimedOtherwise = () => listClaimedOtherwise(ctx, listBookedAfter, null);
+  await bookClaims(ctx, await claimedOtherwise());
+  return (await claimedOtherwise()).length === 0;
 }
 
 /** Channels to the node's wallet, with its terms, that were opened in these blocks. */
@@ -71,21 +71,4 @@ async function adopt(
     ctx.log.warn({ channels: adopted.length }, 'channels that the database had lost were read from the chain');
   }
   return [...known, ...adopted.map(({ id }) => id)];
-}
-
-/** Channels of which the contract has claimed another sum than the books say. */
-async function listClaimedOtherwise(ctx: ChainContext): Promise<string[]> {
-  const found: string[] = [];
-  for (let after = ''; ; ) {
-    const channels = await listBookedAfter(ctx.db, ctx.chain.chainId, after, CHANNELS_AT_ONCE);
-    const states = await ctx.settlementContract.readChannels(
-      channels.map(({ id }) => id),
-      null,
-    );
-    for (const [index, { id, claimedMicro }] of channels.entries())
-      if (states[index]?.claimedMicro !== claimedMicro) found.push(id);
-    const last = channels.at(-1);
-    if (last === undefined || channels.length < CHANNELS_AT_ONCE) return found;
-    after = last.id;
-  }
 }
