@@ -81,7 +81,9 @@ export async function startRefusalSite(
   const world = async ({ config, channelId }: VoucherPayer) => {
     const [row] = await h.ctx.db.query<object>(
       'world',
-      `select (select count(*) from invocation) as invocations, (select count(*) from transfer) as transfers,
+      `select (select count(*) from invocation) as invocations, 
+              -- Claims are booked whenever they are mined, whatever is refused meanwhile.
+              (select count(*) from transfer where kind not in ('voucher_claim', 'sweep')) as transfers,
               (select count(*) from channel_charge) as charges, (select count(*) from chain_payment) as payments,
               (select count(*) from channel_refund) as refunds, (select count(*) from account) as accounts,
               (select row_to_json(c) from (select balance_micro, charged_micro, reserved_micro, signed_micro, signature, refund_id
