@@ -1,5 +1,5 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimCall, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import { channelDigestsOf } from '../../../src/chain/channels/channel-digests.ts';
 import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
@@ -164,6 +164,23 @@ it('one bad voucher does not keep the others from being claimed', async () => {
   for (const channel of good) expect(await onChain(channel)).toMatchObject({ claimedMicro: 2000n });
   expect(await onChain(bad)).toMatchObject({ claimedMicro: 0n });
   expect(await claimsOf(bad)).toEqual([]);
+});
+
+it('what another process has claimed since a claim was planned is not claimed again', async () => {
+  const channel = await openChannel(engine, 5000n);
+  await charge(engine, channel, 2000n);
+  const other = await engine.anotherProcess();
+  const { claimSimulator } = other;
+  const simulate = claimSimulator.simulate.bind(claimSimulator);
+  vi.spyOn(claimSimulator, 'simulate').mockImplementationOnce(async (data) => {
+    const reason = await simulate(data);
+    await engine.ctx.channelClaims.claim('payout');
+    await recordClaims(engine.ctx);
+    return reason;
+  });
+  await other.channelClaims.claim('payout');
+  expect(await claimsOf(channel)).toHaveLength(1);
+  expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000' });
 });
 
 it('two processes that claim at once claim once', async () => {

@@ -110,7 +110,8 @@ export interface NewClaim {
 
 /**
  * Records a claim and that its vouchers are public from now on, in the transaction that writes its bytes down. False when one of the
- * channels is in another open claim: the caller rolls back.
+ * channels is in another open claim, or all of it was claimed since the claim was planned: the caller rolls back. A refund closes its
+ * channel, with or without a claim.
  */
 export async function insertClaim(tx: Tx, claim: NewClaim, now: Date): Promise<boolean> {
   await tx.query(
@@ -131,14 +132,20 @@ export async function insertClaim(tx: Tx, claim: NewClaim, now: Date): Promise<b
     ],
   );
   if (inserted.length < claim.rows.length) return false;
-  await tx.query(
+  const published = await tx.query(
     'publish-vouchers',
     `with locked as (select id from channel where id = any($1) order by id for no key update)
      update channel c set published_micro = greatest(c.published_micro, n.max)
-       from unnest($1::text[], $2::bigint[]) as n(channel, max) join locked on locked.id = n.channel where c.id = locked.id`,
-    [claim.rows.map((r) => r.channelId), claim.rows.map((r) => r.maxMicro)],
+       from unnest($1::text[], $2::bigint[], $3::bigint[]) as n(channel, max, total) join locked on locked.id = n.channel
+      where c.id = locked.id and ($4 or n.total > c.claimed_micro) returning c.id`,
+    [
+      claim.rows.map((r) => r.channelId),
+      claim.rows.map((r) => r.maxMicro),
+      claim.rows.map((r) => r.totalMicro),
+      claim.reason === 'refund',
+    ],
   );
-  return true;
+  return published.length === claim.rows.length;
 }
 
 const columns = `id, reason, state, transaction_hash as "transactionHash", block_hash as "blockHash"`;
