@@ -69,13 +69,29 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** Replaces the file as a whole: after a crash it is the old one or the new one. */
+/** Replaces the file as a whole: after a crash or a power cut it is the old one or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const next = `${path}.${randomUUID()}`;
-  await writeSynced(next, text);
-  await rename(next, path);
-  const folder = await open(dirname(path), 'r');
-  await folder.sync().finally(() => folder.close());
+  try {
+    await writeSynced(next, text);
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** What file systems answer that sync no folders; Windows opens none. */
+const CANNOT_SYNC: readonly unknown[] = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
+
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, 'r');
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    if (!CANNOT_SYNC.includes(code(error))) throw error;
+  }
 }
 
 async function readEntries(path: string): Promise<Map<string, string>> {

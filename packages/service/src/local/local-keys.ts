@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { getAddress, keccak256, stringToBytes } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { createSender } from '../chain/node-wallet.ts';
+import { replaceFile } from '../lib/replace-file.ts';
 
 type Hex = `0x${string}`;
 
@@ -76,10 +77,8 @@ export async function loadLocalKeys(dataDir: string): Promise<LocalKeys> {
 export const saveLocalKeys = (dataDir: string, keys: LocalKeys): Promise<void> =>
   writeSecretFile(fileOf(dataDir), keys);
 
-/** Replaces a file atomically, readable by its owner only. */
+/** Replaces a file in one step, readable by its owner only; makes its folder. */
 export async function writeSecretFile(path: string, value: unknown): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true });
-  const unfinished = `${path}.new`;
-  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  await rename(unfinished, path);
+  await mkdir(dirname(path), { recursive: true });
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }

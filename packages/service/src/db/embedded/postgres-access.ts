@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../lib/replace-file.ts';
 
 /** Access to the embedded server: its role's password and its last port. */
 export interface PostgresAccess {
@@ -20,18 +21,8 @@ export async function readAccess(dataDir: string): Promise<PostgresAccess> {
   return access;
 }
 
-/** Replaces the file atomically and syncs it to disk: a lost password would lock us out of the data. */
+/** Replaces the file: a lost password would lock us out of the data. Root may run once with a data folder of another owner. */
 export async function writeAccess(dataDir: string, access: PostgresAccess): Promise<void> {
-  const path = join(dataDir, 'postgres.json');
-  const file = await open(`${path}.new`, 'w', 0o600);
-  try {
-    // Root may run once with a data folder of another owner.
-    const owner = await stat(dataDir);
-    await file.chown(owner.uid, owner.gid);
-    await file.writeFile(`${JSON.stringify(access)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
+  const owner = await stat(dataDir);
+  await replaceFile(join(dataDir, 'postgres.json'), `${JSON.stringify(access)}\n`, { owner });
 }

@@ -1,6 +1,6 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { randomHex } from '../../lib/random-hex.ts';
+import { replaceFile } from '../../lib/replace-file.ts';
 import { laterOf, type Promised } from './judge-server.ts';
 
 const Stored = z.object({
@@ -39,30 +39,11 @@ function jsonOf(text: string): unknown {
 
 /** Writes the later of the file's promise and ours, in one step; returns it. */
 export async function keepPromise(path: string, own: Promised | null): Promise<Promised | null> {
-  const stored = await readPromise(path);
-  if (own === null) return stored;
-  const later = stored === null ? own : laterOf(own, stored);
+  const known = await readPromise(path);
+  if (own === null) return known;
+  const later = known === null ? own : laterOf(own, known);
   if (later !== own) return later;
-  // Processes in containers share the folder, and may have the same number.
-  const draft = `${path}.${randomHex(8)}`;
-  const text = JSON.stringify({ ...own, position: String(own.position), acceptedAt: String(own.acceptedAt) });
-  try {
-    await writeSynced(draft, `${text}\n`);
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  const stored = { ...own, position: String(own.position), acceptedAt: String(own.acceptedAt) };
+  await replaceFile(path, `${JSON.stringify(stored)}\n`);
   return own;
-}
-
-/** On disk before it takes the place of the file: after a power cut, an empty one would stand there. */
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
