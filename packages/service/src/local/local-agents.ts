@@ -8,6 +8,7 @@ import { verifyAgent } from '../agents/health/verify-agent.ts';
 import { registerAgent } from '../agents/manage/register-agent.ts';
 import { updateAgent } from '../agents/manage/update-agent.ts';
 import type { NodeContext } from '../context.ts';
+import { AppError } from '../lib/app-error.ts';
 import { until } from '../lib/concurrency/until.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
 import { freePort } from './free-port.ts';
@@ -89,10 +90,14 @@ async function prepareAgent(
   return { id, name: description.name, identityToken, endpoint };
 }
 
+/** Throws what else than its absence keeps the agent from being read: a second one would be registered beside it. */
 const isRegistered = (ctx: NodeContext, id: string): Promise<boolean> =>
   readAgent(ctx, id).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return false;
+      throw error;
+    },
   );
 
 /** Runs the agent's process, which ends with this one, as its channel to us then closes. Its port may be taken before it listens there. */
