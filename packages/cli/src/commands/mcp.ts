@@ -3,7 +3,7 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import type { Command } from 'commander';
 import { action } from '../command.ts';
 import { CommandError } from '../exit-codes.ts';
-import { createMcpRelay } from '../mcp-relay.ts';
+import { createMcpRelay } from '../mcp/mcp-relay.ts';
 import { usdc } from '../output/arguments.ts';
 import type { Session } from '../session.ts';
 

@@ -107,11 +107,7 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
     },
     ending: (requestId) => running.get(requestId)?.ending ?? null,
     trackedIds: () => [...running.keys()],
-    waitingOf(lane) {
-      let count = 0;
-      for (const { place, request } of running.values()) if (!place && laneOf(request) === lane) count += 1;
-      return count;
-    },
+    waitingOf: (lane) => countWaiting(running.values(), lane),
     reserve(calls, side) {
       const canStart = (call: Call) => !stopping.signal.aborted && places.hasRoomFor(call, side);
       return reserveEach(calls, (call) => (canStart(call) ? places.take(call, side) : null), roomCame);
@@ -134,6 +130,13 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
       stopping.abort(STOPPING);
     },
   };
+}
+
+/** Of these, those of a lane that have no place yet. */
+function countWaiting(tracked: Iterable<Omit<Running, 'ending'>>, lane: string): number {
+  let count = 0;
+  for (const { place, request } of tracked) if (!place && laneOf(request) === lane) count += 1;
+  return count;
 }
 
 /** Takes a place for each call, as far as there is one. */

@@ -95,17 +95,8 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     ctx.metrics.settlements.inc({ outcome: outcome.state });
     return outcome;
   };
-  /** By signature: one that has expired in the queue does not keep its successor from being sent. */
-  const settling = new Map<string, Promise<SettleOutcome>>();
   return {
-    settle(payment) {
-      const name = `${payment.id} ${payment.signature}`;
-      const known = settling.get(name);
-      if (known) return known;
-      const outcome = settleOnce(payment).finally(() => settling.delete(name));
-      settling.set(name, outcome);
-      return outcome;
-    },
+    settle: oneAtATime(settleOnce),
     idle,
     async stop(graceMs) {
       const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
@@ -113,6 +104,22 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
       await Promise.race([idle(), aborted]);
       clearTimeout(timer);
     },
+  };
+}
+
+/**
+ * A payment that is being settled is not settled a second time: both get the same outcome. Known by its signature too: one that has
+ * expired in the queue does not keep its successor from being sent.
+ */
+function oneAtATime(settle: Settler['settle']): Settler['settle'] {
+  const settling = new Map<string, Promise<SettleOutcome>>();
+  return (payment) => {
+    const name = `${payment.id} ${payment.signature}`;
+    const known = settling.get(name);
+    if (known) return known;
+    const outcome = settle(payment).finally(() => settling.delete(name));
+    settling.set(name, outcome);
+    return outcome;
   };
 }
 

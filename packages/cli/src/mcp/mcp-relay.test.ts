@@ -1,6 +1,6 @@
 import type { Payer } from '@agent-network/sdk';
 import { describe, expect, it } from 'vitest';
-import { type Reply, type Seen, startFakeNode } from '../../sdk/test/support/fake-node.ts';
+import { type Reply, type Seen, startFakeNode } from '../../../sdk/test/support/fake-node.ts';
 import { createMcpRelay } from './mcp-relay.ts';
 
 const terms = { x402Version: 2, accepts: [] };

@@ -1,0 +1,50 @@
+import { canonicalJson } from '@agent-network/contracts/canonical-json';
+
+/** What the relay reads of a JSON-RPC message of MCP; all else is passed on as it is. */
+export interface McpMessage {
+  readonly jsonrpc?: unknown;
+  readonly id?: string | number | null;
+  readonly method?: string;
+  readonly params?: {
+    readonly name?: string;
+    readonly arguments?: Readonly<Record<string, unknown>>;
+    readonly _meta?: Readonly<Record<string, unknown>>;
+  };
+  readonly result?: {
+    readonly protocolVersion?: string;
+    readonly isError?: boolean;
+    readonly structuredContent?: { readonly x402Version?: unknown; readonly status?: unknown };
+  };
+}
+
+/** A JSON-RPC message; null: the text is not one. */
+export function readMessage(text: string): McpMessage | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** True if one message answers the other. */
+export const isAnswerTo = (answer: McpMessage, { id }: McpMessage): boolean => id !== undefined && answer.id === id;
+
+/** True if the answer is the terms of x402 (version 2) rather than a result. */
+export const asksForPayment = ({ result }: McpMessage): boolean =>
+  result?.isError === true && result.structuredContent?.x402Version === 2;
+
+/** True if the answer says what became of a payment: it bought something, or the node asks for another. An error without a record does not. */
+export const tellsOutcome = (answer: McpMessage): boolean =>
+  asksForPayment(answer) ||
+  (answer.result !== undefined && (!answer.result.isError || answer.result.structuredContent?.status !== undefined));
+
+/** The name of a purchase: the same call has the same one. */
+export const purchaseOf = ({ method, params }: McpMessage): string =>
+  canonicalJson([method, params?.name, params?.arguments ?? {}]);
+
+/** The message with a signed payment, where MCP clients of x402 put it. */
+export const withPayment = (message: McpMessage, payment: unknown): McpMessage => ({
+  ...message,
+  params: { ...message.params, _meta: { ...message.params?._meta, 'x402/payment': payment } },
+});

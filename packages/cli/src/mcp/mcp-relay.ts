@@ -1,0 +1,114 @@
+import { formatUsdc, parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import { type Payer, PaymentRefusedError } from '@agent-network/sdk';
+import {
+  asksForPayment,
+  isAnswerTo,
+  type McpMessage,
+  purchaseOf,
+  readMessage,
+  tellsOutcome,
+  withPayment,
+} from './mcp-message.ts';
+import { createMcpNode } from './mcp-node.ts';
+
+export interface RelayOptions {
+  readonly url: string;
+  readonly apiKey: string | null;
+  /** Calls that may cost more are refused; null: the node's limits only. */
+  readonly maxPerCallMicro: bigint | null;
+  /** Pays terms that the node asks for; null: they are passed on. */
+  readonly payer: Payer | null;
+  readonly write: (message: object) => void;
+}
+
+const SPENDING_TOOL = 'invoke_agent';
+/** Payments of unknown outcome that are remembered; beyond them the oldest is forgotten. */
+const MAX_UNSETTLED = 100;
+
+/** Passes messages of an MCP client on stdio on to the node's `/mcp`, and its answers back. Pays and bounds what is spent. */
+export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: RelayOptions) {
+  const node = createMcpNode({ url, apiKey });
+  const unsettled = createUnsettled();
+
+  /** Sends a message, with a payment if there is one, and writes its answers. Resolves to the answer that asks for payment, unwritten. */
+  async function attempt(message: McpMessage, payment: unknown): Promise<McpMessage | null> {
+    let asking: McpMessage | null = null;
+    let isSettled = payment === undefined;
+    try {
+      await node.send(payment === undefined ? message : withPayment(message, payment), (answer) => {
+        if (!isAnswerTo(answer, message)) return write(answer);
+        isSettled ||= tellsOutcome(answer);
+        if (asksForPayment(answer)) asking = answer;
+        else write(answer);
+      });
+    } finally {
+      if (!isSettled) unsettled.remember(message, payment);
+    }
+    return asking;
+  }
+
+  async function relay(message: McpMessage): Promise<void> {
+    const asking = await attempt(message, unsettled.take(message));
+    const refused = asking && payer ? await attempt(message, await payFor(payer, asking)) : asking;
+    if (refused) write(refused);
+  }
+
+  return async (line: string): Promise<void> => {
+    const message = readMessage(line);
+    if (!message) {
+      write({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
+      return;
+    }
+    try {
+      const excess = overLimit(message, maxPerCallMicro);
+      if (excess) write({ jsonrpc: '2.0', id: message.id, result: toolError('OVER_MAX_PER_CALL', excess) });
+      else await relay(message);
+    } catch (error) {
+      if (message.id === undefined) return;
+      const text = error instanceof Error ? error.message : String(error);
+      if (error instanceof PaymentRefusedError)
+        write({ jsonrpc: '2.0', id: message.id, result: toolError('PAYMENT_REFUSED', text) });
+      else write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: text } });
+    }
+  };
+}
+
+/** Signed payments whose outcome the client did not learn, by purchase: the same call shows the same payment, which never pays twice. */
+function createUnsettled() {
+  const payments = new Map<string, unknown>();
+  return {
+    remember(message: McpMessage, payment: unknown): void {
+      payments.set(purchaseOf(message), payment);
+      for (const oldest of payments.keys()) {
+        if (payments.size <= MAX_UNSETTLED) return;
+        payments.delete(oldest);
+      }
+    },
+    /** The payment of this purchase, which is forgotten; undefined: there is none. */
+    take(message: McpMessage): unknown {
+      if (payments.size === 0) return undefined;
+      const purchase = purchaseOf(message);
+      const payment = payments.get(purchase);
+      payments.delete(purchase);
+      return payment;
+    },
+  };
+}
+
+async function payFor(payer: Payer, { result }: McpMessage): Promise<unknown> {
+  const terms = Buffer.from(JSON.stringify(result?.structuredContent)).toString('base64');
+  const { 'payment-signature': signed } = await payer.pay(terms);
+  return JSON.parse(Buffer.from(signed, 'base64').toString('utf8'));
+}
+
+function overLimit({ method, params }: McpMessage, maxMicro: bigint | null): string | null {
+  if (maxMicro === null || method !== 'tools/call' || params?.name !== SPENDING_TOOL) return null;
+  const { maxCost } = params.arguments ?? {};
+  if (typeof maxCost !== 'string' || !usdcPattern.test(maxCost) || parseUsdc(maxCost) <= maxMicro) return null;
+  return `maxCost ${maxCost} is more than the limit of ${formatUsdc(maxMicro)} USDC for one call (agentnet mcp --max-per-call).`;
+}
+
+const toolError = (code: string, message: string) => {
+  const structuredContent = { error: { code, message } };
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+};
