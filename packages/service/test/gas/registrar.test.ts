@@ -72,3 +72,11 @@ it('an agent beyond a day’s tokens is registered on the next day', async () =>
   await untilWritten();
   for (const agent of agents) await agent.die();
 });
+
+it('agents that are verified at the same time get no more than a day’s tokens together', async () => {
+  const owner = await h.newAccount();
+  const agents = await Promise.all(Array.from({ length: 10 }, () => startTestAgent(h, { owner })));
+  await untilWritten();
+  expect(await tokensOf(owner.accountId)).toHaveLength(TOKENS_PER_DAY);
+  await Promise.all(agents.map((agent) => agent.die()));
+});

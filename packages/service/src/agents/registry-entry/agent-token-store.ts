@@ -118,17 +118,25 @@ export async function readFinalBlock(sql: Sql, agentId: string): Promise<bigint 
   return row?.finalBlock ?? null;
 }
 
-const sold = (chainId: string, limit: string) =>
+const sold = (chainId: string, after: string, limit: string) =>
   `select g.id, g.token_id::text as "tokenId" from agent g
      join registry_token t on t.chain_id = ${chainId} and t.token_id = g.token_id
     where g.token_claimed_at is not null and g.home_node is null and g.status <> 'removed' and t.owner <> g.owner_address
+      and g.id > ${after}
     order by g.id limit ${limit}`;
 
-export const HAS_SOLD = `exists (select from (${sold('given.chain_id', '1')}) sold)`;
+export const HAS_SOLD = `exists (select from (${sold('given.chain_id', `''`, '1')}) sold)`;
 
-/** Agents whose token belongs, by the index, to a wallet other than their owner's. */
-export const listSold = (sql: Sql, chainId: number, limit: number): Promise<{ id: string; tokenId: string }[]> =>
-  sql.query('list-sold-agents', sold('$1', '$2'), [chainId, limit]);
+/** Agents whose token belongs, by the index, to a wallet other than their owner's; in the order of ids. */
+export const listSold = (
+  sql: Sql,
+  page: { chainId: number; after: string; limit: number },
+): Promise<{ id: string; tokenId: string }[]> =>
+  sql.query('list-sold-agents', sold('$1', '$2', '$3'), [page.chainId, page.after, page.limit]);
+
+/** Serializes the tokens that the node pays for agents of an account until the transaction ends. */
+export const lockTokensPaid = (tx: Tx, accountId: string): Promise<unknown> =>
+  tx.query('lock-tokens-paid', `select pg_advisory_xact_lock(hashtextextended('agent-tokens:' || $1, 0))`, [accountId]);
 
 /** Number of tokens that the node has paid for agents of an account since a time, removed agents and due writes included. */
 export async function countTokensPaid(sql: Sql, accountId: string, since: Date): Promise<number> {

@@ -11,11 +11,10 @@ import { toDetail } from '../agent-view.ts';
 import { changeAgent } from '../change-agent.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 import { listSold } from './agent-token-store.ts';
+import { inPages } from './in-pages.ts';
 import type { RegistrationContext } from './register-verified.ts';
 
 export interface FollowContext extends RegistrationContext, HasRegistryTokens, HasTokenClient, HasNodeLabel, HasLog {}
-
-const MAX_AT_ONCE = 100;
 
 /**
  * Applies changes of ownership on chain: when a token that its owner held moved to another wallet, that wallet owns the agent, the agent is
@@ -23,10 +22,15 @@ const MAX_AT_ONCE = 100;
  * chain confirms them: the index may lag behind a claim.
  */
 export async function followOwners(ctx: FollowContext): Promise<void> {
-  for (const { id, tokenId } of await listSold(ctx.db, ctx.registry.chainId, MAX_AT_ONCE))
-    await followOwner(ctx, id, tokenId).catch((error) =>
-      ctx.log.warn({ err: error, agentId: id, tokenId }, 'agent owner lookup failed'),
-    );
+  await inPages(
+    (page) => listSold(ctx.db, { chainId: ctx.registry.chainId, ...page }),
+    async (sold) => {
+      for (const { id, tokenId } of sold)
+        await followOwner(ctx, id, tokenId).catch((error) =>
+          ctx.log.warn({ err: error, agentId: id, tokenId }, 'agent owner lookup failed'),
+        );
+    },
+  );
 }
 
 async function followOwner(ctx: FollowContext, agentId: string, tokenId: string): Promise<void> {

@@ -7,7 +7,8 @@ import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { noteWrite } from '../../registry/write/note-write.ts';
 import { registerCall, uriCall } from '../../registry/write/registry-calls.ts';
 import { type Agent, isVerified } from '../agent.ts';
-import { countTokensPaid, listMisplaced, listUnregistered } from './agent-token-store.ts';
+import { countTokensPaid, listMisplaced, listUnregistered, lockTokensPaid } from './agent-token-store.ts';
+import { inPages } from './in-pages.ts';
 import { registrationUrl } from './registration-file.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,13 +31,13 @@ async function noteEntry(
   now: Date,
 ): Promise<void> {
   if (!ctx.registrar) return;
+  await lockTokensPaid(tx, accountId);
   const paid = await countTokensPaid(tx, accountId, new Date(now.getTime() - DAY_MS));
   if (paid >= ctx.paymentLimits.tokensPerDay) return;
   const call = registerCall(ctx, registrationUrl(ctx.baseUrl, id));
   await noteWrite(ctx, tx, { kind: 'register', subjectId: id, ...call }, now);
 }
 
-const PAGE = 200;
 /** Pause before a failed registration is retried. */
 const AGAIN_AFTER_MS = DAY_MS;
 
@@ -45,7 +46,7 @@ export async function registerMissing(ctx: RegistrationContext): Promise<void> {
   if (!ctx.registrar) return;
   const failedAfter = new Date(ctx.clock.now().getTime() - AGAIN_AFTER_MS);
   await inPages(
-    (after) => listUnregistered(ctx.db, { chainId: ctx.registry.chainId, after, failedAfter, limit: PAGE }),
+    (page) => listUnregistered(ctx.db, { chainId: ctx.registry.chainId, failedAfter, ...page }),
     async (agents) => {
       const now = ctx.clock.now();
       await ctx.db.transaction(async (tx) => {
@@ -60,7 +61,7 @@ export async function moveEntries(ctx: RegistrationContext): Promise<void> {
   if (!ctx.registrar) return;
   const [before, behind] = registrationUrl(ctx.baseUrl, '\n').split('\n') as [string, string];
   await inPages(
-    (after) => listMisplaced(ctx.db, { chainId: ctx.registry.chainId, after, before, behind, limit: PAGE }),
+    (page) => listMisplaced(ctx.db, { chainId: ctx.registry.chainId, before, behind, ...page }),
     async (agents) => {
       const now = ctx.clock.now();
       await ctx.db.transaction(async (tx) => {
@@ -71,17 +72,4 @@ export async function moveEntries(ctx: RegistrationContext): Promise<void> {
       });
     },
   );
-}
-
-async function inPages<Row extends { id: string }>(
-  list: (after: string) => Promise<Row[]>,
-  use: (rows: Row[]) => Promise<void>,
-): Promise<void> {
-  for (let after = ''; ; ) {
-    const rows = await list(after);
-    if (rows.length > 0) await use(rows);
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
-    after = last.id;
-  }
 }
