@@ -7,7 +7,7 @@ import { createRateLimiter } from './access/limits/rate-limiter.ts';
 import { createAuthenticator } from './access/sessions/authenticate.ts';
 import { createKeyWatch } from './access/sessions/key-watch.ts';
 import { createAgentFinder } from './agents/alternatives/find-agent.ts';
-import { checkDueAgents } from './agents/health/check-agents.ts';
+import { createAgentChecks } from './agents/health/agent-checks.ts';
 import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
@@ -157,7 +157,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const finisher = createFinisher({ ...base, ...channelWork, webhookDispatcher });
   const backlog = createBacklog({ ...base, ...channelWork, finisher });
   base.runner.onRoom(() => pumpWaiting(backlog, log));
-  const agentChecks = createOnDemandRun(() => checkDueAgents(base), log);
+  const agentChecks = createAgentChecks(base);
   const others = { ...channelWork, ...createRegistryWork(base), ...createMoneyWork({ ...base, finisher }) };
   return { ...base, ...others, ...live, finisher, backlog, agentChecks, webhookDispatcher };
 }

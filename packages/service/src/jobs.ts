@@ -3,8 +3,8 @@ import { forgetExpiredKeys, forgetSecrets } from './access/idempotency/idempoten
 import { forgetWindows } from './access/limits/forget-windows.ts';
 import { forgetOldSessions } from './access/sessions/manage-sessions.ts';
 import { HAS_DUE_CHECKS } from './agents/agent-store.ts';
+import type { HasAgentChecks } from './agents/health/agent-checks.ts';
 import type { CheckContext } from './agents/health/check-agents.ts';
-import { checkDueAgents } from './agents/health/check-agents.ts';
 import { HAS_SOLD } from './agents/registry-entry/agent-token-store.ts';
 import type { FollowContext } from './agents/registry-entry/follow-owners.ts';
 import { followOwners } from './agents/registry-entry/follow-owners.ts';
@@ -80,7 +80,7 @@ interface OwnProcess extends HasProcessId, HasDrain {}
 
 interface InvocationJobs extends PayContext, EndContext, HasBacklog, HasRetention, OwnProcess {}
 
-interface AgentJobs extends CheckContext, FollowContext, HasFeedbackGiver {}
+interface AgentJobs extends CheckContext, HasAgentChecks, FollowContext, HasFeedbackGiver {}
 
 interface MoneyJobs extends ReconcileContext, WalletReads, PayoutContext, HasPlatformFee {}
 
@@ -116,7 +116,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
 
 /** Agents and their calls. */
 function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
-  every('check-agents', 1000, () => checkDueAgents(ctx), { look: { sql: HAS_DUE_CHECKS } });
+  every('check-agents', 1000, () => ctx.agentChecks.run(), { look: { sql: HAS_DUE_CHECKS } });
   every('recompute-reputations', 2000, () => recomputeReputations(ctx), {
     look: { sql: `${HAS_UNCOUNTED} or ${HAS_DUE_REPUTATIONS}` },
   });

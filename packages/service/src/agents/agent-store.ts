@@ -218,17 +218,44 @@ export async function listChangedRows(
 
 export const HAS_DUE_CHECKS = '(select min(next_check_at) from agent where next_check_at is not null) <= given.now';
 
-/** Takes the agents whose check is due and postpones their next check, so that another process gets different ones. */
-export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<Agent[]> {
-  return sql.query<Agent>(
+/** The most checks that a process begins now. */
+export interface CheckRoom {
+  readonly checks: number;
+  /** Of agents that missed their last check, or take longer than `slowMs` on average. */
+  readonly slowChecks: number;
+  readonly slowMs: number;
+  /** Of one account, with those that are under way: `running`. */
+  readonly checksOfAccount: number;
+  readonly running: ReadonlyMap<string, number>;
+}
+
+export type DueAgent = Agent & { readonly isSlow: boolean };
+
+/**
+ * Takes agents whose check is due, the longest due first, and postpones their next check, so that another process gets different ones.
+ * Those for which there is no room stay due.
+ */
+export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, room: CheckRoom): Promise<DueAgent[]> {
+  const running = [[...room.running.keys()], [...room.running.values()]];
+  return sql.query<DueAgent>(
     'take-due-agents',
-    `with due as (
-       select id from agent where next_check_at <= $1 order by next_check_at limit $3 for update skip locked
+    `with queue as (
+       select id, account_id, next_check_at, row_number() over (partition by account_id order by next_check_at) as nth,
+              coalesce(failed_in_a_row > 0 or response_ms > $5 or status = 'pending_verification' and checks_done > 0, false) as is_slow
+         from agent where next_check_at <= $1
+     ), of_accounts as (
+       select id, next_check_at, is_slow, row_number() over (partition by is_slow order by next_check_at) as nth
+         from queue left join unnest($7::text[], $8::int[]) as running(account_id, checks) using (account_id)
+        where nth <= $6 - coalesce(running.checks, 0)
+     ), first as (
+       select id, is_slow from of_accounts where not is_slow or nth <= $4 order by next_check_at limit $3
+     ), due as (
+       select id from agent where id in (select id from first) and next_check_at <= $1 for update skip locked
      ), taken as (
        update agent set next_check_at = $2 where id in (select id from due) returning *
      )
-     select ${columns} from ${sourceOf('taken')}`,
-    [now, busyUntil, limit],
+     select ${columns}, first.is_slow as "isSlow" from ${sourceOf('taken')} join first on first.id = g.id`,
+    [now, busyUntil, room.checks, room.slowChecks, room.slowMs, room.checksOfAccount, ...running],
   );
 }
 

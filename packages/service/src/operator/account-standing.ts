@@ -3,7 +3,7 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountItem } from '@agent-network/contracts/network/operator-accounts';
 import type { AccountCaller } from '../access/caller/caller.ts';
 import { type Once, unkeyed } from '../access/idempotency/once.ts';
-import type { HasAgentChecks } from '../agents/health/check-agents.ts';
+import type { HasAgentChecks } from '../agents/health/agent-checks.ts';
 import { holdAgents, releaseAgents } from '../agents/manage/hold-agents.ts';
 import type { HasNodeLabel } from '../agents/search/listing.ts';
 import type { HasDb } from '../db/database.ts';

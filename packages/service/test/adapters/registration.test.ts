@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
@@ -171,7 +170,7 @@ describe('the state of an endpoint', () => {
       const { id } = await listUpstream(h, site, { owner });
       site.down = status;
       clock.advance(120_000);
-      await checkDueAgents(h.ctx);
+      await h.ctx.agentChecks.run();
       site.down = null;
       expect(await own(id)).toMatchObject({ status: 'offline', fault });
       expect(JSON.stringify((await h.request('GET', `/agents/${id}`)).body)).not.toContain(fault);
@@ -231,7 +230,7 @@ describe('the state of an endpoint', () => {
       server.odd.set(path, odd);
       for (let nth = 0; nth < 4; nth++) {
         clock.advance(120_000);
-        await checkDueAgents(h.ctx);
+        await h.ctx.agentChecks.run();
       }
       expect(await own(id)).toMatchObject({ status: 'offline', fault: expect.stringMatching(fault) });
       await server.stop();
@@ -305,7 +304,7 @@ describe('the state of an endpoint', () => {
     const { id } = await listUpstream(h, server, { owner });
     const check = async () => {
       clock.advance(120_000);
-      await checkDueAgents(h.ctx);
+      await h.ctx.agentChecks.run();
     };
     schema.properties = { task: { type: 'string', description: 'Explained anew.' } };
     await check();

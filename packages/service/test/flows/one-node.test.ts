@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { checkDueAgents } from '../../src/agents/health/check-agents.ts';
+import { createAgentChecks } from '../../src/agents/health/agent-checks.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
@@ -126,7 +126,7 @@ describe('two processes of one node', () => {
     for (let round = 1; round <= 3; round++) {
       const before = await probes();
       const clock = fixedClock(new Date(Date.now() + round * 600_000));
-      await Promise.all([h, other].map(({ ctx }) => checkDueAgents({ ...ctx, clock })));
+      await Promise.all([h, other].map(({ ctx }) => createAgentChecks({ ...ctx, clock }).run()));
       expect((await probes()).map((count, index) => count - (before[index] ?? 0))).toEqual(Array(8).fill(1));
     }
   });

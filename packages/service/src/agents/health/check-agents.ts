@@ -1,14 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isAccountSuspended } from '../../access/accounts/suspended-account.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { type EndpointProof, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasLog } from '../../lib/log/log.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { type Agent, type AgentEvent, type FaultDetail, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { agentEventsOf } from '../agent-events.ts';
-import { lockAgentRow, takeDueAgents } from '../agent-store.ts';
+import { lockAgentRow } from '../agent-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
@@ -22,42 +20,11 @@ import { type ProofSources, proveAgent } from './prove-agent.ts';
 
 export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, ProofSources, HasNodeLabel {}
 
-/** Runs the due checks now rather than at the next tick. */
-export interface HasAgentChecks {
-  readonly agentChecks: { requestRun(): void };
-}
-
-/** Endpoints of agents: which may be called, and the run that proves new ones. */
-export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
-
-const MOST_AT_ONCE = 50;
-/** Interval of the search for due agents while slow endpoints are being checked. */
-const LOOK_AGAIN_MS = 250;
-/** Lease of a check: after it the check counts as lost with its process, and is due again. */
-const LOST_AFTER_MS = 30_000;
 /** Weight of the newest response time in the moving average. */
 const NEWEST = 0.2;
 
-/**
- * Runs all due checks: endpoint proofs of pending agents, health probes of the others. Those that become due meanwhile are checked beside
- * the slow ones, which nobody waits for.
- */
-export async function checkDueAgents(ctx: CheckContext): Promise<void> {
-  const running = new Set<Promise<void>>();
-  do {
-    const now = ctx.clock.now();
-    const room = MOST_AT_ONCE - running.size;
-    const due = await takeDueAgents(ctx.db, now, new Date(now.getTime() + LOST_AFTER_MS), room);
-    for (const agent of due) {
-      const check = checkAgent(ctx, agent).finally(() => running.delete(check));
-      running.add(check);
-    }
-    const someEnd: Promise<unknown> = running.size === MOST_AT_ONCE ? Promise.race(running) : Promise.all(running);
-    await Promise.race([someEnd, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
-  } while (running.size > 0);
-}
-
-async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
+/** Proves the endpoint of a pending agent, or probes another. */
+export async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
   try {
     if (agent.status === 'pending_verification') await tryProof(ctx, agent);
     else await probe(ctx, agent);

@@ -10,7 +10,8 @@ import { findAgentRow, lockAgentRow } from '../agent-store.ts';
 import { readAgentStatus } from '../alternatives/find-agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
-import { type CheckContext, type HasAgentChecks, tryProof } from './check-agents.ts';
+import type { HasAgentChecks } from './agent-checks.ts';
+import { type CheckContext, tryProof } from './check-agents.ts';
 
 /** Challenges that heartbeats of a pending agent bring forward are at least this far apart. */
 const PROOF_GAP_MS = 5000;

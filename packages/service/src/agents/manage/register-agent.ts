@@ -14,7 +14,7 @@ import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
 import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
 import { newAgentId } from '../agent-id.ts';
 import { countOwnAgents, insertAgent, type NewAgent } from '../agent-store.ts';
-import type { EndpointChecks } from '../health/check-agents.ts';
+import type { EndpointChecks } from '../health/agent-checks.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
 import { declareTypes } from '../types/declare-types.ts';

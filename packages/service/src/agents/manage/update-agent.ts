@@ -11,7 +11,7 @@ import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { changeAgent } from '../change-agent.ts';
-import type { EndpointChecks } from '../health/check-agents.ts';
+import type { EndpointChecks } from '../health/agent-checks.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 import { declareTypes } from '../types/declare-types.ts';
 import { readTypes } from '../types/read-types.ts';

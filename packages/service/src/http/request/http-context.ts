@@ -5,7 +5,7 @@ import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
 import type { HasRateLimiter } from '../../access/limits/rate-limiter.ts';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasKeyWatch } from '../../access/sessions/key-watch.ts';
-import type { HasAgentChecks } from '../../agents/health/check-agents.ts';
+import type { HasAgentChecks } from '../../agents/health/agent-checks.ts';
 import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasSignatureEngine } from '../../chain/signatures/signature-engine.ts';

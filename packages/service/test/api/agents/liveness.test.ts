@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkDueAgents } from '../../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -34,7 +33,7 @@ async function probe(id: string): Promise<void> {
     (await h.ctx.db.pool.query('select probes from agent_totals where agent_id = $1', [id])).rows[0].probes;
   const before = await probes();
   clock.advance(73_000);
-  await checkDueAgents(h.ctx);
+  await h.ctx.agentChecks.run();
   const wasProbed = await until(async () => ((await probes()) !== before ? true : null), {
     timeoutMs: 6000,
     firstMs: 5,

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkDueAgents } from '../../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -66,7 +65,7 @@ const heartbeat = (site: Site, body: object) =>
 async function untilOffline(site: Site): Promise<void> {
   const isOffline = async () => {
     clock.advance(73_000);
-    await checkDueAgents(h.ctx);
+    await h.ctx.agentChecks.run();
     return (await own(site)).status === 'offline' ? true : null;
   };
   expect(await until(isOffline, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
@@ -140,13 +139,13 @@ it('the result of a check that began before the owner changed the credentials is
   );
   isHeld = true;
   clock.advance(120_000);
-  const checks = checkDueAgents(h.ctx);
+  const checks = h.ctx.agentChecks.run();
   await held.promise;
   const body = { upstream: { headers: { authorization: 'Bearer credentials-that-are-new' } } };
   expect((await h.request('PUT', `/agents/${site.id}`, { key: owner.key, body })).status).toBe(200);
   released.resolve();
   await checks;
-  await checkDueAgents(h.ctx);
+  await h.ctx.agentChecks.run();
   expect(await own(site)).toMatchObject({ status: 'online', fault: null });
 });
 
@@ -166,6 +165,6 @@ it('a pending agent that shows its token in a heartbeat is challenged again, at 
     ...{ timeoutMs: 5000, firstMs: 5, mostMs: 20 },
   });
   await heartbeat(site, {});
-  await checkDueAgents(h.ctx);
+  await h.ctx.agentChecks.run();
   expect(site.posts).toBe(3);
 });

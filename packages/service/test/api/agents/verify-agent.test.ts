@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkDueAgents } from '../../../src/agents/health/check-agents.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -115,7 +114,7 @@ describe('an endpoint proof', () => {
       expect(await untilDone(index + 1)).toBe(true);
       expect(((await row()).next.getTime() - clock.now().getTime()) / 60_000).toBe(minutes);
       clock.advance(minutes * 60_000);
-      await checkDueAgents(h.ctx);
+      await h.ctx.agentChecks.run();
     }
     expect(await untilDone(6)).toBe(true);
     expect((await row()).next).toBeNull();

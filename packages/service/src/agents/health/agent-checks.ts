@@ -1,0 +1,92 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createOnDemandRun } from '../../lib/concurrency/on-demand-run.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { type CheckRoom, type DueAgent, takeDueAgents } from '../agent-store.ts';
+import { type CheckContext, checkAgent } from './check-agents.ts';
+
+/** Checks of agents in this process: endpoint proofs of pending agents, health probes of the others. */
+export interface AgentChecks {
+  /**
+   * Begins the checks that are due, as far as there is room; while some are running, one run looks for others that are due. Resolves when
+   * those that it began have ended.
+   */
+  run(): Promise<void>;
+  /** Runs the due checks soon rather than at the next tick. */
+  requestRun(): void;
+}
+
+export interface HasAgentChecks {
+  readonly agentChecks: AgentChecks;
+}
+
+/** Endpoints of agents: which may be called, and the run that proves new ones. */
+export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
+
+/**
+ * Checks at a time, of all runs. Agents that answer late or never hold a place for up to 15 seconds: they have half of the places, and
+ * each account a tenth, so that those of others do not wait for them.
+ */
+const MOST_AT_ONCE = 100;
+const MOST_SLOW_AT_ONCE = 50;
+const MOST_OF_ACCOUNT_AT_ONCE = 10;
+const SLOW_MS = 1000;
+/** Interval of the search for due agents while slow endpoints are being checked. */
+const LOOK_AGAIN_MS = 250;
+/** Lease of a check: after it the check counts as lost with its process, and is due again. */
+const LOST_AFTER_MS = 30_000;
+
+export function createAgentChecks(ctx: CheckContext): AgentChecks {
+  const running = new Map<Promise<void>, DueAgent>();
+
+  let last: Promise<unknown> = Promise.resolve();
+  let isLooking = false;
+
+  /** Begins what is due and has room. One at a time: what another begins has to be counted. */
+  function begin(): Promise<Promise<void>[]> {
+    const begun = last.then(async () => {
+      const now = ctx.clock.now();
+      const lostAt = new Date(now.getTime() + LOST_AFTER_MS);
+      const due = await takeDueAgents(ctx.db, now, lostAt, roomBeside([...running.values()]));
+      return due.map((agent) => {
+        const check = checkAgent(ctx, agent).finally(() => running.delete(check));
+        running.set(check, agent);
+        return check;
+      });
+    });
+    last = begun.catch(() => undefined);
+    return begun;
+  }
+
+  /** Looks for due agents as long as checks are running. */
+  async function look(): Promise<void> {
+    while (running.size > 0) {
+      const isFull = running.size >= MOST_AT_ONCE;
+      const someEnd: Promise<unknown> = isFull ? Promise.race(running.keys()) : Promise.all(running.keys());
+      await Promise.race([someEnd, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
+      await begin();
+    }
+  }
+
+  async function run(): Promise<void> {
+    const own = await begin();
+    if (isLooking) return void (await Promise.all(own));
+    isLooking = true;
+    await look().finally(() => {
+      isLooking = false;
+    });
+  }
+
+  return { run, ...createOnDemandRun(run, ctx.log) };
+}
+
+function roomBeside(running: readonly DueAgent[]): CheckRoom {
+  const ofAccounts = new Map<string, number>();
+  for (const { accountId } of running) ofAccounts.set(accountId, (ofAccounts.get(accountId) ?? 0) + 1);
+  return {
+    checks: MOST_AT_ONCE - running.length,
+    slowChecks: MOST_SLOW_AT_ONCE - running.filter(({ isSlow }) => isSlow).length,
+    slowMs: SLOW_MS,
+    checksOfAccount: MOST_OF_ACCOUNT_AT_ONCE,
+    running: ofAccounts,
+  };
+}
