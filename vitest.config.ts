@@ -16,9 +16,9 @@ export default defineConfig(({ mode }) => ({
       // Programs that tests start are read and stripped of types once: a third of the processor time of a short one.
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/agent-network'),
     },
-    // One more than the processors of the smallest machine: slow files wait for most of their time, and a fourth would only make waits
-    // longer. Each has its budget of database connections (packages/service/test/support/test-database.ts).
-    maxWorkers: 3,
+    // Twice the processors of the smallest machine: most files wait for half of their time. Each has its budget of database connections
+    // (packages/service/test/support/test-database.ts).
+    maxWorkers: 4,
     // Tests of a file that run beside each other wait for most of their time.
     maxConcurrency: 20,
     // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Test files that take long whoever runs them: begun last, one of them would run alone at the end. Those that wait most of the time
- * stand beside one that keeps the processors busy.
+ * Test files that take long whoever runs them: begun last, one of them would run alone at the end. Most of them wait for most of their
+ * time.
  */
 const longest = [
   'test/flows/crash-points.test.ts',
@@ -11,8 +11,6 @@ const longest = [
   'test/flows/slow-database.test.ts',
   'test/chaos/model/model.test.ts',
   'test/process/npm-start.test.ts',
-  // Together, because they share a browser and a node.
-  'packages/dashboard/test/',
   'test/adapters/adapters.test.ts',
   'test/api/bad-input.test.ts',
   'test/registry/write/reorg.test.ts',
@@ -44,6 +42,14 @@ const longest = [
   'test/network/calls/remote-call.test.ts',
 ];
 
+interface Ranked {
+  readonly file: TestSpecification;
+  readonly rank: number;
+}
+
+const ranked = (files: readonly TestSpecification[], rankOf: (file: TestSpecification) => number): Ranked[] =>
+  files.map((file) => ({ file, rank: rankOf(file) })).toSorted((a, b) => a.rank - b.rank);
+
 /** They stand together, so that the node they share ends early; see packages/service/test/support/lent-harness.ts. */
 const borrowsNode = (file: string): boolean => readFileSync(file, 'utf8').includes('borrowHarness(');
 
@@ -53,10 +59,42 @@ const rankOf = ({ moduleId }: TestSpecification): number => {
   return borrowsNode(moduleId) ? longest.length : longest.length + 1;
 };
 
-/** Runs the longest test files first, on any machine: vitest knows durations only from earlier runs. */
+/** Journeys through the dashboard, the longest first: a browser, a node and a database keep the processors busy. */
+const isJourney = ({ moduleId }: TestSpecification): boolean => moduleId.includes('packages/dashboard/test/');
+const longestJourneys = ['payments', 'agents', 'try-it', 'webhooks', 'invocations', 'tasks', 'network', 'explore'];
+const journeyRankOf = ({ moduleId }: TestSpecification): number => {
+  const index = longestJourneys.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  return index === -1 ? longestJourneys.length : index;
+};
+
+/** The first files keep the processors busy themselves. Then a journey comes with every long file, or with as many short ones. */
+const BUSY_FILES = 5;
+const SHORT_FILES = 10;
+
+/** The others in their order, with the journeys between them. */
+function* mixed(others: readonly Ranked[], journeys: readonly Ranked[]) {
+  const left = [...journeys];
+  let passed = 0;
+  for (const [index, other] of others.entries()) {
+    yield other;
+    passed += other.rank < longest.length ? SHORT_FILES : 1;
+    const journey = index >= BUSY_FILES && passed >= SHORT_FILES ? left.shift() : undefined;
+    if (journey === undefined) continue;
+    passed = 0;
+    yield journey;
+  }
+  yield* left;
+}
+
+/** Runs the longest test files first, on any machine, and journeys between those that wait: vitest knows durations only from earlier runs. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const ranked = (await super.sort(files)).map((file) => ({ file, rank: rankOf(file) }));
-    return ranked.toSorted((a, b) => a.rank - b.rank).map(({ file }) => file);
+    const sorted = await super.sort(files);
+    const journeys = ranked(sorted.filter(isJourney), journeyRankOf);
+    const others = ranked(
+      sorted.filter((file) => !isJourney(file)),
+      rankOf,
+    );
+    return [...mixed(others, journeys)].map(({ file }) => file);
   }
 }

@@ -6,8 +6,11 @@ import { type Loan, lend } from '../../../service/test/support/lend.ts';
 import { startLasting } from '../../../service/test/support/lent-harness.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** An idle node with its chain and a browser cost a tenth of a processor: they end soon after the last file that needs them. */
-const LINGER_MS = 3_000;
+/**
+ * An idle node with its chain and a browser cost a tenth of a processor, starting them three seconds of one. Another file, of those that
+ * run between the journeys (scripts/longest-first.ts), takes about as long as this.
+ */
+const LINGER_MS = 20_000;
 
 /** A browser: one at a time in a process. */
 export const sharedBrowser = (): Promise<Loan<Browser>> =>
