@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkUpstream } from '../../src/agents/upstream/check-upstream.ts';
 import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
@@ -317,6 +318,27 @@ describe('the state of an endpoint', () => {
     await update(id, { upstream: { tool: 'gone' } });
     await untilStatus(h, id, 'offline');
     expect((await own(id)).fault).toBe('tools/list does not list the tool "gone".');
+    await server.stop();
+  });
+
+  it('a server that goes on listing tools is asked for four megabytes of them, not for more', async () => {
+    let pages = 0;
+    const server = await startUpstream(() => ({
+      protocol: 'mcp',
+      path: '/mcp',
+      isWork: () => false,
+      async answer({ body }, _request, response) {
+        const isList = body?.method === 'tools/list';
+        if (isList) pages += 1;
+        const tool = { name: `tool-${pages}`, description: 'x'.repeat(900_000), inputSchema: { type: 'object' } };
+        const result = isList ? { tools: [tool], nextCursor: String(pages) } : { supportedVersions: ['2026-07-28'] };
+        json(response, 200, { jsonrpc: '2.0', id: body?.id, result });
+      },
+    }));
+    const upstream = { endpoint: server.endpoint, protocol: 'mcp', tool: 'wanted', model: null, headers: {} } as const;
+    const { fault } = await checkUpstream(h.ctx, upstream);
+    expect(fault?.message).toBe('tools/list is answered with more than 4 MiB of tools.');
+    expect(pages).toBe(5);
     await server.stop();
   });
 

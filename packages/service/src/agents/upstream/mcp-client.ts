@@ -10,6 +10,8 @@ const LATEST_WITH_HANDSHAKE = '2025-11-25';
 const withHandshake: ReadonlySet<unknown> = new Set([LATEST_WITH_HANDSHAKE, '2025-06-18', '2025-03-26']);
 const clientInfo = { name: 'agent-network', version: NODE_VERSION };
 const MAX_PAGES = 20;
+/** Of all pages of a list of tools. */
+const MAX_LISTED_BYTES = 4 * 1024 * 1024;
 
 /** Form of one connection's messages: stateless, or within a session that a handshake opened. */
 export interface McpSession {
@@ -87,23 +89,39 @@ export async function findTool(
   session: McpSession,
   signal?: AbortSignal,
 ): Promise<McpTool> {
-  const tools: McpTool[] = [];
+  // Only one is kept: the pages of a hostile server would fill the memory.
+  let tool: McpTool | undefined;
+  let count = 0;
+  for await (const each of listTools(ctx, upstream, session, signal)) {
+    if (upstream.tool !== null && each.name !== upstream.tool) continue;
+    tool ??= each;
+    count += 1;
+  }
+  if (upstream.tool !== null && !tool) throw new UpstreamFault(`tools/list does not list the tool "${upstream.tool}".`);
+  if (!tool || count > 1)
+    throw new UpstreamFault(`The server lists ${count} tools: upstream.tool has to name the one to call.`);
+  return tool;
+}
+
+async function* listTools(
+  ctx: HasGuardedFetch,
+  upstream: Upstream,
+  session: McpSession,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<McpTool> {
+  let bytes = 0;
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = typeof cursor === 'string' ? { cursor } : {};
     const { answer, result } = await ask(ctx, upstream, session, 'tools/list', params, signal);
     requireGood(upstream, answer, 'tools/list');
     if (!Array.isArray(result?.tools)) throw new UpstreamFault('tools/list is not answered with tools.');
-    tools.push(...result.tools.filter(isTool));
+    bytes += answer.body.length;
+    if (bytes > MAX_LISTED_BYTES) throw new UpstreamFault('tools/list is answered with more than 4 MiB of tools.');
+    yield* result.tools.filter(isTool);
     cursor = result.nextCursor;
-    if (typeof cursor !== 'string' || cursor === '') break;
+    if (typeof cursor !== 'string' || cursor === '') return;
   }
-  const found = upstream.tool === null ? tools : tools.filter(({ name }) => name === upstream.tool);
-  const [tool, another] = found;
-  if (upstream.tool !== null && !tool) throw new UpstreamFault(`tools/list does not list the tool "${upstream.tool}".`);
-  if (!tool || another)
-    throw new UpstreamFault(`The server lists ${found.length} tools: upstream.tool has to name the one to call.`);
-  return tool;
 }
 
 const isTool = (value: unknown): value is McpTool =>
