@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { fastTempFolder } from './scripts/fast-temp-folder.ts';
@@ -16,9 +17,9 @@ export default defineConfig(({ mode }) => ({
       // Programs that tests start are read and stripped of types once: a third of the processor time of a short one.
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/agent-network'),
     },
-    // Twice the processors of the smallest machine: most files wait for half of their time. Each has its budget of database connections
-    // (packages/service/test/support/test-database.ts).
-    maxWorkers: 4,
+    // Slow files wait for half of their time. On two processors a fourth worker would take longer for everything, by the caches it
+    // displaces. Each has its budget of database connections (packages/service/test/support/test-database.ts).
+    maxWorkers: availableParallelism() > 2 ? 4 : 3,
     // Tests of a file that run beside each other wait for most of their time.
     maxConcurrency: 20,
     // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.
