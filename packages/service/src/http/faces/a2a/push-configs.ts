@@ -78,7 +78,7 @@ async function addPush(ctx: HttpContext, call: A2aCall, taskId: string, config: 
     scheme: authentication?.scheme ?? null,
     sealed: ctx.secrets.seal(JSON.stringify(secrets)),
   };
-  if (!(await writePush(ctx.db, push, MOST, ctx.clock.now()))) throw noRoom();
+  if (!(await ctx.db.transaction((tx) => writePush(tx, push, MOST, ctx.clock.now())))) throw noRoom();
   return shown(push);
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/sql.ts';
+import type { Sql, Tx } from '../../../db/sql.ts';
 import type { Told } from './next-push.ts';
 import type { Version } from './protocol/versions.ts';
 
@@ -19,14 +19,20 @@ const columns = `p.task_id as "taskId", p.id, p.account_id as "accountId", p.url
 
 type NewPush = Omit<PushRow, 'told' | 'tries'>;
 
-/** Adds one, or changes the one of this id, within these numbers of a task and of an account. False: they are used up. */
+/**
+ * Adds one, or changes the one of this id, within these numbers of a task and of an account. False: they are used up. Serialized for each
+ * account until the transaction ends.
+ */
 export async function writePush(
-  sql: Sql,
+  tx: Tx,
   push: NewPush,
   most: { readonly ofTask: number; readonly ofAccount: number },
   now: Date,
 ): Promise<boolean> {
-  const rows = await sql.query(
+  await tx.query('lock-pushes', `select pg_advisory_xact_lock(hashtextextended('a2a-pushes:' || $1, 0))`, [
+    push.accountId,
+  ]);
+  const rows = await tx.query(
     'write-push',
     `insert into a2a_push (task_id, id, account_id, url, version, scheme, sealed, next_at, created_at)
      select $1, $2, $3, $4, $5, $6, $7, $8, $8
