@@ -75,7 +75,10 @@ async function tellAll(ctx: PushContext, first: PushRow, signal: AbortSignal): P
     const verdict = judge(answer, row.tries + 1, now, Math.random());
     if (verdict.state !== 'delivered') return notePushFailed(ctx.db, row, verdict.nextAttemptAt);
     const { told } = push;
-    if (!(await notePushed(ctx.db, row, { told, nextAt: now }))) return;
+    const hasMore = nextPush(told, record.status) !== null;
+    // Given back when all is told: a row that is due is sent by whoever sees it, beside a message that is under way.
+    const nextAt = hasMore ? new Date(now.getTime() + LEASE_MS) : now;
+    if (!(await notePushed(ctx.db, row, { told, nextAt })) || !hasMore) return;
     row = { ...row, told, tries: 0 };
   }
 }
