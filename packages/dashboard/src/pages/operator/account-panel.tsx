@@ -17,10 +17,11 @@ import { ExactTime } from '../../ui/values/time-ago.tsx';
 /** One account: plan, limits, use, money and history, and what an operator may change. */
 export function AccountPanel({ accountId }: { accountId: string }) {
   const { data, error, refetch } = useApi('getOperatorAccount', { params: { accountId } });
-  if (error) return <ErrorNote title="Could not load the account" error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton className="mt-4 h-48 w-full" />;
+  const note = error && <ErrorNote title="Could not load the account" error={error} onRetry={() => void refetch()} />;
+  if (!data) return note ?? <Skeleton className="mt-4 h-48 w-full" />;
   return (
     <section aria-label="Account" className="mt-4 border-t border-line pt-4">
+      {note}
       <Facts account={data} />
       <ChangeForm key={`${data.plan} ${data.suspension?.at}`} account={data} />
       <History changes={data.changes} />
