@@ -6,13 +6,14 @@ import { NewKey } from './new-key.tsx';
 /** Asks what the key is to be, then shows its secret once. */
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
   return made ? (
     <Dialog isOpen isModalOnly onClose={onClose} title={`${made.name} created`}>
       <NewKey secret={made.apiKey} onDone={onClose} />
     </Dialog>
   ) : (
-    <Dialog isOpen onClose={onClose} title="Create an API key">
-      <CreateKeyForm onCancel={onClose} onMade={setMade} />
+    <Dialog isOpen isModalOnly={isBusy} onClose={onClose} title="Create an API key">
+      <CreateKeyForm onCancel={onClose} onBusy={setIsBusy} onMade={setMade} />
     </Dialog>
   );
 }

@@ -24,17 +24,22 @@ const initial: KeyValues = { name: '', scopes: defaultScopes, days: '90', perCal
 
 interface CreateKeyFormProps {
   readonly onCancel: () => void;
+  /** True until the answer is there: it has the secret, which is shown once. */
+  readonly onBusy: (isBusy: boolean) => void;
   readonly onMade: (key: { name: string; apiKey: string }) => void;
 }
 
-export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
+export function CreateKeyForm({ onCancel, onBusy, onMade }: CreateKeyFormProps) {
   const session = useSession();
   const create = useApiMutation('createApiKey', { invalidates: ['listApiKeys'], onSuccess: onMade });
   const form = useForm({
     initial,
     schema: accessEndpoints.createApiKey.body,
     toBody: (values) => keyBody(values, Date.now()),
-    onSubmit: (body) => create.mutateAsync({ body }),
+    async onSubmit(body) {
+      onBusy(true);
+      await create.mutateAsync({ body }).finally(() => onBusy(false));
+    },
   });
   const { values, set, error } = form;
   // A session can give only scopes that it has.
@@ -85,7 +90,9 @@ export function CreateKeyForm({ onCancel, onMade }: CreateKeyFormProps) {
       </Field>
       <ErrorNote error={form.failure} />
       <Actions>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button onClick={onCancel} disabled={form.isBusy}>
+          Cancel
+        </Button>
         <Button type="submit" variant="primary" isBusy={form.isBusy}>
           Create key
         </Button>

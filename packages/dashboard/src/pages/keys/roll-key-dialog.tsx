@@ -31,6 +31,8 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
   return (
     <Dialog
       isOpen
+      // The answer has the secret, which is shown once.
+      isModalOnly={roll.isPending}
       onClose={onClose}
       title={`Roll ${apiKey.name}`}
       description="You get a new key with the same scopes, limits and lifetime. Both work during the overlap."
@@ -42,7 +44,9 @@ export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
         <ErrorNote error={roll.error} />
       </div>
       <Actions>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose} disabled={roll.isPending}>
+          Cancel
+        </Button>
         <Button
           variant="primary"
           isBusy={roll.isPending}
