@@ -224,12 +224,15 @@ export interface CheckRoom {
   /** Of agents that missed their last check, or take longer than `slowMs` on average. */
   readonly slowChecks: number;
   readonly slowMs: number;
-  /** Of one account, with those that are under way: `running`. */
+  /** Of slow and pending agents of one account, with those that are under way: `running`. */
   readonly checksOfAccount: number;
   readonly running: ReadonlyMap<string, number>;
 }
 
 export type DueAgent = Agent & { readonly isSlow: boolean };
+
+/** Due agents that are looked at: the cost of a look is bounded, however many are due. */
+const MOST_LOOKED_AT = 5000;
 
 /**
  * Takes agents whose check is due, the longest due first, and postpones their next check, so that another process gets different ones.
@@ -240,15 +243,17 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, room: 
   return sql.query<DueAgent>(
     'take-due-agents',
     `with queue as (
-       select id, account_id, next_check_at, row_number() over (partition by account_id order by next_check_at) as nth,
+       select id, account_id, next_check_at, status = 'pending_verification' as is_pending,
               coalesce(failed_in_a_row > 0 or response_ms > $5 or status = 'pending_verification' and checks_done > 0, false) as is_slow
-         from agent where next_check_at <= $1
+         from agent where next_check_at <= $1 order by next_check_at limit ${MOST_LOOKED_AT}
      ), of_accounts as (
+       select *, row_number() over (partition by account_id, is_slow or is_pending order by next_check_at) as nth from queue
+     ), of_kinds as (
        select id, next_check_at, is_slow, row_number() over (partition by is_slow order by next_check_at) as nth
-         from queue left join unnest($7::text[], $8::int[]) as running(account_id, checks) using (account_id)
-        where nth <= $6 - coalesce(running.checks, 0)
+         from of_accounts left join unnest($7::text[], $8::int[]) as running(account_id, checks) using (account_id)
+        where not (is_slow or is_pending) or nth <= $6 - coalesce(running.checks, 0)
      ), first as (
-       select id, is_slow from of_accounts where not is_slow or nth <= $4 order by next_check_at limit $3
+       select id, is_slow from of_kinds where not is_slow or nth <= $4 order by next_check_at limit $3
      ), due as (
        select id from agent where id in (select id from first) and next_check_at <= $1 for update skip locked
      ), taken as (

@@ -24,7 +24,7 @@ export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
 
 /**
  * Checks at a time, of all runs. Agents that answer late or never hold a place for up to 15 seconds: they have half of the places, and
- * each account a tenth, so that those of others do not wait for them.
+ * with the pending ones, which may be such, a tenth for each account, so that those of others do not wait for them.
  */
 const MOST_AT_ONCE = 100;
 const MOST_SLOW_AT_ONCE = 50;
@@ -57,13 +57,14 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
     return begun;
   }
 
-  /** Looks for due agents as long as checks are running. */
-  async function look(): Promise<void> {
+  /** Looks for due agents as long as checks are running; at once when what it began last has ended. */
+  async function look(first: readonly Promise<void>[]): Promise<void> {
+    let begun = first;
     while (running.size > 0) {
-      const isFull = running.size >= MOST_AT_ONCE;
-      const someEnd: Promise<unknown> = isFull ? Promise.race(running.keys()) : Promise.all(running.keys());
+      const isWaiting = begun.length === 0 || running.size >= MOST_AT_ONCE;
+      const someEnd: Promise<unknown> = isWaiting ? Promise.race(running.keys()) : Promise.all(begun);
       await Promise.race([someEnd, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
-      await begin();
+      begun = await begin();
     }
   }
 
@@ -71,7 +72,7 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
     const own = await begin();
     if (isLooking) return void (await Promise.all(own));
     isLooking = true;
-    await look().finally(() => {
+    await look(own).finally(() => {
       isLooking = false;
     });
   }
@@ -81,7 +82,8 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
 
 function roomBeside(running: readonly DueAgent[]): CheckRoom {
   const ofAccounts = new Map<string, number>();
-  for (const { accountId } of running) ofAccounts.set(accountId, (ofAccounts.get(accountId) ?? 0) + 1);
+  for (const { accountId, isSlow, status } of running)
+    if (isSlow || status === 'pending_verification') ofAccounts.set(accountId, (ofAccounts.get(accountId) ?? 0) + 1);
   return {
     checks: MOST_AT_ONCE - running.length,
     slowChecks: MOST_SLOW_AT_ONCE - running.filter(({ isSlow }) => isSlow).length,

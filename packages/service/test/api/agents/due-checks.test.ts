@@ -81,6 +81,8 @@ it('of the checks that are due, the longest due begin, as far as their account a
   expect(counted(await take({ slowChecks: 0 }, 'failed_in_a_row = 1'))).toEqual([2, 0, 3]);
   expect(counted(await take({ checks: 2 }, 'failed_in_a_row = 1'))).toEqual([1, 1, 0]);
   expect(counted(await take({ checks: 100 }, 'response_ms = 999'))).toEqual([2, 3, 3]);
+  // Those that are known to answer at once hold no place.
+  expect(counted(await take({ checks: 100 }, "status = 'online'"))).toEqual([2, 4, 3]);
 });
 
 /** Ends a transaction that is only looked into. */
