@@ -1,6 +1,8 @@
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { numberToHex } from 'viem';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
@@ -78,6 +80,8 @@ it('a chain that lost what others sent to the node gets test money in its place,
   await newClient(first, '0.10');
   await vi.waitFor(async () => expect(await walletByBooks(database.url)).toBe(100_000n), { timeout: 10_000 });
   await keep();
+  // Above all blocks that the chain makes again: had another one come to its height, the transfer would count as one that a reorg took back.
+  await callChain(first.rpcUrl, 'anvil_mine', numberToHex(100));
   const stranger = await first.newWallet(400_000n);
   await transferUsdc(first.rpcUrl, first, { from: stranger.address, to: first.wallet, micro: 400_000n });
   await vi.waitFor(async () => expect(await walletByBooks(database.url)).toBe(500_000n), { timeout: 10_000 });

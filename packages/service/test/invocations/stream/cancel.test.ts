@@ -157,10 +157,18 @@ it(`a deadline and the result at the same moment, over ${RACES / 2} runs: one of
   });
   const rich = await newClient(h, '10.00');
   const states: string[] = [];
-  const race = async () => {
-    const deadline = new Date(Date.now() + 300).toISOString();
+  let leftMs = 300;
+  const race = async (): Promise<void> => {
+    const deadline = new Date(Date.now() + leftMs).toISOString();
     const options = { key: rich.key, body: { task: 'x', deadline }, headers: { 'x-sync': 'true' } };
-    const record = (await h.request('POST', `/invoke/${agent.id}`, options)).body.data;
+    const { status, body } = await h.request('POST', `/invoke/${agent.id}`, options);
+    if (body.error) {
+      // A busy machine has no call begun so soon before its deadline: the next one gets more time.
+      expect([400, 503]).toContain(status);
+      leftMs *= 2;
+      return race();
+    }
+    const record = body.data;
     expect(record.error?.code ?? null).toBe(record.status === 'failed' ? 'deadline_exceeded' : null);
     expect(record.cost).toBe(record.status === 'completed' ? '0.05' : '0.00');
     states.push(record.status);
