@@ -75,7 +75,7 @@ async function newContext(browser: Browser, baseURL: string): Promise<BrowserCon
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   return context;
 }
 
