@@ -111,7 +111,14 @@ export function startRecurring(ctx: JobContext): Repeating[] {
   addWorkOnMoney(ctx, schedule);
   addWorkOnTheChain(ctx, schedule);
   addRemovals(ctx, schedule);
-  return [ctx.webhookDispatcher.start(schedule), startNetwork(ctx, schedule), startPushes(ctx, schedule), schedule];
+  const checks = { stop: async () => ctx.agentChecks.stop() };
+  return [
+    checks,
+    ctx.webhookDispatcher.start(schedule),
+    startNetwork(ctx, schedule),
+    startPushes(ctx, schedule),
+    schedule,
+  ];
 }
 
 /** Agents and their calls. */

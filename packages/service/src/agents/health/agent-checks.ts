@@ -13,6 +13,8 @@ export interface AgentChecks {
   run(): Promise<void>;
   /** Runs the due checks soon rather than at the next tick. */
   requestRun(): void;
+  /** Begins no more checks. Those that are running are not waited for, and nothing of them is recorded: they are due again after their lease. */
+  stop(): void;
 }
 
 export interface HasAgentChecks {
@@ -37,18 +39,21 @@ const LOST_AFTER_MS = 30_000;
 
 export function createAgentChecks(ctx: CheckContext): AgentChecks {
   const running = new Map<Promise<void>, DueAgent>();
-
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   let last: Promise<unknown> = Promise.resolve();
   let isLooking = false;
 
   /** Begins what is due and has room. One at a time: what another begins has to be counted. */
   function begin(): Promise<Promise<void>[]> {
     const begun = last.then(async () => {
+      if (signal.aborted) return [];
       const now = ctx.clock.now();
       const lostAt = new Date(now.getTime() + LOST_AFTER_MS);
       const due = await takeDueAgents(ctx.db, now, lostAt, roomBeside([...running.values()]));
       return due.map((agent) => {
-        const check = checkAgent(ctx, agent).finally(() => running.delete(check));
+        const check = checkAgent(ctx, agent, signal).finally(() => running.delete(check));
         running.set(check, agent);
         return check;
       });
@@ -60,24 +65,24 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
   /** Looks for due agents as long as checks are running; at once when what it began last has ended. */
   async function look(first: readonly Promise<void>[]): Promise<void> {
     let begun = first;
-    while (running.size > 0) {
+    while (running.size > 0 && !signal.aborted) {
       const isWaiting = begun.length === 0 || running.size >= MOST_AT_ONCE;
       const someEnd: Promise<unknown> = isWaiting ? Promise.race(running.keys()) : Promise.all(begun);
-      await Promise.race([someEnd, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
+      await Promise.race([someEnd, stopped, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
       begun = await begin();
     }
   }
 
   async function run(): Promise<void> {
     const own = await begin();
-    if (isLooking) return void (await Promise.all(own));
+    if (isLooking) return void (await Promise.race([Promise.all(own), stopped]));
     isLooking = true;
     await look(own).finally(() => {
       isLooking = false;
     });
   }
 
-  return { run, ...createOnDemandRun(run, ctx.log) };
+  return { run, ...createOnDemandRun(run, ctx.log), stop: () => stopping.abort() };
 }
 
 function roomBeside(running: readonly DueAgent[]): CheckRoom {

@@ -23,24 +23,26 @@ export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, P
 /** Weight of the newest response time in the moving average. */
 const NEWEST = 0.2;
 
-/** Proves the endpoint of a pending agent, or probes another. */
-export async function checkAgent(ctx: CheckContext, agent: Agent): Promise<void> {
+/** Proves the endpoint of a pending agent, or probes another. Records nothing once the signal aborts: the node cuts its calls off then. */
+export async function checkAgent(ctx: CheckContext, agent: Agent, signal: AbortSignal): Promise<void> {
   try {
-    if (agent.status === 'pending_verification') await tryProof(ctx, agent);
-    else await probe(ctx, agent);
+    if (agent.status === 'pending_verification') await tryProof(ctx, agent, signal);
+    else await probe(ctx, agent, signal);
   } catch (error) {
+    if (signal.aborted) return;
     ctx.log.error({ err: error, agentId: agent.id }, 'agent check failed');
   }
 }
 
 /** Tries to prove the endpoint of an agent and records the result. An agent whose upstream is wrong is proven and offline. */
-export async function tryProof(ctx: CheckContext, agent: Agent): Promise<EndpointProof> {
+export async function tryProof(ctx: CheckContext, agent: Agent, signal?: AbortSignal): Promise<EndpointProof> {
   if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
   const identityToken = ctx.secrets.openOrNull(agent.tokenSealed);
   if (identityToken === null) return { isProven: false, reason: TOKEN_LOST };
   const upstream = openUpstream(ctx.secrets, agent);
   const proof = await proveAgent(ctx, { agent, upstream, identityToken });
   const { fault, digest } = proof.isProven && agent.protocol !== 'http' ? await checkUpstream(ctx, upstream) : unasked;
+  if (signal?.aborted) return proof;
   const now = ctx.clock.now();
   await record(ctx, agent, (current) => {
     const checksDone = current.checksDone + 1;
@@ -64,12 +66,13 @@ export async function tryProof(ctx: CheckContext, agent: Agent): Promise<Endpoin
 
 const unasked: UpstreamCheck = { fault: null, digest: null };
 
-async function probe(ctx: CheckContext, agent: Agent): Promise<void> {
+async function probe(ctx: CheckContext, agent: Agent, signal: AbortSignal): Promise<void> {
   const startMs = performance.now();
   const upstream = openUpstream(ctx.secrets, agent);
   const lost = lostToken(ctx, agent);
   const found = lost ? unasked : await checkUpstream(ctx, upstream);
   const fault = lost ?? (await liveFault(ctx, agent, upstream, found.fault)) ?? changedFault(agent, found.digest);
+  if (signal.aborted) return;
   const isAlive = fault === null;
   const tookMs = performance.now() - startMs;
   const now = ctx.clock.now();

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CheckRoom, takeDueAgents } from '../../../src/agents/agent-store.ts';
+import { createAgentChecks } from '../../../src/agents/health/agent-checks.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
 
@@ -20,28 +21,61 @@ async function register(owner: TestAccount, endpoint: string): Promise<string> {
 const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, make));
 
-it('an account whose endpoints never answer has ten checks at a time, and those of others do not wait for them', async () => {
-  let [held, mostHeld] = [0, 0];
+/** A server that answers nothing. */
+async function startSilentServer() {
+  const seen = { held: 0, mostHeld: 0 };
   const server = createServer((request) => {
-    held += 1;
-    mostHeld = Math.max(mostHeld, held);
+    seen.held += 1;
+    seen.mostHeld = Math.max(seen.mostHeld, seen.held);
     request.once('close', () => {
-      held -= 1;
+      seen.held -= 1;
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent`;
+  return {
+    seen,
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+it('an account whose endpoints never answer has ten checks at a time, and those of others do not wait for them', async () => {
+  const { seen, endpoint, close } = await startSilentServer();
   const owner = await h.newAccount();
   await times(20, () => register(owner, endpoint));
   const agent = await startTestAgent(h);
   expect((await h.request('GET', `/agents/${agent.id}`)).body.data.status).toBe('online');
-  expect(mostHeld).toBeGreaterThan(0);
-  expect(mostHeld).toBeLessThanOrEqual(10);
+  expect(seen.mostHeld).toBeGreaterThan(0);
+  expect(seen.mostHeld).toBeLessThanOrEqual(10);
   await agent.die();
-  server.close();
-  server.closeAllConnections();
+  close();
 }, 60_000);
+
+it('a node that stops waits for no endpoint, and records nothing of what it broke off', async () => {
+  const { seen, endpoint, close } = await startSilentServer();
+  const id = await register(await h.newAccount(), endpoint);
+  const checks = createAgentChecks(h.ctx);
+  await expect.poll(() => seen.held).toBe(1);
+  const next = new Date(h.ctx.clock.now().getTime() - 1000);
+  await h.ctx.db.query('make-due-again', 'update agent set next_check_at = $2 where id = $1', [id, next]);
+  const run = checks.run();
+  await expect.poll(() => seen.held).toBe(2);
+  checks.stop();
+  await run;
+  expect(seen.held).toBe(2);
+  await checks.run();
+  close();
+  const readRow = () =>
+    h.ctx.db.query<{ checksDone: number }>('read-row', 'select checks_done as "checksDone" from agent where id = $1', [
+      id,
+    ]);
+  // Of the two, the check of the node itself is recorded.
+  await expect.poll(async () => (await readRow())[0]?.checksDone).toBe(1);
+});
 
 it('of the checks that are due, the longest due begin, as far as their account and the slow ones have room', async () => {
   const owners = await times(3, () => h.newAccount());
