@@ -28,8 +28,7 @@ import type { EndContext } from './invocations/finish/end-invocations.ts';
 import { settleBills } from './invocations/finish/settle-bills.ts';
 import { HAS_ORPHANS } from './invocations/invocation-store.ts';
 import { collectRefunds } from './invocations/remote/collect-refunds.ts';
-import { HAS_DUE_HOME_CALLS } from './invocations/remote/home-store.ts';
-import { settleHomeCalls } from './invocations/remote/settle-home-calls.ts';
+import { startHomeSettlements } from './invocations/remote/settle-home-calls.ts';
 import { foldStoredBytes, forgetContents } from './invocations/retention/forget-contents.ts';
 import { HAS_STORAGE_CHANGES } from './invocations/retention/storage-store.ts';
 import { failOverdue } from './invocations/run/fail-overdue.ts';
@@ -114,6 +113,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
   const checks = { stop: async () => ctx.agentChecks.stop() };
   return [
     checks,
+    startHomeSettlements(ctx, schedule),
     ctx.webhookDispatcher.start(schedule),
     startNetwork(ctx, schedule),
     startPushes(ctx, schedule),
@@ -139,7 +139,6 @@ function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
   every('fold-figures', 1000, () => foldFigures(ctx), { look: { sql: HAS_FIGURES_DUE } });
   every('fold-storage', 5000, () => foldStoredBytes(ctx), { look: { sql: HAS_STORAGE_CHANGES } });
   every('collect-refunds', 2000, () => collectRefunds(ctx), { look: { sql: HAS_UNSHOWN_TRANSFERS } });
-  every('settle-home-calls', 2000, () => settleHomeCalls(ctx), { look: { sql: HAS_DUE_HOME_CALLS } });
 }
 
 function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {

@@ -18,7 +18,7 @@ import type { HomeCall } from './home-call.ts';
 import { askHome, openAtHome } from './home-client.ts';
 import type { HasHomeKeys } from './home-keys.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
-import { noteEnd, settleHomeCalls } from './settle-home-calls.ts';
+import { noteEnd, settleHomeCall } from './settle-home-calls.ts';
 
 /** Retry pauses while no payment is signed; afterwards the home node is retried with growing pauses until the deadline. */
 const PAUSES_MS: readonly number[] = [200, 1000];
@@ -39,7 +39,7 @@ export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Ou
   const outcome = await insist(ctx, call);
   // A job repeats the notification if this process dies or the home node does not answer.
   if (call.signal.aborted && !isStopping(call.signal))
-    settleHomeCalls(ctx, call.invocation.id).catch((error) =>
+    settleHomeCall(ctx, call.invocation.id).catch((error) =>
       ctx.log.warn({ err: error }, 'notification of the home node failed'),
     );
   return outcome;

@@ -67,29 +67,45 @@ export interface OpenHomeCall extends HomeCallRow {
 export const HAS_DUE_HOME_CALLS =
   '(select min(next_look_at) from home_call where next_look_at is not null) <= given.now';
 
-/**
- * Takes requests whose home node is due for a poll and postpones the next one by a quarter of their age, from 2 seconds to an hour, for 30
- * days. `requestId`: only that one, due or not.
- */
+/** Takes requests and postpones their next poll by a quarter of their age, from 2 seconds to an hour, for 30 days. $1: the time. */
+const takingDue = (due: string) =>
+  `with due as (${due}), taken as (
+     update home_call c
+        set next_look_at = case when c.created_at > $1::timestamptz - interval '30 days'
+              then $1 + greatest(interval '2 seconds', least(interval '1 hour', ($1 - c.created_at) / 4)) end
+      where c.request_id in (select request_id from due) returning *
+   )
+   select c.request_id as "requestId", c.node_id as "nodeId", c.home_request_id as "homeRequestId", v.status,
+          c.created_at as "createdAt", json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) as home
+     from taken c join invocation v on v.id = c.request_id join network_node n on n.id = c.node_id`;
+
+/** Takes the request of this id, due or not, if it is open and has ended here. */
+export const takeOpenHomeCall = (sql: Sql, requestId: string, now: Date): Promise<OpenHomeCall[]> =>
+  sql.query<OpenHomeCall>(
+    'take-open-home-call',
+    takingDue(`select c.request_id from home_call c join invocation v on v.id = c.request_id
+      where c.request_id = $2 and c.next_look_at is not null and v.completed_at is not null for update of c skip locked`),
+    [now, requestId],
+  );
+
+/** Takes requests whose home node is due for a poll, the longest due first; a few of each node, and none of `busyNodes`. */
 export const takeOpenHomeCalls = (
   sql: Sql,
-  { now, limit, requestId }: { now: Date; limit: number; requestId: string | null },
+  wanted: {
+    readonly now: Date;
+    readonly limit: number;
+    readonly mostOfNode: number;
+    readonly busyNodes: readonly string[];
+  },
 ): Promise<OpenHomeCall[]> =>
   sql.query<OpenHomeCall>(
     'take-open-home-calls',
-    `with due as (
-       select c.request_id from home_call c join invocation v on v.id = c.request_id
-        where c.next_look_at is not null and v.completed_at is not null and ($3::text is not null or c.next_look_at <= $1)
-          and ($3::text is null or c.request_id = $3)
-        order by c.next_look_at limit $2 for update of c skip locked
-     ), taken as (
-       update home_call c
-          set next_look_at = case when c.created_at > $1::timestamptz - interval '30 days'
-                then $1 + greatest(interval '2 seconds', least(interval '1 hour', ($1 - c.created_at) / 4)) end
-        where c.request_id in (select request_id from due) returning *
-     )
-     select c.request_id as "requestId", c.node_id as "nodeId", c.home_request_id as "homeRequestId", v.status,
-            c.created_at as "createdAt", json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) as home
-       from taken c join invocation v on v.id = c.request_id join network_node n on n.id = c.node_id`,
-    [now, limit, requestId],
+    takingDue(`
+     select c.request_id from home_call c join (
+       select c.request_id, row_number() over (partition by c.node_id order by c.next_look_at) as nth
+         from home_call c join invocation v on v.id = c.request_id
+        where c.next_look_at <= $1 and v.completed_at is not null and not (c.node_id = any($4))
+     ) ranked using (request_id)
+      where ranked.nth <= $3 and c.next_look_at <= $1 order by c.next_look_at limit $2 for update of c skip locked`),
+    [wanted.now, wanted.limit, wanted.mostOfNode, wanted.busyNodes],
   );

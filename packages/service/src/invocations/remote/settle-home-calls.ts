@@ -1,47 +1,80 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createSlots } from '../../lib/concurrency/slots.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
+import type { Repeating, Schedule } from '../../queue/schedule.ts';
 import { type HomeRecord, outcomeOf, readHomeAnswer } from './home-answer.ts';
 import { askHome, type HomeContext } from './home-client.ts';
-import { noteHomeEnd, type OpenHomeCall, takeOpenHomeCalls } from './home-store.ts';
+import {
+  HAS_DUE_HOME_CALLS,
+  noteHomeEnd,
+  type OpenHomeCall,
+  takeOpenHomeCall,
+  takeOpenHomeCalls,
+} from './home-store.ts';
 
 type SettleContext = HomeContext & Records & HasLog;
 
-const MAX_AT_ONCE = 50;
+/** Requests to home nodes at a time, and those to one: a node that hangs holds up the refunds of no other. */
+const MOST_AT_ONCE = 50;
+const MOST_OF_NODE = 5;
 const TIMEOUT_MS = 10_000;
 /** Time for refunds of uncollected bills: an agent that bills its home node directly has about six minutes to collect. */
 const RETURNS_WITHIN_MS = 420_000;
 /** Longer than the maximum life of a request and of a payment. */
 const UNKNOWN_AFTER_MS = 25 * 3_600_000;
 
-/**
- * Asks home nodes for the end and the refund of requests that have ended here; cancels those that are still open there and were cancelled
- * here. `requestId`: only that one, now.
- */
-export async function settleHomeCalls(ctx: SettleContext, requestId: string | null = null): Promise<void> {
-  const calls = await takeOpenHomeCalls(ctx.db, { now: ctx.clock.now(), limit: MAX_AT_ONCE, requestId });
-  const look = (call: OpenHomeCall) =>
-    settle(ctx, call).catch((error) => {
-      if (!(error instanceof GuardedFetchError))
-        ctx.log.warn({ err: error, ...call }, 'settlement of a request with its home node failed');
-    });
-  await Promise.all(calls.map(look));
+/** Asks home nodes for the end and the refund of requests that have ended here. */
+export function startHomeSettlements(ctx: SettleContext, schedule: Schedule): Repeating {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  const slots = createSlots({ most: MOST_AT_ONCE, mostOfKey: MOST_OF_NODE, onError: () => undefined });
+  const look = async () => {
+    const limit = slots.free();
+    if (limit === 0) return;
+    // A node is asked again when all that it was asked has ended.
+    const wanted = { now: ctx.clock.now(), limit, mostOfNode: MOST_OF_NODE, busyNodes: slots.crowded(1) };
+    for (const call of await takeOpenHomeCalls(ctx.db, wanted))
+      slots.run(call.nodeId, () => Promise.race([settleOrLog(ctx, call, signal), stopped]));
+  };
+  schedule.every('settle-home-calls', 2000, look, { look: { sql: HAS_DUE_HOME_CALLS } });
+  return {
+    async stop() {
+      stopping.abort();
+      await schedule.stop();
+      await slots.idle();
+    },
+  };
 }
 
-async function settle(ctx: SettleContext, call: OpenHomeCall): Promise<void> {
+/** Asks the home node of one request, now. */
+export async function settleHomeCall(ctx: SettleContext, requestId: string): Promise<void> {
+  for (const call of await takeOpenHomeCall(ctx.db, requestId, ctx.clock.now())) await settleOrLog(ctx, call);
+}
+
+const settleOrLog = (ctx: SettleContext, call: OpenHomeCall, signal?: AbortSignal): Promise<void> =>
+  settle(ctx, call, signal).catch((error) => {
+    if (!(error instanceof GuardedFetchError || signal?.aborted))
+      ctx.log.warn({ err: error, ...call }, 'settlement of a request with its home node failed');
+  });
+
+/** Cancels a request that is still open at its home node and was cancelled here. */
+async function settle(ctx: SettleContext, call: OpenHomeCall, signal: AbortSignal | undefined): Promise<void> {
   const { home, homeRequestId, requestId, status } = call;
   const path = `/invoke/${encodeURIComponent(homeRequestId)}`;
+  const limits = { timeoutMs: TIMEOUT_MS, ...(signal ? { signal } : {}) };
   const ask = async () => {
-    const response = await askHome(ctx, home, { method: 'GET', path, timeoutMs: TIMEOUT_MS });
+    const response = await askHome(ctx, home, { method: 'GET', path, ...limits });
     if (response.status === 404) await giveUpUnknown(ctx, call);
     const answer = readHomeAnswer(response);
     return answer.kind === 'told' ? answer.record : null;
   };
   let record = await ask();
   if (record && outcomeOf(record) === null && status !== 'completed') {
-    await askHome(ctx, home, { method: 'POST', path: `${path}/cancel`, timeoutMs: TIMEOUT_MS });
+    await askHome(ctx, home, { method: 'POST', path: `${path}/cancel`, ...limits });
     record = await ask();
   }
   if (record && outcomeOf(record)) await noteEnd(ctx, requestId, record);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { payoutNonce } from '../../../src/chain/node-wallet.ts';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
-import { settleHomeCalls } from '../../../src/invocations/remote/settle-home-calls.ts';
+import { settleHomeCall } from '../../../src/invocations/remote/settle-home-calls.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
 import { chunk, progress, result, says, spokenBy } from '../../invocations/stream/support/streaming-agent.ts';
@@ -171,6 +171,38 @@ describe('a home that answers before it is done', () => {
     await untilSettled(home, here);
   });
 
+  it('that hangs is asked about five of its requests at a time, and about all of them in the end', async () => {
+    let working = 0;
+    agent.behave(() => {
+      working += 1;
+    });
+    const calls = await Promise.all(Array.from({ length: 7 }, () => call({}, {})));
+    const ids: string[] = calls.map(({ body }) => body.data.requestId);
+    await expect.poll(() => working).toBe(7);
+    home.proxy.rule((passed) => !!passed.response.destroy());
+    for (const id of ids) await here.request('POST', `/invoke/${id}/cancel`, { key: client.key });
+    for (const id of ids) await untilRead(id, { status: 'cancelled' });
+    const held: Passed[] = [];
+    home.proxy.rule((passed) => passed.path.startsWith('/invoke/req_') && !!held.push(passed));
+    const makeDue = () =>
+      askDatabase(here.databaseUrl, `update home_call set next_look_at = '2020-01-01' where request_id = any($1)`, [
+        ids,
+      ]);
+    await makeDue();
+    await expect.poll(() => held.length).toBe(5);
+    const left = await askDatabase(
+      here.databaseUrl,
+      `select 1 from home_call where request_id = any($1) and next_look_at = '2020-01-01'`,
+      [ids],
+    );
+    expect(left).toHaveLength(2);
+    home.proxy.rule(null);
+    for (const { response } of held) response.destroy();
+    await makeDue();
+    for (const id of ids) expect(await untilRead(id, { cost: '0.00' })).toMatchObject({ refund: '0.05' });
+    await untilSettled(home, here);
+  });
+
   it('is told of a cancellation later when it does not answer', async () => {
     const working = Promise.withResolvers<void>();
     const { requestId } = await invoke(() => working.resolve(), {}, {} as typeof sync);
@@ -182,7 +214,7 @@ describe('a home that answers before it is done', () => {
     });
     expect(await untilRead(requestId, { status: 'cancelled' })).toMatchObject({ cost: '0.05', refundExpected: null });
     home.proxy.rule(null);
-    await settleHomeCalls(here.ctx, requestId);
+    await settleHomeCall(here.ctx, requestId);
     expect(await untilRead(requestId, { cost: '0.00' })).toMatchObject({ refund: '0.05' });
     await untilSettled(home, here);
   });
