@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
 import type { HasListing } from '../search/listing.ts';
 import type { HomeNode, RemoteAgent } from './remote-agent.ts';
@@ -7,6 +7,7 @@ import {
   moveRemoteAccount,
   moveRemoteHome,
   moveRemoteStatus,
+  readRowVersion,
   upsertRemoteRows,
 } from './remote-agent-store.ts';
 
@@ -63,6 +64,9 @@ export const moveToAccount = (tx: Tx, nodeId: string, accountId: string): Promis
 
 /** Records in the caller's transaction that a remote agent has another home node, which reports it from now on. */
 export const moveHome = (tx: Tx, agentId: string, nodeId: string): Promise<void> => moveRemoteHome(tx, agentId, nodeId);
+
+/** Tells whether anything was recorded of an agent between two looks; null: there is no such agent. */
+export const versionOf = (sql: Sql, agentId: string): Promise<string | null> => readRowVersion(sql, agentId);
 
 /** Number of listed agents: of this node, and of each other node. */
 export async function countAgents(ctx: HasListing): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {

@@ -56,6 +56,16 @@ export async function upsertRemoteRows(
   return ids;
 }
 
+/** Changes with every write to an agent's row; null: there is no such agent. */
+export async function readRowVersion(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql.query<{ version: string }>(
+    'read-agent-row-version',
+    'select xmin::text as version from agent where id = $1',
+    [id],
+  );
+  return row?.version ?? null;
+}
+
 /** The given ids that belong to this node or to another one than `nodeId`. */
 export async function listTakenIds(sql: Sql, nodeId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(

@@ -1,12 +1,12 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import { isBoundId } from '../../agents/agent-id.ts';
-import { moveHome, saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
+import { moveHome, saveRemoteAgents, versionOf } from '../../agents/remote/list-remote-agents.ts';
 import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
 import { readRemoteTypes, saveRemoteTypes } from '../../agents/remote/remote-types.ts';
 import type { Tx } from '../../db/sql.ts';
 import { type Entry, isBefore, isSameClaim, nextLook, type Reason } from '../nodes/entry.ts';
 import { addressOf, claimOf } from '../nodes/entry-address.ts';
-import { lockEntries, lockRival, wakeRivals, writeEntry } from '../nodes/entry-store.ts';
+import { lockEntries, lockRival, wakeEntries, wakeRivals, writeEntry } from '../nodes/entry-store.ts';
 import { delistAgent } from '../nodes/list-node.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
 import { findNode, isTelling, lockNode, type NetworkNode } from '../nodes/node-store.ts';
@@ -24,6 +24,8 @@ interface Found {
   readonly registrar: string | null;
   readonly agent: RemoteAgent;
   readonly types: AgentTypes | null;
+  /** What was recorded of the agent before its file was read. */
+  readonly version: string | null;
 }
 
 /** Reads the file behind an agent's entry, and lists the agent or records the reason for ignoring it. */
@@ -45,6 +47,7 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   if (isRefused(ctx, entry)) return 'refused';
   const node = await findNode(ctx.db, entry.baseUrl);
   if (!node?.isListed) return 'unknown_node';
+  const version = await versionOf(ctx.db, entry.agentId);
   const read = await readJson(ctx, { url: addressOf(entry), maxBytes: MAX_BYTES, signal });
   if ('reason' in read) return read.reason;
   const { chainId, address } = ctx.registry;
@@ -52,7 +55,8 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   const judged = judgeAgentFile(read.file, entry, here);
   if (typeof judged === 'string') return judged;
   if (!(await isAtHome(ctx, entry.agentId, node))) return 'other_home';
-  return { registrar: node.registrar, agent: judged, types: await typesOf(ctx, judged, typesTextOf(read.file)) };
+  const types = await typesOf(ctx, judged, typesTextOf(read.file));
+  return { registrar: node.registrar, agent: judged, types, version };
 }
 
 /** An agent is listed without types that this node does not take: its home goes by them, and is asked at each call. */
@@ -82,13 +86,18 @@ async function isAtHome(ctx: NetworkContext, agentId: string, { baseUrl, registr
  * possibly at a new address.
  */
 async function list(ctx: NetworkContext, tx: Tx, entry: AgentsEntry, found: Found): Promise<Ignored | null> {
-  const { registrar, agent, types } = found;
+  const { registrar, agent, types, version } = found;
   const { chainId } = ctx.registry;
   const now = ctx.clock.now();
   const node = await lockNode(tx, entry.baseUrl, 'share');
   if (!node?.isListed) return notListed(ctx, tx, entry, 'unknown_node');
   // The node speaks by another key now: its agents are due again.
   if (node.registrar !== registrar) return null;
+  // The feed told of the agent meanwhile: the file may be older, and is read again.
+  if ((await versionOf(tx, agent.id)) !== version) {
+    await wakeEntries(tx, chainId, [entry.tokenId], now);
+    return null;
+  }
   const rival = await lockRival(tx, chainId, entry);
   const isSameNode = rival?.baseUrl === entry.baseUrl;
   const taken = isSameNode ? 'duplicate' : 'id_taken';

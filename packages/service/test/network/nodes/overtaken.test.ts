@@ -97,3 +97,27 @@ it('a file that was read before the feed told of other types is read again', asy
   await untilSo('its types are shown', async () => (await shown(id)).types !== undefined);
   expect(await shown(id)).toMatchObject({ name: 'Parrot', types });
 });
+
+it('a file that was read before the feed told of a change undoes nothing', async () => {
+  const home = await joinNode('/renamed');
+  const id = otherAgentId();
+  const path = `${home.path}/agents/${id}/registration.json`;
+  const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + path);
+  const file = agentFile({ baseUrl: home.baseUrl, tokenId, id, owner: home.registrar });
+  server.answers.set(path, json(file));
+  await untilSo('it is listed', async () => (await shown(id)) !== undefined);
+  const held = holdAnswers(path);
+  await node.ctx.db.query('', 'update network_entry set next_try_at = $2 where token_id = $1', [
+    tokenId,
+    node.ctx.clock.now(),
+  ]);
+  await untilSo('its file is asked for', async () => held.length > 0);
+  const renamed = { ...file, name: 'Renamed' };
+  home.tell([renamed], 'b');
+  await untilSo('the feed is read', async () => (await shown(id)).name === 'Renamed');
+  server.answers.set(path, json(renamed));
+  const before = server.asked.get(path) ?? 0;
+  give(held, file);
+  await untilSo('its file is read again', async () => (server.asked.get(path) ?? 0) > before);
+  expect((await shown(id)).name).toBe('Renamed');
+});
