@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createOnDemandRun } from '../../lib/concurrency/on-demand-run.ts';
+import { unlessAborted } from '../../lib/concurrency/unless-aborted.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type CheckRoom, type DueAgent, takeDueAgents } from '../agent-store.ts';
 import { type CheckContext, checkAgent } from './check-agents.ts';
@@ -41,7 +42,6 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
   const running = new Map<Promise<void>, DueAgent>();
   const stopping = new AbortController();
   const { signal } = stopping;
-  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   let last: Promise<unknown> = Promise.resolve();
   let isLooking = false;
 
@@ -68,14 +68,15 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
     while (running.size > 0 && !signal.aborted) {
       const isWaiting = begun.length === 0 || running.size >= MOST_AT_ONCE;
       const someEnd: Promise<unknown> = isWaiting ? Promise.race(running.keys()) : Promise.all(begun);
-      await Promise.race([someEnd, stopped, delay(LOOK_AGAIN_MS, undefined, { ref: false })]);
+      const pause = delay(LOOK_AGAIN_MS, undefined, { ref: false, signal }).catch(() => undefined);
+      await Promise.race([someEnd, pause]);
       begun = await begin();
     }
   }
 
   async function run(): Promise<void> {
     const own = await begin();
-    if (isLooking) return void (await Promise.race([Promise.all(own), stopped]));
+    if (isLooking) return unlessAborted(Promise.all(own), signal);
     isLooking = true;
     await look(own).finally(() => {
       isLooking = false;

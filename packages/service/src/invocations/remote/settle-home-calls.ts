@@ -2,6 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createSlots } from '../../lib/concurrency/slots.ts';
+import { unlessAborted } from '../../lib/concurrency/unless-aborted.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { Repeating, Schedule } from '../../queue/schedule.ts';
@@ -30,7 +31,6 @@ const UNKNOWN_AFTER_MS = 25 * 3_600_000;
 export function startHomeSettlements(ctx: SettleContext, schedule: Schedule): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   const slots = createSlots({ most: MOST_AT_ONCE, mostOfKey: MOST_OF_NODE, onError: () => undefined });
   const look = async () => {
     const limit = slots.free();
@@ -38,7 +38,7 @@ export function startHomeSettlements(ctx: SettleContext, schedule: Schedule): Re
     // A node is asked again when all that it was asked has ended.
     const wanted = { now: ctx.clock.now(), limit, mostOfNode: MOST_OF_NODE, busyNodes: slots.crowded(1) };
     for (const call of await takeOpenHomeCalls(ctx.db, wanted))
-      slots.run(call.nodeId, () => Promise.race([settleOrLog(ctx, call, signal), stopped]));
+      slots.run(call.nodeId, () => unlessAborted(settleOrLog(ctx, call, signal), signal));
   };
   schedule.every('settle-home-calls', 2000, look, { look: { sql: HAS_DUE_HOME_CALLS } });
   return {
