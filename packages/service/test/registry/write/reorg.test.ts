@@ -1,6 +1,6 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { isLong } from '../../support/long.ts';
@@ -12,62 +12,29 @@ import { untilIdentity, untilRegistered } from './support/registered.ts';
 import { stockReader } from './support/stock-reader.ts';
 import { newWalletOwner, proveWallet } from './support/wallet-owner.ts';
 
-let local: LocalChain;
-let h: Harness;
-const agents: TestAgent[] = [];
+interface World {
+  readonly local: LocalChain;
+  readonly h: Harness;
+  readonly agents: TestAgent[];
+}
 
-beforeAll(async () => {
-  local = await startLocalChain({ pastStates: 64 });
-  h = await startHarness({ registers: true, env: { CHAIN_RPC_URL: local.rpcUrl } });
-});
-afterAll(async () => {
-  await Promise.all(agents.map((agent) => agent.die()));
-  await h.stop();
-  await local.stop();
-});
-
-it('a reorg that takes registrations back has them sent again: the token ids are corrected, nobody gets two', async () => {
-  const chain = stockReader(local.rpcUrl);
-  const registrar = h.ctx.registrar?.address ?? '';
-  const owner = await h.newAccount();
-  await until(async () => ((await chain.countOf(registrar)) > 0 ? true : null), {
-    timeoutMs: 10_000,
-    firstMs: 20,
-    mostMs: 50,
+/** A node on a chain of its own, whose blocks a test takes back. */
+async function newWorld(finish: (end: () => Promise<void>) => void): Promise<World> {
+  const local = await startLocalChain({ pastStates: 64 });
+  finish(() => local.stop());
+  const h = await startHarness({ registers: true, env: { CHAIN_RPC_URL: local.rpcUrl } });
+  const agents: TestAgent[] = [];
+  finish(async () => {
+    await Promise.all(agents.map((agent) => agent.die()));
+    await h.stop();
   });
-  const start = Number(await h.ctx.usdc.headBlock());
-  const made = await Promise.all(Array.from({ length: 3 }, () => startTestAgent(h, { owner })));
-  agents.push(...made);
-  const before = await Promise.all(made.map(({ id }) => untilRegistered(h, id)));
-  const blocks = Number(await h.ctx.usdc.headBlock()) - start;
-
-  await callChain(local.rpcUrl, 'anvil_rollback', blocks);
-  await callChain(local.rpcUrl, 'evm_increaseTime', 1);
-  const stranger = (await h.newAccount()).address;
-  const taken = await registerOnChain(local.rpcUrl, stranger, 'https://stranger.example');
-  await callChain(local.rpcUrl, 'anvil_mine', `0x${(blocks + 2).toString(16)}`);
-  expect(before.map(({ onChain }) => onChain.tokenId)).toContain(taken);
-
-  const isRight = async () => {
-    const now = await Promise.all(made.map(({ id }) => untilRegistered(h, id)));
-    const right = await Promise.all(
-      now.map(async ({ id, onChain: { tokenId } }) => {
-        const uri = await chain.tokenUri(tokenId).catch(() => '');
-        return tokenId !== taken && uri.endsWith(`/agents/${id}/registration.json`);
-      }),
-    );
-    return right.every(Boolean) ? true : null;
-  };
-  expect(await until(isRight, { timeoutMs: 30_000, firstMs: 100, mostMs: 500 })).toBe(true);
-  expect(await chain.countOf(registrar)).toBe(4);
-  expect((await chain.ownerOf(taken)).toLowerCase()).toBe(stranger);
-}, 90_000);
-
-const rpc = (method: string, ...params: unknown[]) => callChain<string>(local.rpcUrl, method, ...params);
-const head = async () => Number(await rpc('eth_blockNumber'));
+  return { local, h, agents };
+}
 
 /** Lets all be mined that comes of some work, and takes back its blocks: so many, or more if it took more. */
-async function takeBack(depth: number, work: () => Promise<unknown>): Promise<void> {
+async function takeBack({ local }: World, depth: number, work: () => Promise<unknown>): Promise<void> {
+  const rpc = (method: string, ...params: unknown[]) => callChain<string>(local.rpcUrl, method, ...params);
+  const head = async () => Number(await rpc('eth_blockNumber'));
   const before = await head();
   await work();
   while ((await head()) < before + depth) await rpc('anvil_mine', '0x1');
@@ -78,7 +45,7 @@ async function takeBack(depth: number, work: () => Promise<unknown>): Promise<vo
 }
 
 /** The node's index says, row by row, what one says that reads the chain from its start. */
-async function expectFresh(): Promise<void> {
+async function expectFresh({ local, h }: World): Promise<void> {
   const fresh = await newIndex({ client: clientOf(local.rpcUrl, true) });
   const isSame = async () => {
     await fresh.clear();
@@ -92,7 +59,7 @@ async function expectFresh(): Promise<void> {
 }
 
 /** An agent of a proven owner, registered before any of the blocks that are taken back. */
-async function ownedAgent() {
+async function ownedAgent({ h, agents }: World) {
   const owner = await newWalletOwner(h);
   const agent = await startTestAgent(h, { owner });
   agents.push(agent);
@@ -102,42 +69,88 @@ async function ownedAgent() {
 }
 type Owned = Awaited<ReturnType<typeof ownedAgent>>;
 
-async function claim({ id, owner }: Owned): Promise<void> {
+async function claim({ h }: World, { id, owner }: Owned): Promise<void> {
   const { body } = await h.request('POST', `/identity/${id}/claim`, { key: owner.key });
   expect(body.data.state).toBe('claimed');
 }
 
-/** The shallowest and the deepest; what is between them is in the long run. */
-it.each(isLong ? [1, 3, 10] : [1, 10])(
-  'a reorg of %i blocks that takes a registration, a claim and a sale back: the node makes good what it did, and its index is as a fresh one',
-  async (depth) => {
+/** Beside each other: each waits for the node to read the chain and to write to it. */
+describe.concurrent('a reorg', () => {
+  it('that takes registrations back has them sent again: the token ids are corrected, nobody gets two', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { local, h, agents } = await newWorld(onTestFinished);
     const chain = stockReader(local.rpcUrl);
-    const [claimer, seller] = await Promise.all([ownedAgent(), ownedAgent()]);
-    await claim(seller);
-    const buyer = await newWalletOwner(h);
-    const { transfer } = registryActions(local.rpcUrl);
-    let newcomer = '';
-    await takeBack(depth, async () => {
-      const register = async () => {
-        newcomer = (await ownedAgent()).id;
-      };
-      const sell = async () => {
-        await transfer(seller.owner.address, buyer.address, BigInt(seller.tokenId));
-        await untilIdentity(h, seller.id, ({ frozen }) => frozen);
-      };
-      await Promise.all([register(), claim(claimer), sell()]);
+    const registrar = h.ctx.registrar?.address ?? '';
+    const owner = await h.newAccount();
+    await until(async () => ((await chain.countOf(registrar)) > 0 ? true : null), {
+      timeoutMs: 10_000,
+      firstMs: 20,
+      mostMs: 50,
     });
-    const isRegistered = async () => {
-      const { onChain } = await untilRegistered(h, newcomer);
-      const uri = await chain.tokenUri(onChain.tokenId).catch(() => '');
-      return uri.endsWith(`/agents/${newcomer}/registration.json`);
+    const start = Number(await h.ctx.usdc.headBlock());
+    const made = await Promise.all(Array.from({ length: 3 }, () => startTestAgent(h, { owner })));
+    agents.push(...made);
+    const before = await Promise.all(made.map(({ id }) => untilRegistered(h, id)));
+    const blocks = Number(await h.ctx.usdc.headBlock()) - start;
+
+    await callChain(local.rpcUrl, 'anvil_rollback', blocks);
+    await callChain(local.rpcUrl, 'evm_increaseTime', 1);
+    const stranger = (await h.newAccount()).address;
+    const taken = await registerOnChain(local.rpcUrl, stranger, 'https://stranger.example');
+    await callChain(local.rpcUrl, 'anvil_mine', `0x${(blocks + 2).toString(16)}`);
+    expect(before.map(({ onChain }) => onChain.tokenId)).toContain(taken);
+
+    const isRight = async () => {
+      const now = await Promise.all(made.map(({ id }) => untilRegistered(h, id)));
+      const right = await Promise.all(
+        now.map(async ({ id, onChain: { tokenId } }) => {
+          const uri = await chain.tokenUri(tokenId).catch(() => '');
+          return tokenId !== taken && uri.endsWith(`/agents/${id}/registration.json`);
+        }),
+      );
+      return right.every(Boolean) ? true : null;
     };
-    await untilSo('the agent is registered again', isRegistered, 20_000);
-    const isGiven = async () => (await chain.ownerOf(claimer.tokenId)).toLowerCase() === claimer.owner.address;
-    await untilSo('the token is given away again', isGiven, 20_000);
-    await untilIdentity(h, claimer.id, ({ onChain }) => onChain?.custody === 'owner');
-    expect(await untilIdentity(h, seller.id, ({ frozen }) => !frozen)).toMatchObject({ owner: seller.owner.address });
-    await expectFresh();
-  },
-  90_000,
-);
+    expect(await until(isRight, { timeoutMs: 30_000, firstMs: 100, mostMs: 500 })).toBe(true);
+    expect(await chain.countOf(registrar)).toBe(4);
+    expect((await chain.ownerOf(taken)).toLowerCase()).toBe(stranger);
+  }, 90_000);
+
+  /** The shallowest and the deepest; what is between them is in the long run. */
+  it.for(isLong ? [1, 3, 10] : [1, 10])(
+    'of %i blocks that takes a registration, a claim and a sale back: the node makes good what it did, and its index is as a fresh one',
+    { timeout: 90_000 },
+    async (depth, { expect, onTestFinished }) => {
+      const world = await newWorld(onTestFinished);
+      const { local, h } = world;
+      const chain = stockReader(local.rpcUrl);
+      const [claimer, seller] = await Promise.all([ownedAgent(world), ownedAgent(world)]);
+      await claim(world, seller);
+      const buyer = await newWalletOwner(h);
+      const { transfer } = registryActions(local.rpcUrl);
+      let newcomer = '';
+      await takeBack(world, depth, async () => {
+        const register = async () => {
+          newcomer = (await ownedAgent(world)).id;
+        };
+        const sell = async () => {
+          await transfer(seller.owner.address, buyer.address, BigInt(seller.tokenId));
+          await untilIdentity(h, seller.id, ({ frozen }) => frozen);
+        };
+        await Promise.all([register(), claim(world, claimer), sell()]);
+      });
+      const isRegistered = async () => {
+        const { onChain } = await untilRegistered(h, newcomer);
+        const uri = await chain.tokenUri(onChain.tokenId).catch(() => '');
+        return uri.endsWith(`/agents/${newcomer}/registration.json`);
+      };
+      await untilSo('the agent is registered again', isRegistered, 20_000);
+      const isGiven = async () => (await chain.ownerOf(claimer.tokenId)).toLowerCase() === claimer.owner.address;
+      await untilSo('the token is given away again', isGiven, 20_000);
+      await untilIdentity(h, claimer.id, ({ onChain }) => onChain?.custody === 'owner');
+      expect(await untilIdentity(h, seller.id, ({ frozen }) => !frozen)).toMatchObject({ owner: seller.owner.address });
+      await expectFresh(world);
+    },
+  );
+});
