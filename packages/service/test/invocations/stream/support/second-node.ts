@@ -20,6 +20,7 @@ import {
   startHarness,
 } from '../../../support/harness.ts';
 import { NODE_CHILD } from '../../../support/node-cluster.ts';
+import type { Finish } from './sse-client.ts';
 
 /** What all processes of one node have in common. */
 const secrets = { SECRET_KEY: randomBytes(32).toString('hex'), SETTLEMENT_PRIVATE_KEY: generatePrivateKey() };
@@ -52,11 +53,11 @@ const joined = (baseUrl: string): JoinedNode => ({
   request: (method, path, options) => send(baseUrl, method, path, options),
 });
 
-/** A second process of the same node, in this one; stopped when the test ends. */
+/** A second process of the same node, in this one. `finish`: takes what is to be done in the end; default: when the test ends. */
 export async function joinNode(
   h: Harness,
   env: Record<string, string> = {},
-  options: Pick<HarnessOptions, 'ownClock' | 'log'> = {},
+  { finish = onTestFinished, ...options }: Pick<HarnessOptions, 'ownClock' | 'log'> & { readonly finish?: Finish } = {},
 ): Promise<JoinedNode & Pick<RunningNode, 'stop' | 'ctx'>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-second-'));
   const node = await startNode({
@@ -69,7 +70,7 @@ export async function joinNode(
     await node.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  onTestFinished(stop);
+  finish(stop);
   return { ...joined(node.baseUrl), ctx: node.ctx, stop };
 }
 
@@ -84,7 +85,7 @@ export interface MortalNode extends JoinedNode {
 export async function startMortalNode(
   h: Harness,
   env: Record<string, string> = {},
-  finish: typeof onTestFinished = onTestFinished,
+  finish: Finish = onTestFinished,
 ): Promise<MortalNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-mortal-'));
   const child = fork(await bundled(NODE_CHILD), {

@@ -22,15 +22,18 @@ export interface OpenStream {
 
 export const terminalTypes = ['invocation.completed', 'invocation.failed', 'invocation.cancelled'];
 
+/** Takes what is to be done when a test ends; for a test that runs beside others, from its context. */
+export type Finish = (end: Parameters<typeof onTestFinished>[0]) => void;
+
 /** Opens a stream over real HTTP. What a test leaves open is hung up when it ends. */
 export async function openSse(
   host: { baseUrl: string },
   method: string,
   path: string,
-  options: RequestOptions = {},
+  { finish = onTestFinished, ...options }: RequestOptions & { readonly finish?: Finish } = {},
 ): Promise<OpenStream> {
   const hangUp = new AbortController();
-  onTestFinished(() => hangUp.abort());
+  finish(() => hangUp.abort());
   const response = await fetch(host.baseUrl + path, {
     method,
     signal: hangUp.signal,
