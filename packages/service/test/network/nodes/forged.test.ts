@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { newAgentId } from '../../../src/agents/agent-id.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -18,7 +18,11 @@ const wellKnown = '/.well-known/agent-network.json';
 beforeAll(async () => {
   server = await startHostileServer();
   const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
-  node = await startHarness({ followsRegistry: true, log, env: { NETWORK_REFUSED: `${server.origin}/refused` } });
+  node = await startHarness({
+    followsRegistry: true,
+    log,
+    env: { REGISTRY_POLL_MS: '100', NETWORK_REFUSED: `${server.origin}/refused` },
+  });
   good = await listGoodNode('/good');
 });
 afterAll(async () => {
@@ -44,6 +48,17 @@ async function fateOf(tokenId: string): Promise<string> {
   const told = () => lines.find((line) => JSON.parse(line).tokenId === tokenId && JSON.parse(line).reason);
   await untilSo(`the log tells of ${tokenId}`, async () => told() !== undefined);
   return JSON.parse(told() ?? '{}').reason;
+}
+
+/** Registers an entry. Its file is waited for, should the node look before the test knows the token that stands in it. */
+async function announceFile(path: string, owner: string, answerOf: (tokenId: string) => Answer): Promise<string> {
+  const put = Promise.withResolvers<Answer>();
+  server.answers.set(path, async (message, response) => (await put.promise)(message, response));
+  const tokenId = await registerOnChain(node.rpcUrl, owner, server.origin + path);
+  const answer = answerOf(tokenId);
+  server.answers.set(path, answer);
+  put.resolve(answer);
+  return tokenId;
 }
 
 async function counted(reason: string): Promise<number> {
@@ -103,32 +118,32 @@ const nodeCases: [reason: string, answer: (file: NodeFile) => Answer][] = [
   ],
 ];
 
-describe('a file of a node', () => {
-  it.concurrent.each(nodeCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
+describe.concurrent('a file of a node', () => {
+  it.for(nodeCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
     'that is %s is ignored, with the reason in the log and a counter',
-    async (name, reason, answer) => {
+    async ([name, reason, answer], { expect }) => {
       const path = `/${name.replace(/\W+/g, '-')}`;
       const baseUrl = server.origin + path;
-      const tokenId = await registerOnChain(node.rpcUrl, newOwner(), baseUrl + wellKnown);
-      server.answers.set(path + wellKnown, answer(nodeFile({ baseUrl, tokenId })));
+      const answerOf = (tokenId: string) => answer(nodeFile({ baseUrl, tokenId }));
+      const tokenId = await announceFile(path + wellKnown, newOwner(), answerOf);
       expect(await fateOf(tokenId)).toBe(reason);
       expect(await counted(reason)).toBeGreaterThan(0);
       expect(await seenBy(node, baseUrl)).toBeNull();
     },
   );
 
-  it.concurrent('at a private address is never fetched', async () => {
+  it('at a private address is never fetched', async ({ expect }) => {
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), `http://169.254.169.254${wellKnown}`);
     expect(await fateOf(tokenId)).toBe('private_address');
   });
 
-  it.concurrent('of a node that the operator refuses is never fetched', async () => {
+  it('of a node that the operator refuses is never fetched', async ({ expect }) => {
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), `${server.origin}/refused${wellKnown}`);
     expect(await fateOf(tokenId)).toBe('refused');
     expect(server.asked.get(`/refused${wellKnown}`)).toBeUndefined();
   });
 
-  it.concurrent('counts for the first token that it names; a copy of the entry is ignored', async () => {
+  it('counts for the first token that it names; a copy of the entry is ignored', async ({ expect }) => {
     const copy = await registerOnChain(node.rpcUrl, newOwner(), good.baseUrl + wellKnown);
     expect(await fateOf(copy)).toBe('other_token');
     const file = nodeFile(good);
@@ -148,7 +163,7 @@ describe('a file of a node', () => {
     expect((await seenBy(node, good.baseUrl)).status).toBe('online');
   });
 
-  it.concurrent('of no kind of ours, or in another spelling, is left alone', async () => {
+  it('of no kind of ours, or in another spelling, is left alone', async ({ expect }) => {
     const spelling = `${server.origin}/./good${wellKnown}`.replace('127.0.0.1', '127.1');
     for (const uri of ['ipfs://abc', 'https://example.com/agent.json', spelling, '']) {
       const tokenId = await registerOnChain(node.rpcUrl, newOwner(), uri);
@@ -189,30 +204,28 @@ const agentCases: [reason: string, answer: (file: AgentFile) => Answer][] = [
   ['bad_file', (file) => json(agentPart(file, { createdAt: 'yesterday' }))],
 ];
 
-describe('a file of an agent', () => {
-  async function announce(id: string, owner = good.registrar) {
+describe.concurrent('a file of an agent', () => {
+  async function announce(id: string, answerOf: (file: AgentFile) => Answer = json, owner = good.registrar) {
     const path = `/good/agents/${id}/registration.json`;
-    const tokenId = await registerOnChain(node.rpcUrl, owner, server.origin + path);
-    const file = agentFile({ ...good, tokenId, id, owner });
-    return { tokenId, path, file };
+    const fileOf = (tokenId: string) => agentFile({ ...good, tokenId, id, owner });
+    const tokenId = await announceFile(path, owner, (token) => answerOf(fileOf(token)));
+    return { tokenId, path, file: fileOf(tokenId) };
   }
 
-  it.concurrent.each(agentCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
+  it.for(agentCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
     'that is %s is ignored, with the reason in the log and a counter',
-    async (_name, reason, answer) => {
+    async ([, reason, answer], { expect }) => {
       const id = otherAgentId();
-      const { tokenId, path, file } = await announce(id, newOwner());
-      server.answers.set(path, answer(file));
+      const { tokenId } = await announce(id, answer, newOwner());
       expect(await fateOf(tokenId)).toBe(reason);
       expect(await counted(reason)).toBeGreaterThan(0);
       expect((await node.request('GET', `/agents/${id}`)).status).toBe(404);
     },
   );
 
-  it.concurrent('with the id of an agent of ours, or of another node that was first, is ignored', async () => {
+  it('with the id of an agent of ours, or of another node that was first, is ignored', async ({ expect }) => {
     const agent: TestAgent = await startTestAgent(node);
-    const { tokenId, path, file } = await announce(agent.id);
-    server.answers.set(path, json(file));
+    const { tokenId } = await announce(agent.id);
     expect(await fateOf(tokenId)).toBe('id_taken');
     expect((await node.request('GET', `/agents/${agent.id}`)).body.data).toMatchObject({
       name: 'Test agent',
@@ -221,18 +234,17 @@ describe('a file of an agent', () => {
     await agent.die();
   });
 
-  it.concurrent('of a node that is not listed is never fetched', async () => {
+  it('of a node that is not listed is never fetched', async ({ expect }) => {
     const path = `/nobody/agents/${otherAgentId()}/registration.json`;
     const tokenId = await registerOnChain(node.rpcUrl, newOwner(), server.origin + path);
     expect(await fateOf(tokenId)).toBe('unknown_node');
     expect(server.asked.get(path)).toBeUndefined();
   });
 
-  it.concurrent('is believed about the owner while the registrar has the token, and then only as the chain says', async () => {
+  it('is believed about the owner while the registrar has the token, and then only as the chain says', async () => {
     const id = otherAgentId();
     const [owner, buyer] = [newOwner(), newOwner()];
-    const { tokenId, path, file } = await announce(id);
-    server.answers.set(path, json(agentPart(file, { owner })));
+    const { tokenId, path, file } = await announce(id, (file) => json(agentPart(file, { owner })));
     const shown = async () => (await node.request('GET', `/agents/${id}`)).body.data?.owner;
     await untilSo('it is listed', async () => (await shown()) === owner);
     await registryActions(node.rpcUrl).transfer(good.registrar, buyer, BigInt(tokenId));
@@ -240,10 +252,9 @@ describe('a file of an agent', () => {
     await untilSo('the buyer is the owner', async () => (await shown()) === buyer);
   });
 
-  it.concurrent('that was good stays while it cannot be read, and goes with its token', async () => {
+  it('that was good stays while it cannot be read, and goes with its token', async ({ expect }) => {
     const id = otherAgentId();
-    const { tokenId, path, file } = await announce(id);
-    server.answers.set(path, json(file));
+    const { tokenId, path } = await announce(id);
     const status = async () => (await node.request('GET', `/agents/${id}`)).status;
     await untilSo('it is listed', async () => (await status()) === 200);
     server.answers.set(path, json({}, 500));
@@ -256,25 +267,25 @@ describe('a file of an agent', () => {
   });
 });
 
-describe('the id of an agent', () => {
+describe.concurrent('the id of an agent', () => {
   const pathOf = (base: string, id: string) => `${base}/agents/${id}/registration.json`;
   const serve = (base: string, file: AgentFile) => server.answers.set(pathOf(base, file.agentNetwork.id), json(file));
   const endpointAt = async (at: Harness, id: string) => (await at.request('GET', `/agents/${id}`)).body.data?.endpoint;
   /** Has the registrar of a listed node register an agent there. */
-  async function list(base: string, home: typeof good, id: string, idSalt?: string) {
-    const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + pathOf(base, id));
-    serve(
-      base,
-      agentFile({ ...home, tokenId, id, owner: home.registrar, ...(idSalt === undefined ? {} : { idSalt }) }),
+  const list = (base: string, home: typeof good, id: string, idSalt?: string) => {
+    const salted = idSalt === undefined ? {} : { idSalt };
+    return announceFile(pathOf(base, id), home.registrar, (tokenId) =>
+      json(agentFile({ ...home, tokenId, id, owner: home.registrar, ...salted })),
     );
-    return tokenId;
-  }
+  };
   const boundTo = (registrar: string) => {
     const { id, idSalt } = newAgentId(registrar, new Date());
     return { id, idSalt: idSalt?.toString('hex') ?? '' };
   };
 
-  it.concurrent('stays with its home when an older token is pointed at it later; a node that reads all anew sees the same', async () => {
+  it('stays with its home when an older token is pointed at it later; a node that reads all anew sees the same', async ({
+    expect,
+  }) => {
     const evil = await listGoodNode('/older');
     const old = await registerOnChain(node.rpcUrl, evil.registrar, 'https://example.com/nothing');
     const id = otherAgentId();
@@ -291,7 +302,7 @@ describe('the id of an agent', () => {
     await fresh.stop();
   });
 
-  it.concurrent('is taken by nobody who only was first on chain, with its salt and all', async () => {
+  it('is taken by nobody who only was first on chain, with its salt and all', async ({ expect }) => {
     const evil = await listGoodNode('/squat');
     const { id, idSalt } = boundTo(good.registrar);
     const squat = await list('/squat', evil, id, idSalt);
@@ -301,7 +312,7 @@ describe('the id of an agent', () => {
     await untilSo('its home lists it', async () => (await endpointAt(node, id)) === `${good.baseUrl}/invoke/${id}`);
   });
 
-  it.concurrent('goes nowhere when the owner of its token points that at another node', async () => {
+  it('goes nowhere when the owner of its token points that at another node', async ({ expect }) => {
     const evil = await listGoodNode('/buyer');
     const { id, idSalt } = boundTo(good.registrar);
     const token = await list('/good', good, id, idSalt);
@@ -314,7 +325,9 @@ describe('the id of an agent', () => {
     expect(await endpointAt(node, id)).toBeUndefined();
   });
 
-  it.concurrent('is not proven by a token that the home once held, and that others made point to their node', async () => {
+  it('is not proven by a token that the home once held, and that others made point to their node', async ({
+    expect,
+  }) => {
     const [base, buyer] = ['/returned', newOwner()];
     const baseUrl = server.origin + base;
     const nodeToken = await registerOnChain(node.rpcUrl, good.registrar, 'https://example.com/an-agent');
@@ -329,7 +342,7 @@ describe('the id of an agent', () => {
     expect(await fateOf(taken)).toBe('other_home');
   });
 
-  it.concurrent('follows its home to another address', async () => {
+  it('follows its home to another address', async () => {
     const home = await listGoodNode('/before');
     const { id, idSalt } = boundTo(home.registrar);
     const token = await list('/before', home, id, idSalt);
