@@ -121,15 +121,9 @@ describe('a node that joins', () => {
   });
 });
 
-/** Nodes that misbehave from here on, beside all that follows. */
-let misbehaving: Promise<Joined[]>;
-
-describe('the feed of another node', () => {
-  beforeAll(() => {
-    misbehaving = Promise.all(misbehaviours.map(([name, feed]) => joinNode(`/${name.replace(/\W+/g, '-')}`, feed)));
-  });
-
-  it('is taken over for agents whose entry was checked, and of no others', async () => {
+/** Beside each other: a node that never ends a page is offline after three time-outs. */
+describe.concurrent('the feed of another node', () => {
+  it('is taken over for agents whose entry was checked, and of no others', async ({ expect }) => {
     const home = await joinNode('/plain', page([], 'a'));
     const { id, file } = await joinAgent(home);
     const unknown = otherAgentId();
@@ -151,7 +145,9 @@ describe('the feed of another node', () => {
     expect((await node.request('GET', `/agents/${unknown}`)).status).toBe(404);
   });
 
-  it('is not believed when it contradicts the chain or is out of bounds; the agent stays as it was', async () => {
+  it('is not believed when it contradicts the chain or is out of bounds; the agent stays as it was', async ({
+    expect,
+  }) => {
     const home = await joinNode('/liar', page([], 'a'));
     const { id, file } = await joinAgent(home);
     const other = await joinAgent(home);
@@ -161,7 +157,9 @@ describe('the feed of another node', () => {
     expect((await shown(id)).name).toBe('Parrot');
   });
 
-  it('has schemas in files of agents only, which are held to the limits of our own: an agent is listed without any that break them', async () => {
+  it('has schemas in files of agents only, which are held to the limits of our own: an agent is listed without any that break them', async ({
+    expect,
+  }) => {
     const home = await joinNode('/typed', page([], 'a'));
     const { id, file } = await joinAgent(home);
     let version = 0;
@@ -197,7 +195,7 @@ describe('the feed of another node', () => {
     }
   });
 
-  it('says when the clock of a node is wrong: nothing of it is later than now', async () => {
+  it('says when the clock of a node is wrong: nothing of it is later than now', async ({ expect }) => {
     const home = await joinNode('/future', page([], 'a'));
     const { id, file } = await joinAgent(home);
     home.tell(
@@ -243,11 +241,12 @@ const misbehaviours: [string, Answer][] = [
   ['hands out a cursor that no table takes', page([], 'a\u0000')],
 ];
 
-describe('a node that misbehaves', () => {
-  it('keeps no other waiting, and is offline until it mends', async () => {
+describe.concurrent('a node that misbehaves', () => {
+  it('keeps no other waiting, and is offline until it mends', async ({ expect }) => {
+    const misbehaving = misbehaviours.map(([name, feed]) => joinNode(`/${name.replace(/\W+/g, '-')}`, feed));
     const fine = await joinNode('/fine', page([], 'a'));
     const { id, file } = await joinAgent(fine);
-    const bad = await misbehaving;
+    const bad = await Promise.all(misbehaving);
     for (let nth = 0; nth < 5; nth++) {
       fine.tell(page([{ ...file, name: `Change ${nth}` }], `c${nth}`));
       const tookMs = await untilSo('the change is shown', async () => (await shown(id)).name === `Change ${nth}`);
