@@ -48,7 +48,7 @@ export interface Entry {
   /** Block since which the token points there. */
   readonly uriBlock: bigint;
   readonly uriIndex: number;
-  /** Holder of the token when its URI was written. */
+  /** Key that wrote the URI. */
   readonly uriBy: string;
   readonly state: 'new' | 'listed' | 'ignored';
   readonly reason: Reason | null;

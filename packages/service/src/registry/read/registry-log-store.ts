@@ -47,7 +47,7 @@ export async function listLogsOf(tx: Tx, chainId: number, tokenIds: readonly big
   return rows.map((row) => ({ ...row, tokenId: BigInt(row.tokenId) }));
 }
 
-/** The first log of a URI, and the token's holder at that time. */
+/** The first log of a URI, and the key that wrote it: the registrant, or for a later URI the token's holder at that time. */
 export interface FirstNaming {
   readonly uri: string;
   readonly by: string;
@@ -61,7 +61,8 @@ export async function findFirstNaming(sql: Sql, chainId: number, ending: string)
         select o.value from registry_log o
          where (o.chain_id, o.token_id) = (l.chain_id, l.token_id) and o.kind = 'owner'
            and (o.block_number, o.log_index) < (l.block_number, l.log_index)
-         order by o.block_number desc, o.log_index desc limit 1) as by
+         order by case l.kind when 'registered' then o.block_number else -o.block_number end,
+                  case l.kind when 'registered' then o.log_index else -o.log_index end limit 1) as by
        from registry_log l
       where l.chain_id = $1 and right(l.value, 56) = $2 and l.kind in ('registered', 'uri')
         and l.value like '%/registration.json' and l.value like 'http%'

@@ -31,7 +31,7 @@ export interface RegistryToken {
   /** Block of the log that set the current URI. */
   readonly uriBlock: bigint;
   readonly uriIndex: number;
-  /** Holder of the token when the URI was last written: the URI is a statement of that key, whoever holds the token now. */
+  /** Key that last wrote the URI: the registrant, later the holder of that time. The URI is its statement, whoever holds the token now. */
   readonly uriBy: string;
   /** Payment address; null: none. A transfer clears it. */
   readonly wallet: string | null;
@@ -65,8 +65,13 @@ function changeOf(token: RegistryToken, log: RegistryLog): Partial<RegistryToken
   }
 }
 
-function uriAfter(token: RegistryToken, { value, fault, block, index }: RegistryLog): Partial<RegistryToken> {
-  const written = { uri: value, uriFault: fault, uriBy: token.owner };
+/**
+ * The published registry logs a registration after the new token was received, and a receiving contract may have given it away by then: the
+ * first owner wrote the URI.
+ */
+function uriAfter(token: RegistryToken, { kind, value, fault, block, index }: RegistryLog): Partial<RegistryToken> {
+  const uriBy = kind === 'registered' ? token.registeredBy : token.owner;
+  const written = { uri: value, uriFault: fault, uriBy };
   return value === token.uri ? written : { ...written, uriBlock: block, uriIndex: index };
 }
 
