@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Config } from '../config.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
@@ -50,7 +50,7 @@ export async function listen(
     if (hasSeveralHosts((env as HttpBindings).incoming)) return refusal(invalid('Host', 'is given more than once'));
     return serving ? serving(request, env) : refusal(new AppError('UNAVAILABLE', 'The node is starting.'));
   };
-  const listener: Listener = getRequestListener(watched(answer, watch));
+  const listener: Listener = getRequestListener(watched(answer, watch), { errorHandler: refuseUnread });
   let admitted = listener;
   const serverOptions = {
     maxHeaderSize: 32 * 1024,
@@ -58,6 +58,8 @@ export async function listen(
     requestTimeout: 60_000,
     connectionsCheckingInterval: 5000,
     keepAliveTimeout: 65_000,
+    // A request without Host is refused below, with a body.
+    requireHostHeader: false,
   };
   const server = createServer(
     serverOptions,
@@ -110,8 +112,18 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
+/** Answers a request whose target and Host make no URL. */
+function refuseUnread(error: unknown): Response {
+  if (!(error instanceof RequestError)) return refusal(error);
+  return refusal(
+    error.message === 'Missing host header'
+      ? invalid('Host', 'is missing')
+      : invalid('request', 'has no valid URL and Host'),
+  );
+}
+
 /** Ends the connection: what else it brings cannot be trusted, or finds nothing yet. */
-function refusal(error: AppError): Response {
+function refusal(error: unknown): Response {
   const { status, headers, body } = toErrorAnswer(error, '');
   return new Response(JSON.stringify(body), {
     status,

@@ -40,8 +40,10 @@ function requireKept(text: string): void {
   throw invalid(path || 'body', `is ${shown}, which a double cannot keep: send it as a string`);
 }
 
-/** The usual causes: another type of body, or one that was cut off. */
+/** The usual causes: a compressed body, another type of body, or one that was cut off. */
 function whyNot(request: Request, error: unknown): string {
+  const encoding = request.headers.get('content-encoding')?.trim() ?? '';
+  if (!/^(identity)?$/i.test(encoding)) return ': send it without a Content-Encoding';
   const type = request.headers.get('content-type')?.split(';')[0]?.trim() ?? '';
   if (/^(multipart\/|text\/|application\/x-www-form-urlencoded$)/.test(type))
     return `: send application/json instead of ${type}`;

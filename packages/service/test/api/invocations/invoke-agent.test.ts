@@ -241,6 +241,11 @@ describe('the usual mistakes are answered with what to do', () => {
       { 'content-type': 'application/x-www-form-urlencoded' },
       'Invalid request: body is not valid JSON: send application/json instead of application/x-www-form-urlencoded.',
     ],
+    [
+      '\u001f\u008b',
+      { ...json, 'content-encoding': 'gzip' },
+      'Invalid request: body is not valid JSON: send it without a Content-Encoding.',
+    ],
     ['{}', json, 'Invalid request: task is missing: send a string.'],
     [
       '{"tsk":"x"}',

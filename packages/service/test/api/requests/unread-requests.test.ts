@@ -78,6 +78,18 @@ it('a request with several Host headers is refused, and ends its connection: a p
   expect(statusesIn(await sendRaw(Number(port), [smuggled]))).toEqual([400]);
 });
 
+it.each([
+  ['no Host', 'GET /livez HTTP/1.1', 'Host is missing'],
+  ['no Host in HTTP/1.0', 'GET /livez HTTP/1.0', 'Host is missing'],
+  ['a Host that is none', 'GET /livez HTTP/1.1\r\nHost: a b', 'request has no valid URL and Host'],
+  ['a backslash in its path', 'GET /\\livez HTTP/1.1\r\nHost: a', 'request has no valid URL and Host'],
+  ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a', 'request has no valid URL and Host'],
+])('a request with %s is refused with the reason', async (_what, head, reason) => {
+  const refused = await sendRaw(Number(new URL(h.baseUrl).port), [`${head}\r\n\r\n`]);
+  expect(statusesIn(refused)).toEqual([400]);
+  expect(refused).toContain(`"message":"Invalid request: ${reason}."`);
+});
+
 describe('a request that does not arrive in time', () => {
   it.each([
     ['in its headers', () => 'POST / HTTP/1.1\r\nHost: x\r\nX-Pay'],
