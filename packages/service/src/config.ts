@@ -13,6 +13,7 @@ import {
   readPaymentLimits,
 } from './config-payments.ts';
 import { readTracing } from './config-tracing.ts';
+import { problemText } from './lib/json/problem-text.ts';
 import type { LogLevel } from './lib/log/log.ts';
 import { type AddressRanges, parseAddressRanges } from './lib/net/address-ranges.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
@@ -175,7 +176,7 @@ function requireExplicit(env: Env, wrong: ReadonlySet<string>): void {
 
 /** Validates the label as other nodes do. */
 function labelOf(text: string): string {
-  const parsed = nameText(64).min(1).safeParse(text);
+  const parsed = nameText(64).min(1).safeParse(text, { error: problemText });
   if (!parsed.success) throw new ConfigError(`NODE_LABEL ${parsed.error.issues[0]?.message}.`);
   return parsed.data;
 }

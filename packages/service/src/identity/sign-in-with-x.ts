@@ -2,6 +2,7 @@ import { SIGN_IN_WITH_X, SignInWithX } from '@agent-network/contracts/payments/s
 import type { NodeIdentity } from '../chain/chain-info.ts';
 import type { Records } from '../db/records.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
+import { problemText } from '../lib/json/problem-text.ts';
 import { newNonce } from './challenges/challenge-id.ts';
 import { useOnce } from './challenges/challenge-store.ts';
 import { SIGNED_WITHIN_MS, signInProblem, signInWithXText } from './challenges/sign-in-with-x-text.ts';
@@ -61,7 +62,9 @@ export async function useSignIn(
 }
 
 function read(header: string): SignInWithX {
-  const parsed = SignInWithX.safeParse(parseJson(Buffer.from(header, 'base64').toString('utf8')));
+  const parsed = SignInWithX.safeParse(parseJson(Buffer.from(header, 'base64').toString('utf8')), {
+    error: problemText,
+  });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalid([HEADER, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is malformed');

@@ -1,4 +1,5 @@
 import { AgentSearch, type AgentSortField } from '@agent-network/contracts/agents/agent-search';
+import { problemText } from '../../lib/json/problem-text.ts';
 
 /** Fields of the form, as they stand in the address of a list. */
 const fields = ['q', 'capability', 'maxPrice', 'minReputation', 'online', 'verified', 'sort', 'cursor'] as const;
@@ -49,19 +50,22 @@ export type ExploreQuery =
 export function exploreQuery(params: ExploreParams): ExploreQuery {
   const { q, capability, maxPrice, minReputation, online, verified, cursor } = params;
   const by = sorts.find(({ value }) => value === (params.sort ?? ''))?.by ?? null;
-  const parsed = AgentSearch.safeParse({
-    query: {
-      ...(q === undefined ? {} : { text: q }),
-      ...(capability === undefined ? {} : { capabilities: { all: [capability] } }),
-      ...(maxPrice === undefined ? {} : { rates: { perRequest: { max: maxPrice } } }),
-      ...(minReputation === undefined ? {} : { reputation: { min: Number(minReputation) } }),
-      ...(online === undefined ? {} : { online: true }),
-      ...(verified === undefined ? {} : { verified: true }),
+  const parsed = AgentSearch.safeParse(
+    {
+      query: {
+        ...(q === undefined ? {} : { text: q }),
+        ...(capability === undefined ? {} : { capabilities: { all: [capability] } }),
+        ...(maxPrice === undefined ? {} : { rates: { perRequest: { max: maxPrice } } }),
+        ...(minReputation === undefined ? {} : { reputation: { min: Number(minReputation) } }),
+        ...(online === undefined ? {} : { online: true }),
+        ...(verified === undefined ? {} : { verified: true }),
+      },
+      ...(by === null ? {} : { sort: [by] }),
+      ...(cursor === undefined ? {} : { cursor }),
+      limit: PER_PAGE,
     },
-    ...(by === null ? {} : { sort: [by] }),
-    ...(cursor === undefined ? {} : { cursor }),
-    limit: PER_PAGE,
-  });
+    { error: problemText },
+  );
   if (parsed.success) return { isGood: true, search: parsed.data };
   const problems = parsed.error.issues.map(
     ({ path, message }) => `${labels[String(path[1] ?? path[0])] ?? String(path[0] ?? 'The address')}: ${message}`,

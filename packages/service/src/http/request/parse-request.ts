@@ -1,6 +1,6 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { invalidFields, type Problem } from '../../lib/app-error.ts';
-import { problemText } from './problem-text.ts';
+import { problemsOf, problemText } from '../../lib/json/problem-text.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 interface Raw {
@@ -17,8 +17,7 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
     if (!schema) return undefined;
     const parsed = schema.safeParse(value, { error: problemText });
     if (parsed.success) return parsed.data;
-    for (const { path, message } of parsed.error.issues)
-      problems.push({ path: path.map(String).join('.') || 'body', message });
+    problems.push(...problemsOf(parsed.error, 'body'));
     return undefined;
   };
   const given: Record<string, string> = {};

@@ -10,6 +10,7 @@ import {
 import type { ChannelConfig } from '../../chain/channels/channel-digests.ts';
 import type { Authorization } from '../../chain/signatures/authorization.ts';
 import { invalid } from '../../lib/app-error.ts';
+import { problemText } from '../../lib/json/problem-text.ts';
 
 /** A payment as shown by the client; both x402 versions in one form. */
 export interface ShownPayment {
@@ -94,7 +95,7 @@ function readV2(header: string, onMalformed?: () => void): Shown {
 }
 
 function readExact(decoded: unknown): ShownPayment {
-  const parsed = PaymentPayloadV2.safeParse(decoded);
+  const parsed = PaymentPayloadV2.safeParse(decoded, { error: problemText });
   if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
   const { accepted, payload, extensions } = parsed.data;
   const { scheme, network } = accepted;
@@ -103,7 +104,7 @@ function readExact(decoded: unknown): ShownPayment {
 }
 
 function readVoucher(decoded: unknown): ShownVoucher {
-  const parsed = ChannelPayloadV2.safeParse(decoded);
+  const parsed = ChannelPayloadV2.safeParse(decoded, { error: problemText });
   if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
   const { accepted, payload, extensions } = parsed.data;
   const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
@@ -150,7 +151,7 @@ function toDeposit({ type, deposit }: ChannelPayload): ShownVoucher['deposit'] {
 }
 
 function readV1(header: string): ShownPayment {
-  const parsed = PaymentPayloadV1.safeParse(decode('X-PAYMENT', header));
+  const parsed = PaymentPayloadV1.safeParse(decode('X-PAYMENT', header), { error: problemText });
   if (!parsed.success) throw malformed('X-PAYMENT', parsed.error);
   const { scheme, network, payload } = parsed.data;
   return { version: 1, scheme, network, accepted: null, identifier: null, ...toAuthorization(payload) };

@@ -44,6 +44,7 @@ describe.each([
     for (const header of headers) {
       const answer = await invoke({ [name]: header });
       const problem = problemWithError(answer, 'VALIDATION_ERROR', name);
+      expect(answer.body.error.message).not.toMatch(/Invalid input|Invalid option|Too (big|small)|expected/);
       expect({ header: header.slice(0, 80), problem }).toEqual({ header: header.slice(0, 80), problem: null });
     }
     expect(await databaseDigest(h)).toEqual(digest);

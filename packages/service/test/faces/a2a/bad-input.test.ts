@@ -124,6 +124,7 @@ describe('a bad request is answered with the error of the protocol, and spends n
     const answer = await rpc(body(), { key: buyer.key, headers });
     expect(answer).toMatchObject({ jsonrpc: '2.0', error: { code, message: expect.any(String) } });
     expect(answer).not.toHaveProperty('result');
+    expect(answer.error.message).not.toMatch(/Invalid input|Invalid option|Too (big|small)|expected/);
     expect(await balanceOf(h, buyer.key)).toEqual(before);
   });
 

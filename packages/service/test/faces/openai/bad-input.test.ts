@@ -124,7 +124,8 @@ describe('a request that this API refuses', () => {
     const type = 'text' in sent ? { 'content-type': 'application/json' } : {};
     const answer = await h.request(method, path, { key: buyer.key, ...sent, headers: { ...type, ...headers } });
     expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
-    expect(answer.body.error.message).toEqual(expect.any(String));
+    expect(answer.body.error.message).toMatch(/^[A-Z]/);
+    expect(answer.body.error.message).not.toMatch(/Invalid input|Invalid option|Too (big|small)|expected/);
     expect(answer.headers.get('x-request-id')).toBeTruthy();
     if (path.startsWith('/v1/')) expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(await databaseDigest(h)).toEqual(before);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { shownProblems } from '../../../lib/app-error.ts';
+import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
 import { findAgents } from './node-agent.ts';
@@ -25,13 +26,9 @@ const operation =
     run(ctx, call, validParams(schema, given));
 
 function validParams<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
-  const parsed = schema.safeParse(given ?? {});
+  const parsed = schema.safeParse(given ?? {}, { error: problemText });
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => ({
-    path: path.map(String).join('.') || 'params',
-    message,
-  }));
-  const violations = shownProblems(problems).map(
+  const violations = shownProblems(problemsOf(parsed.error, 'params')).map(
     ({ path, message }): FieldViolation => ({ field: path, description: message }),
   );
   const [first] = violations;

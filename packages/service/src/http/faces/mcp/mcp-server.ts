@@ -3,6 +3,7 @@ import { priceText } from '@agent-network/contracts/agents/price-text';
 import { listedTools, type McpTool, mcpAgentTools, mcpTools, withInput } from '@agent-network/contracts/mcp-tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { invalidFields } from '../../../lib/app-error.ts';
+import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
@@ -88,11 +89,9 @@ export async function callTool(
 }
 
 function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {
-  const parsed = tool.args.safeParse(given);
+  const parsed = tool.args.safeParse(given, { error: problemText });
   if (parsed.success) return parsed.data;
-  throw invalidFields(
-    parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.') || 'arguments', message })),
-  );
+  throw invalidFields(problemsOf(parsed.error, 'arguments'));
 }
 
 /** The tools of an agent, whose first says which agent it invokes. */

@@ -4,6 +4,7 @@ import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { searchAgents } from '../../../agents/search/search-agents.ts';
 import { invalidFields } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
+import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 
 /** Most agents in one list. */
@@ -32,17 +33,19 @@ export const modelOfDetail = (agent: AgentDetail) =>
 /** Agents that are online, best reputation first. `after`: `next_after` of the list before. */
 export async function listModels(ctx: HttpContext, query: Readonly<Record<string, string>>) {
   const { capability, q, maxPrice, after } = query;
-  const parsed = AgentSearch.safeParse({
-    query: {
-      online: true,
-      ...(capability ? { capabilities: { all: [capability] } } : {}),
-      ...(q ? { text: q } : {}),
-      ...(maxPrice ? { rates: { perRequest: { max: maxPrice } } } : {}),
+  const parsed = AgentSearch.safeParse(
+    {
+      query: {
+        online: true,
+        ...(capability ? { capabilities: { all: [capability] } } : {}),
+        ...(q ? { text: q } : {}),
+        ...(maxPrice ? { rates: { perRequest: { max: maxPrice } } } : {}),
+      },
+      ...(after ? { cursor: after } : {}),
     },
-    ...(after ? { cursor: after } : {}),
-  });
-  if (!parsed.success)
-    throw invalidFields(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
+    { error: problemText },
+  );
+  if (!parsed.success) throw invalidFields(problemsOf(parsed.error, 'query'));
   const found = await searchAgents(ctx, { ...parsed.data, limit: MAX_MODELS });
   const agents: AgentListItem[] = JSON.parse(encodeJson(found.agents).toString());
   const descriptions = await describeAgents(

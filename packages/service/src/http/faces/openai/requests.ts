@@ -1,6 +1,7 @@
 import { ChatRequest, ResponseRequest } from '@agent-network/contracts/openai';
 import type { z } from 'zod';
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
+import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import { readConversation } from './messages.ts';
 
 /** A request as the invocation that it is. */
@@ -80,13 +81,13 @@ function bodyOf(parts: {
 }
 
 function parse<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, { error: problemText });
   if (parsed.success) return parsed.data;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new AppError('VALIDATION_ERROR', 'Invalid request: the body must be a JSON object.', {
       details: { fields: [{ path: 'body', message: 'must be a JSON object' }] },
     });
-  throw invalidFields(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
+  throw invalidFields(problemsOf(parsed.error, 'body'));
 }
 
 /** Names of fields of the invocation, as they are called in a request of this face. */

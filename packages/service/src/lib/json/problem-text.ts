@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Problem } from '../app-error.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
@@ -50,3 +51,7 @@ export function problemText(issue: RawIssue): string | undefined {
       return undefined;
   }
 }
+
+/** The problems of a value, by field; `whole` names the value itself. */
+export const problemsOf = ({ issues }: z.ZodError, whole: string): Problem[] =>
+  issues.map(({ path, message }) => ({ path: path.map(String).join('.') || whole, message }));
