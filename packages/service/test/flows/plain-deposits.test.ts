@@ -11,6 +11,7 @@ import { listLost } from '../../src/payments/onchain/chain-payment-list-store.ts
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
 import { recollectLost } from '../../src/payments/reconcile/recollect-lost.ts';
 import { reversePayment } from '../../src/payments/reconcile/reverse-payment.ts';
+import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { submitPayment, transferUsdc } from '../support/chain-actions.ts';
@@ -244,6 +245,35 @@ describe('a transfer that a reorg took back', () => {
     expect(new Set(payments.map((each: { transactionHash: string }) => each.transactionHash))).toEqual(
       new Set([keccak256(raw)]),
     );
+  });
+
+  it('is noticed when a look at the chain that began before has not ended yet', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const { key } = await accountOf(wallet);
+    const raw = await sendSigned(wallet, 100_000n);
+    await eventually(() => available(key)).toBe('0.10');
+    const held: (() => void)[] = [];
+    let isHolding = false;
+    const query: typeof h.ctx.db.query = async (name, ...rest) => {
+      const rows = await h.ctx.db.query(name, ...rest);
+      if (isHolding && name === 'list-seen-blocks') await new Promise<void>((resolve) => held.push(resolve));
+      return rows as never;
+    };
+    const watch = createReorgWatch({ ...h.ctx, db: { ...h.ctx.db, query } });
+    await watch.look();
+    isHolding = true;
+    const [first, isHeld] = [watch.look(), async () => (held.length > 0 ? true : null)];
+    expect(await until(isHeld, { timeoutMs: 10_000, firstMs: 2, mostMs: 20 })).toBe(true);
+    await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(keccak256(raw)), []);
+    const second = watch.look();
+    const isSecondHeld = async () => (held.length > 1 ? true : null);
+    expect(await until(isSecondHeld, { timeoutMs: 100, firstMs: 5, mostMs: 20 })).toBe(null);
+    isHolding = false;
+    held[0]?.();
+    await Promise.all([first, second]);
+    expect(await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).toHaveLength(1);
+    await reverseLost();
+    expect(await available(key)).toBe('0.00');
   });
 
   it('and that is in a block again before it is reversed never is, whoever sees it first', async () => {

@@ -1,5 +1,6 @@
 import { listSeenBlocks, type SeenBlock, transactionsInBlocks } from '../../chain/block-store.ts';
 import { hashesOfNonce, markMined, reopenNonce } from '../../chain/transaction-store.ts';
+import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
 import { markLost, relocatePayment } from '../onchain/chain-payment-store.ts';
@@ -10,7 +11,7 @@ export const WATCHED_BLOCKS = 128n;
 
 /** Detects reorgs that removed blocks in which transactions or payments of ours were recorded. */
 export interface ReorgWatch {
-  /** Checks once. Transactions and payments of removed blocks get their new block, or are marked as lost, to be collected again. */
+  /** Checks once, after earlier checks have ended. Transactions and payments of removed blocks get their new block, or are marked as lost, to be collected again. */
   look(): Promise<void>;
 }
 
@@ -22,6 +23,7 @@ export interface HasReorgWatch {
 export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   let standing: SeenBlock | null = null;
   let checked = new Set<string>();
+  const turns = createOneByOne();
 
   async function look(): Promise<void> {
     const head = await ctx.usdc.headBlock();
@@ -38,7 +40,17 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
     checked = new Set(seen.filter(stands).map(({ hash }) => hash));
     standing = newest;
   }
-  return { look };
+  return {
+    async look() {
+      // One that began before a reorg, and ended after another had seen it, would hide it.
+      const leave = await turns.enter('look');
+      try {
+        await look();
+      } finally {
+        leave();
+      }
+    },
+  };
 }
 
 /** Hashes of the blocks that were replaced by another at their height. A chain that does not have the height yet proves nothing. */
