@@ -35,8 +35,8 @@ async function newTalk(finish: Finish = onTestFinished) {
   };
 }
 
-/** Beside each other: each waits for a process to end and another to take over. */
-describe.concurrent('several processes of a node', () => {
+/** One after another: any process of the node takes over what another hands over, also one that a test ends. */
+describe('several processes of a node', () => {
   it('a stream is read at another process of the node as at the one that runs it', async ({
     expect,
     onTestFinished,
