@@ -1,4 +1,5 @@
 import { createPublicClient, type Hex, pad, type TransactionReceipt, toEventHash, toHex } from 'viem';
+import { logsUpTo } from './rpc/logs-up-to.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 
@@ -66,7 +67,7 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
       return found?.hash ?? null;
     },
     async read(fromBlock, toBlock) {
-      const logs = await findLogs(fromBlock, toBlock);
+      const logs = await logsUpTo(client, toBlock, () => findLogs(fromBlock, toBlock));
       const blockOf = new Map(logs.map((log) => [log.transactionHash as Hex, log.blockHash as Hex]));
       const found = await Promise.all([...blockOf].map(([hash, block]) => readTransaction(hash, block)));
       return found.flat();

@@ -4,6 +4,7 @@ import {
   type HasIncomingTransfers,
   type IncomingTransfer,
 } from './incoming-transfer-client.ts';
+import { logsUpTo } from './rpc/logs-up-to.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 import { createWalletBalances, type HasWalletBalances } from './wallet-balance-client.ts';
@@ -64,19 +65,22 @@ function createOutgoingTransfers(options: { rpcUrl: string; token: string; walle
       }));
   }
 
+  const findLogs = (fromBlock: bigint, toBlock: bigint) =>
+    client.request({
+      method: 'eth_getLogs',
+      params: [
+        {
+          address: token as Hex,
+          topics: [TRANSFER, pad(wallet as Hex)],
+          fromBlock: toHex(fromBlock),
+          toBlock: toHex(toBlock),
+        },
+      ],
+    });
+
   return {
     async read(fromBlock, toBlock) {
-      const logs = await client.request({
-        method: 'eth_getLogs',
-        params: [
-          {
-            address: token as Hex,
-            topics: [TRANSFER, pad(wallet as Hex)],
-            fromBlock: toHex(fromBlock),
-            toBlock: toHex(toBlock),
-          },
-        ],
-      });
+      const logs = await logsUpTo(client, toBlock, () => findLogs(fromBlock, toBlock));
       const blockOf = new Map(logs.map((log) => [log.transactionHash as Hex, log.blockHash as Hex]));
       const found = await Promise.all([...blockOf].map(([hash, block]) => readTransaction(hash, block)));
       return found.flat();

@@ -9,6 +9,7 @@ import {
   type Hex,
   toHex,
 } from 'viem';
+import { logsUpTo } from '../rpc/logs-up-to.ts';
 import { rpcTransport } from '../rpc/rpc-transport.ts';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channel-calls.ts';
 import { channelDigestsOf } from './channel-digests.ts';
@@ -116,7 +117,8 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
       return found?.hash ?? null;
     },
     async readLogs(fromBlock, toBlock) {
-      const logs = await client.getLogs({ address: SETTLEMENT_CONTRACT, fromBlock, toBlock });
+      const range = { address: SETTLEMENT_CONTRACT, fromBlock, toBlock };
+      const logs = await logsUpTo(client, toBlock, () => client.getLogs(range));
       return logs.flatMap((log) => {
         const event = channelEventOf(log);
         const { transactionHash, blockNumber, blockHash, logIndex } = log;
@@ -124,7 +126,8 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
       });
     },
     async readOpened(fromBlock, toBlock) {
-      const logs = await client.getLogs({ address: SETTLEMENT_CONTRACT, event: channelCreated, fromBlock, toBlock });
+      const range = { address: SETTLEMENT_CONTRACT, event: channelCreated, fromBlock, toBlock };
+      const logs = await logsUpTo(client, toBlock, () => client.getLogs(range));
       return logs.map(openedChannelOf);
     },
   };
