@@ -4,7 +4,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 import type { RegistryIndex } from '../read/registry-tokens.ts';
-import { latestWrite, noteWrite } from './note-write.ts';
+import { hasFailedAfter, latestWrite, noteWrite } from './note-write.ts';
 import { registerCall, uriCall } from './registry-calls.ts';
 import { NODE_SUBJECT } from './registry-write.ts';
 
@@ -31,6 +31,9 @@ export async function homeKeyOf(ctx: HomeKeyContext): Promise<string | null> {
   return own?.token.uri === nodeFileUrl(ctx) ? own.token.uriBy : ctx.registrar.address.toLowerCase();
 }
 
+/** Pause before a write that the registry reverted is tried again: each try costs the registrar gas. */
+const AGAIN_AFTER_MS = 86_400_000;
+
 /** Registers the node in the shared registry under its present address, if it can write there. */
 export async function announceNode(ctx: AnnounceContext): Promise<void> {
   if (!ctx.registrar) return;
@@ -41,5 +44,7 @@ export async function announceNode(ctx: AnnounceContext): Promise<void> {
   const call = entry?.state === 'done' ? uriCall(ctx, entry.tokenId ?? '', uri) : registerCall(ctx, uri);
   const kind = entry?.state === 'done' ? 'uri' : 'register';
   const write = { kind, subjectId: NODE_SUBJECT, ...call } as const;
-  await ctx.db.transaction((tx) => noteWrite(ctx, tx, write, ctx.clock.now()));
+  const now = ctx.clock.now();
+  if (await hasFailedAfter(ctx, write, new Date(now.getTime() - AGAIN_AFTER_MS))) return;
+  await ctx.db.transaction((tx) => noteWrite(ctx, tx, write, now));
 }

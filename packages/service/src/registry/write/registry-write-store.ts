@@ -46,6 +46,22 @@ export async function findWrite(
   return rows[0] ?? null;
 }
 
+/** True if a write of this kind and URI for a subject has failed after a time. */
+export async function isFailedAfter(
+  sql: Sql,
+  chainId: number,
+  { kind, subjectId, uri }: Pick<NewWrite, 'kind' | 'subjectId' | 'uri'>,
+  after: Date,
+): Promise<boolean> {
+  const rows = await sql.query(
+    'is-registry-write-failed',
+    `select from registry_write where chain_id = $1 and kind = $2 and subject_id = $3 and uri = $4
+        and state = 'failed' and ended_at > $5 limit 1`,
+    [chainId, kind, subjectId, uri, after],
+  );
+  return rows.length > 0;
+}
+
 /** Drops a write that has not been sent. */
 export async function dropDueWrite(
   sql: Sql,

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { announceNode } from '../../../src/registry/write/announce-node.ts';
 import { noteWrite } from '../../../src/registry/write/note-write.ts';
 import { recordWrites } from '../../../src/registry/write/record-writes.ts';
 import { registerCall } from '../../../src/registry/write/registry-calls.ts';
@@ -93,5 +96,35 @@ describe('writes that become due while a transaction is made', () => {
       `select state, transaction_hash as hash, tries from registry_write where subject_id = 'agt_first'`,
     );
     expect(rows).toEqual([{ state: 'sent', hash: '0xagain', tries: 1 }]);
+  });
+
+  it('the node’s own entry, which the registry reverts, is written again a day later, and at once for another address', async () => {
+    const { ctx } = h;
+    const newOrigin = () => `https://${newId('req').slice(4).toLowerCase()}.example`;
+    const [first, second] = [newOrigin(), newOrigin()];
+    const announce = (baseUrl: string, clock = ctx.clock) => announceNode({ ...ctx, baseUrl, clock });
+    const fail = () =>
+      ctx.db.query(
+        '',
+        `update registry_write set state = 'failed', tries = 3, ended_at = now() where kind = 'uri' and state = 'due'`,
+      );
+    const written = async () => {
+      const rows = await askDatabase<{ uri: string }>(
+        h.databaseUrl,
+        `select uri from registry_write where kind = 'uri' and subject_id = '' order by created_at, id`,
+      );
+      return rows.map(({ uri }) => new URL(uri).origin).filter((origin) => [first, second].includes(origin));
+    };
+    await fail();
+    await announce(first);
+    await fail();
+    await announce(first);
+    expect(await written()).toEqual([first]);
+    await announce(second);
+    await fail();
+    expect(await written()).toEqual([first, second]);
+    await announce(first, fixedClock(new Date(Date.now() + 90_000_000)));
+    await fail();
+    expect(await written()).toEqual([first, second, first]);
   });
 });
