@@ -2,37 +2,13 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { AgentRegistration } from '@agent-network/contracts/agents/agents';
-import { readAgent } from '../agents/alternatives/find-agent.ts';
 import { verifyAgent } from '../agents/health/verify-agent.ts';
-import { registerAgent } from '../agents/manage/register-agent.ts';
-import { updateAgent } from '../agents/manage/update-agent.ts';
 import type { NodeContext } from '../context.ts';
-import { AppError } from '../lib/app-error.ts';
 import { until } from '../lib/concurrency/until.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
-import { freePort } from './free-port.ts';
 import { keepProcess } from './kept-process.ts';
 import type { LocalKeys } from './local-keys.ts';
-
-export interface LocalAgent {
-  readonly id: string;
-  readonly name: string;
-  readonly identityToken: string;
-  readonly endpoint: string;
-}
-
-interface Owner {
-  readonly accountId: string;
-  readonly address: string;
-}
-
-interface Description {
-  readonly name: string;
-  readonly description: string;
-  readonly capabilities: readonly string[];
-  readonly rates: { readonly perRequest: string };
-}
+import { type Description, type LocalAgent, type Owner, prepareAgent } from './prepare-agent.ts';
 
 const AGENTS_DIR = fileURLToPath(new URL('../../../../examples/agents/', import.meta.url));
 const agentFiles = {
@@ -68,37 +44,6 @@ export async function startLocalAgents(
   await bringOnline(ctx, owner, agents);
   return agents;
 }
-
-/** Registers the agent if necessary, at its port, or at another one if that is taken. */
-async function prepareAgent(
-  ctx: NodeContext,
-  keys: LocalKeys,
-  owner: Owner,
-  description: Description,
-): Promise<LocalAgent> {
-  const known = keys.agents[description.name];
-  const port = await freePort(known?.port ?? 0);
-  const endpoint = `http://127.0.0.1:${port}/`;
-  if (known && (await isRegistered(ctx, known.id))) {
-    await updateAgent(ctx, owner, known.id, { endpoint });
-    keys.agents[description.name] = { ...known, port };
-    return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
-  }
-  const input = AgentRegistration.parse({ ...description, endpoint });
-  const { id, identityToken } = await registerAgent(ctx, owner, input);
-  keys.agents[description.name] = { id, identityToken, port };
-  return { id, name: description.name, identityToken, endpoint };
-}
-
-/** Throws what else than its absence keeps the agent from being read: a second one would be registered beside it. */
-const isRegistered = (ctx: NodeContext, id: string): Promise<boolean> =>
-  readAgent(ctx, id).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return false;
-      throw error;
-    },
-  );
 
 /** Runs the agent's process, which ends with this one, as its channel to us then closes. Its port may be taken before it listens there. */
 async function runAgent(

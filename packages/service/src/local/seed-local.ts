@@ -7,9 +7,10 @@ import { issueApiKey } from '../access/keys/manage-keys.ts';
 import type { Config } from '../config.ts';
 import type { NodeContext } from '../context.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
-import { type LocalAgent, startLocalAgents } from './local-agents.ts';
+import { startLocalAgents } from './local-agents.ts';
 import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
 import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';
+import type { LocalAgent } from './prepare-agent.ts';
 
 /** Content of `DATA_DIR/local.json` (docs/design.md). */
 export interface LocalJson {
