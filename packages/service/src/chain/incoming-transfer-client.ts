@@ -55,6 +55,8 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
 
   async function readTransaction(hash: Hex, blockHash: Hex): Promise<IncomingTransfer[]> {
     const receipt = await client.getTransactionReceipt({ hash });
+    if (receipt.transactionHash !== hash)
+      throw new Error('the RPC node answered with the receipt of another transaction');
     if (receipt.blockHash !== blockHash)
       throw new Error(`transaction ${hash} moved to another block while it was read`);
     return incomingIn(receipt, token, wallet);

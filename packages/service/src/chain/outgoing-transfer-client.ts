@@ -45,6 +45,8 @@ function createOutgoingTransfers(options: { rpcUrl: string; token: string; walle
   /** USDC logs AuthorizationUsed right before the Transfer that it caused. */
   async function readTransaction(hash: Hex, blockHash: Hex): Promise<OutgoingTransfer[]> {
     const receipt = await client.getTransactionReceipt({ hash });
+    if (receipt.transactionHash !== hash)
+      throw new Error('the RPC node answered with the receipt of another transaction');
     if (receipt.blockHash !== blockHash)
       throw new Error(`transaction ${hash} moved to another block while it was read`);
     const events = usdcEventsOf(token, receipt.logs);

@@ -1,0 +1,25 @@
+import { HttpRequestError, type HttpTransportConfig } from 'viem';
+
+/** Longest pause for which an RPC node may ask before a request is repeated. */
+const MAX_PAUSE_S = 1;
+
+/**
+ * Bounds where viem waits without one: its timeout ends with the headers of an answer, whose body may never come, and before it repeats a
+ * request it waits as long as `Retry-After` says, be it a day. Here a whole answer has twice the timeout, and viem hears of no long pause.
+ */
+export const rpcBounds = (timeoutMs: number): Pick<HttpTransportConfig, 'onFetchRequest' | 'onFetchResponse'> => ({
+  onFetchRequest(_, init) {
+    const ending = new AbortController();
+    const { signal } = init;
+    signal?.addEventListener('abort', () => ending.abort(signal.reason), { once: true });
+    const late = () => ending.abort(new Error(`the RPC node did not end its answer within ${2 * timeoutMs} ms`));
+    setTimeout(late, 2 * timeoutMs).unref();
+    return { ...init, signal: ending.signal };
+  },
+  async onFetchResponse({ ok, url, status, statusText, headers, body }) {
+    const pauseS = Number.parseInt(headers.get('retry-after') ?? '', 10);
+    if (ok || !(pauseS > MAX_PAUSE_S)) return;
+    await body?.cancel();
+    throw new HttpRequestError({ url, status, details: `${statusText}: asks for a pause of ${pauseS} s` });
+  },
+});
