@@ -44,22 +44,30 @@ interface Told {
 }
 
 /** Lists the agents of a page and advances the cursor. False when another process has advanced it, or the node is no longer listed. */
-async function applyPage(ctx: NetworkContext, { baseUrl, from, page, read }: Told): Promise<boolean> {
+async function applyPage(ctx: NetworkContext, told: Told): Promise<boolean> {
   const now = ctx.clock.now();
-  const { chainId } = ctx.registry;
-  const doubtful = await ctx.db.transaction(async (tx) => {
-    const node = await lockNode(tx, baseUrl, 'update');
-    if (!node?.isListed || node.feedCursor !== from) return null;
-    const { good, doubtful } = await judge(ctx, tx, node, page.agents, now);
-    const home = { ...node, isOnline: true };
-    if (good.length > 0) await saveRemoteAgents(tx, home, good, now);
-    await writeFed(tx, node.nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
+  const doubtful = await atCursor(ctx, told, async (tx, node) => {
+    const { good, doubtful } = await judge(ctx, tx, node, told.page.agents, now);
+    if (good.length > 0) await saveRemoteAgents(tx, { ...node, isOnline: true }, good, now);
+    if (doubtful.length === 0) await advance(tx, node, told, now);
     return doubtful;
   });
-  // Re-reads the agents' own files: a mistake in the feed takes nothing down, and new types stand in the file only.
-  if (doubtful && doubtful.length > 0) await wakeEntries(ctx.db, chainId, doubtful, now);
-  return doubtful !== null;
+  if (doubtful === null || doubtful.length === 0) return doubtful !== null;
+  // Re-reads the agents' own files: a mistake in the feed takes nothing down, and new types stand in the file only. The page is read again
+  // if this process dies before: nothing else would have the files read for a day. Entries are locked before nodes, so not in the transaction above.
+  await wakeEntries(ctx.db, ctx.registry.chainId, doubtful, now);
+  return (await atCursor(ctx, told, (tx, node) => advance(tx, node, told, now))) !== null;
 }
+
+/** Runs work on a listed node, locked, whose feed is read up to where the page begins; else null. */
+const atCursor = <T>(ctx: NetworkContext, { baseUrl, from }: Told, work: (tx: Tx, node: NetworkNode) => Promise<T>) =>
+  ctx.db.transaction(async (tx) => {
+    const node = await lockNode(tx, baseUrl, 'update');
+    return node?.isListed && node.feedCursor === from ? work(tx, node) : null;
+  });
+
+const advance = (tx: Tx, { nodeId }: NetworkNode, { page, read }: Told, now: Date): Promise<void> =>
+  writeFed(tx, nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
 
 /** Keeps only agents with a listed entry; skips others. `doubtful`: the tokens of those whose own file has to be read. */
 async function judge(

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readFeed } from '../../../src/network/feed/read-feed.ts';
+import { findNode, type NetworkNode } from '../../../src/network/nodes/node-store.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { seenBy, untilSo } from '../../support/network.ts';
 import { newOwner, registerOnChain, registryActions } from '../../support/registry-actions.ts';
@@ -122,4 +124,31 @@ it('a file that was read before the feed told of a change undoes nothing', async
   give(held, file);
   await untilSo('its file is read again', async () => (server.asked.get(path) ?? 0) > before);
   expect((await shown(id)).name).toBe('Renamed');
+});
+
+it('types that the feed told of are read from the file, also when the process died before it noted that', async () => {
+  const home = await joinNode('/noted');
+  const id = otherAgentId();
+  const path = `${home.path}/agents/${id}/registration.json`;
+  const tokenId = await registerOnChain(node.rpcUrl, home.registrar, server.origin + path);
+  const file = agentFile({ baseUrl: home.baseUrl, tokenId, id, owner: home.registrar });
+  server.answers.set(path, json(file));
+  await untilSo('it is listed', async () => (await shown(id)) !== undefined);
+  // The node's own poll waits, so that the one that dies is alone.
+  const polls = holdAnswers(`${home.path}/network/agents`);
+  await untilSo('the feed is polled', async () => polls.length > 0);
+  const types = { inputSchema: { type: 'object' } };
+  const typed = { ...file.agentNetwork, typesVersion: 'typ_2' };
+  server.answers.set(path, json({ ...file, agentNetwork: { ...typed, types: JSON.stringify(types) } }));
+  const page = [{ ...file, agentNetwork: typed }];
+  home.tell(page, 'b');
+  const query: typeof node.ctx.db.query = async (name, ...rest) => {
+    if (name === 'wake-entries') throw new Error('it dies here');
+    return node.ctx.db.query(name, ...rest);
+  };
+  const dying = { ...node.ctx, db: { ...node.ctx.db, query } };
+  const polled = (await findNode(node.ctx.db, home.baseUrl)) as NetworkNode;
+  await expect(readFeed(dying, polled, AbortSignal.timeout(60_000))).rejects.toThrow('it dies here');
+  give(polls, { status: 'success', data: { agents: [], hasMore: false, cursor: 'a' } });
+  await untilSo('its types are read', async () => JSON.stringify((await shown(id)).types) === JSON.stringify(types));
 });
