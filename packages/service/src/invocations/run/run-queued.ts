@@ -73,17 +73,20 @@ export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasPl
   }
 
   async function pump(): Promise<void> {
-    do {
-      isAskedAgain = false;
-      await pumpOnce();
-    } while (isAskedAgain);
+    try {
+      do {
+        isAskedAgain = false;
+        await pumpOnce();
+      } while (isAskedAgain);
+    } finally {
+      // At once with the last look at `isAskedAgain`: nobody asks in between.
+      pumping = null;
+    }
   }
 
   function pumpOn(): Promise<void> {
     isAskedAgain = pumping !== null;
-    pumping ??= pump().finally(() => {
-      pumping = null;
-    });
+    pumping ??= pump();
     return pumping;
   }
 
