@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import type { FoundLog } from '../../src/registry/read/decode-registry-log.ts';
 import { LogsRefused, type RegistryClient } from '../../src/registry/read/registry-log-client.ts';
 import type { RegistryLog } from '../../src/registry/read/registry-logs.ts';
@@ -61,6 +62,7 @@ export function makeUpChain(): MadeUpChain {
       limit = blocks;
     },
     client: {
+      chainId: async () => LOCAL_CHAIN_ID,
       async head() {
         const head = (behind.isSecret ? chain : known()).at(-1) as MadeBlock;
         return { head, safeBlock: head.block };

@@ -3,6 +3,7 @@ import { newestStanding } from '../../chain/chain-point.ts';
 import { transferNonce } from '../../chain/node-wallet.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
+import { requireChain } from '../../chain/require-chain.ts';
 import { transferPoints } from '../../chain/transfer-point-store.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -96,7 +97,10 @@ async function standingPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
   const [newest] = points;
   if (!newest) return null;
   const point = (await newestStanding(points.slice(0, -1), ctx.incomingTransfers.hashAt)) ?? points.at(-1) ?? newest;
-  if (point.block < newest.block) await payoutPoints.goBack(ctx.db, chainId, point.block);
+  if (point.block < newest.block) {
+    await requireChain(ctx);
+    await payoutPoints.goBack(ctx.db, chainId, point.block);
+  }
   return point;
 }
 

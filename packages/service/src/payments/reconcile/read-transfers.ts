@@ -1,5 +1,6 @@
 import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import { requireChain } from '../../chain/require-chain.ts';
 import {
   type AuthorizedTransfer,
   forgetBooked,
@@ -65,6 +66,7 @@ async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint 
   // A reorg deeper than all points rewinds to the oldest.
   const point = (await newestStanding(points.slice(0, -1), hashAt)) ?? points.at(-1) ?? newest;
   if (point.block < newest.block) {
+    await requireChain(ctx);
     await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
     ctx.log.warn({ block: String(point.block) }, 'chain reorganised; reading incoming transfers again');
   }

@@ -1,4 +1,5 @@
 import { listSeenBlocks, type SeenBlock, transactionsInBlocks } from '../../chain/block-store.ts';
+import { requireChain } from '../../chain/require-chain.ts';
 import { hashesOfNonce, markMined, reopenNonce } from '../../chain/transaction-store.ts';
 import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -60,6 +61,7 @@ export async function goneOf(ctx: ChainContext, blocks: readonly SeenBlock[]): P
 }
 
 async function takeBack(ctx: ChainContext, goneBlocks: readonly string[]): Promise<void> {
+  await requireChain(ctx);
   const hashes = await transactionsInBlocks(ctx.db, goneBlocks);
   const payments = await paymentsInBlocks(ctx.db, goneBlocks);
   ctx.log.warn(

@@ -1,5 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
+import { requireSame } from '../../chain/require-chain.ts';
 import type { Records } from '../../db/records.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { fetchRange } from './fetch-range.ts';
@@ -88,7 +89,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
 
 /**
  * Removes what the chain no longer has. False when the chain has all of it: the reported head is only behind, or another process reads as
- * well. Throws when the chain does not know a block that it should have.
+ * well. Throws when the chain does not know a block that it should have, or is another one.
  */
 async function goBack(ctx: ReadContext, newest: ChainPoint | null, head: ChainPoint): Promise<boolean> {
   const [first, ...older] = await listPoints(ctx.db, ctx.registry.chainId, head.block);
@@ -98,5 +99,7 @@ async function goBack(ctx: ReadContext, newest: ChainPoint | null, head: ChainPo
     if (!block && !ctx.registry.isLocal) throw new Error(`the chain does not know block ${height} below its head`);
     return block?.hash ?? null;
   });
-  return standing !== first && (await takeBackTo(ctx, newest, standing));
+  if (standing === first) return false;
+  requireSame(ctx.registry.chainId, await ctx.registryClient.chainId());
+  return takeBackTo(ctx, newest, standing);
 }

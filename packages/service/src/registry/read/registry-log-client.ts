@@ -40,6 +40,7 @@ export class LogsRefused extends Error {
 
 /** Chain reads of the index. Throws viem's errors when the chain does not answer. */
 export interface RegistryClient {
+  chainId(): Promise<number>;
   /** The newest block, and the number of the newest one that is safe from reorgs; null when the chain does not report it. */
   head(): Promise<{ head: ChainBlock; safeBlock: bigint | null }>;
   /** The blocks at these heights in the current chain; null where there is none. */
@@ -95,6 +96,7 @@ export function createRegistryClient({
     });
 
   return {
+    chainId: () => client.getChainId(),
     async head() {
       const [head, safe] = await Promise.all([
         blockAt('latest'),

@@ -10,6 +10,7 @@ let fresh: TestIndex;
 let chain: MadeUpChain;
 const client = {
   head: () => chain.client.head(),
+  chainId: () => chain.client.chainId(),
   blocksAt: (heights: readonly bigint[]) => chain.client.blocksAt(heights),
   logsIn: (from: bigint, to: bigint) => chain.client.logsIn(from, to),
 };

@@ -13,6 +13,7 @@ let chain: MadeUpChain;
 beforeAll(async () => {
   const client = {
     head: () => chain.client.head(),
+    chainId: () => chain.client.chainId(),
     blocksAt: (heights: readonly bigint[]) => chain.client.blocksAt(heights),
     logsIn: (from: bigint, to: bigint) => chain.client.logsIn(from, to),
   };

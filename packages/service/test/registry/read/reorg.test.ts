@@ -31,6 +31,9 @@ async function expectTrue(): Promise<void> {
   expect(await index.block()).toBe(BigInt(await world.headBlock()));
 }
 
+/** The hash of a block of another chain, for the hash of one of this. */
+const other = (hash: string) => `${hash.slice(0, -2)}${hash.at(-2) === '0' ? '1' : '0'}"`;
+
 type Change = (owner: ReturnType<typeof newOwner>, id: bigint) => Promise<unknown>;
 const changes: [string, Change][] = [
   ['a registration', (owner) => registry.register(owner, 'https://a.example/another')],
@@ -175,5 +178,22 @@ it('a reorg between two questions about the same blocks leaves nothing of the ol
   world.proxy.rule('eth_getLogs', null);
   expect(isReplaced).toBe(true);
   expect(await uriOf(id)).toBeNull();
+  await expectTrue();
+});
+
+it('an RPC node that serves another chain for a while takes nothing back', async () => {
+  const id = await registry.register(newOwner(), 'https://a.example/kept');
+  await read();
+  const before = await index.rows();
+  await world.mine(1);
+  world.proxy.rule('eth_chainId', ({ answer }) => answer('0x1'));
+  world.proxy.rule('eth_getBlockByNumber', async ({ forward }) =>
+    (await forward()).replaceAll(/"0x[0-9a-f]{64}"/g, other),
+  );
+  expect(await reorgsIn(read)).toBe(0);
+  expect(await index.rows()).toEqual(before);
+  for (const method of ['eth_chainId', 'eth_getBlockByNumber']) world.proxy.rule(method, null);
+  await read();
+  expect(await uriOf(id)).toBe('https://a.example/kept');
   await expectTrue();
 });

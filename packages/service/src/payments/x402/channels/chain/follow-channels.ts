@@ -1,4 +1,5 @@
 import { type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
+import { requireChain } from '../../../../chain/require-chain.ts';
 import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
@@ -65,6 +66,7 @@ async function standingPoint(ctx: ChainContext): Promise<ChainPoint | null> {
   if (newest === undefined) return null;
   const point = await newestStanding(points, ctx.settlementContract.hashAt);
   if (point?.block === newest.block) return newest;
+  await requireChain(ctx);
   const block = point?.block ?? -1n;
   await ctx.db.transaction(async (tx) => {
     await channelPoints.goBack(tx, chainId, block);
