@@ -56,8 +56,12 @@ export interface HasRegistryClient {
 /** The shared registry on the chain: its facts, and the client that reads its logs. */
 export interface RegistryAccess extends HasRegistry, HasRegistryClient {}
 
-const MAX_BYTES = 16 * 2 ** 20;
-const TIMEOUT_MS = 10_000;
+const MANY = { maxResponseBodySize: 16 * 2 ** 20, timeout: 10_000 };
+/**
+ * For a single block, of which no less can be asked: who pays for its gas fills it with logs (8 gas a byte, some 400 for 32 bytes with the
+ * rest), and a block that can't be read would stop the index for good.
+ */
+const ONE = { maxResponseBodySize: 256 * 2 ** 20, timeout: 20_000 };
 
 /** Creates a JSON-RPC client. Requests of the same moment are batched, so that one RPC node usually answers all of them. */
 export function createRegistryClient({
@@ -66,24 +70,19 @@ export function createRegistryClient({
 }: {
   rpcUrl: string;
 } & HasRegistry): RegistryClient {
-  const client = createPublicClient({
-    transport: rpcTransport(rpcUrl, {
-      timeout: TIMEOUT_MS,
-      retryCount: 0,
-      maxResponseBodySize: MAX_BYTES,
-      batch: { batchSize: 50 },
-    }),
-  });
+  const clientOf = (limits: typeof MANY) =>
+    createPublicClient({ transport: rpcTransport(rpcUrl, { ...limits, retryCount: 0, batch: { batchSize: 50 } }) });
+  const [client, clientOfOne] = [clientOf(MANY), clientOf(ONE)];
 
-  async function blockAt(height: Hex | 'latest' | 'safe'): Promise<ChainBlock | null> {
-    const found = await client.request({ method: 'eth_getBlockByNumber', params: [height, false] });
+  async function blockAt(height: Hex | 'latest' | 'safe', from = client): Promise<ChainBlock | null> {
+    const found = await from.request({ method: 'eth_getBlockByNumber', params: [height, false] });
     return found?.hash && found.number !== null
       ? { block: BigInt(found.number), hash: found.hash, parentHash: found.parentHash }
       : null;
   }
 
-  const findLogs = (fromBlock: bigint, toBlock: bigint) =>
-    client.request({
+  const findLogs = (from: typeof client, fromBlock: bigint, toBlock: bigint) =>
+    from.request({
       method: 'eth_getLogs',
       params: [
         {
@@ -107,7 +106,8 @@ export function createRegistryClient({
     },
     blocksAt: (heights) => Promise.all(heights.map((height) => blockAt(toHex(height)))),
     async logsIn(fromBlock, toBlock) {
-      const asked = Promise.all([findLogs(fromBlock, toBlock), blockAt(toHex(toBlock))]);
+      const from = fromBlock === toBlock ? clientOfOne : client;
+      const asked = Promise.all([findLogs(from, fromBlock, toBlock), blockAt(toHex(toBlock), from)]);
       const [found, end] = await asked.catch((error: unknown) => {
         throw isRefusal(error) ? new LogsRefused(toBlock - fromBlock + 1n, { cause: error }) : error;
       });

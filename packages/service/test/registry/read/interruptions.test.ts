@@ -83,6 +83,26 @@ describe('a chain that limits what it tells at once', () => {
     expect((await index.rows()).tokens).toHaveLength(12);
   });
 
+  it('of a block with more logs than an answer of many blocks may have: is read whole', async () => {
+    const reader = newReader(index.ctx);
+    const head = await world.headBlock();
+    let isFull = false;
+    world.proxy.rule('eth_getLogs', async ({ params, forward }) => {
+      const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
+      const hasFullBlock = Number(fromBlock) <= head - 3 && Number(toBlock) >= head - 3;
+      isFull ||= hasFullBlock && fromBlock === toBlock;
+      return (await forward()) + ' '.repeat(hasFullBlock ? 17 * 2 ** 20 : 0);
+    });
+    const readTo = async () => {
+      await reader.read();
+      return index.block();
+    };
+    expect(await readTo()).toBe(BigInt(head));
+    world.proxy.rule('eth_getLogs', null);
+    expect(isFull).toBe(true);
+    expect(await index.rows()).toEqual(await world.freshRows());
+  });
+
   it('by the length of its answer: is asked for less', async () => {
     const reader = newReader(index.ctx);
     let refused = 0;
