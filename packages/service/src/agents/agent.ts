@@ -221,6 +221,7 @@ const shownFields = [
   'status',
   'owner',
   'tokenId',
+  'typesId',
 ] as const;
 
 /** True when a change alters the agent's registration file; the response time does not count. */

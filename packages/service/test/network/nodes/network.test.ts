@@ -123,6 +123,10 @@ describe('an agent that is registered at one node', () => {
       estimatedTime: '2-5s',
     };
     const setTypes = async (value: object | null) => {
+      // Other nodes have read on from the change before: this one has to be told by itself.
+      await a.ctx.db.query('', `update agent set changed_at = changed_at - interval '1 minute' where id = $1`, [
+        agent.id,
+      ]);
       const set = await a.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { types: value } });
       expect(set.body).toMatchObject({ status: 'success' });
       const told = async () => (await detail(b, agent.id)).body.data.types ?? null;
