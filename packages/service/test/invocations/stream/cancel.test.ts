@@ -163,8 +163,8 @@ it(`a deadline and the result at the same moment, over ${RACES / 2} runs: one of
     const options = { key: rich.key, body: { task: 'x', deadline }, headers: { 'x-sync': 'true' } };
     const { status, body } = await h.request('POST', `/invoke/${agent.id}`, options);
     if (body.error) {
-      // A busy machine has no call begun so soon before its deadline: the next one gets more time.
-      expect([400, 503]).toContain(status);
+      // A busy machine has no call begun so soon before its deadline, or too many wait: the next one gets more time.
+      expect([400, 429, 503]).toContain(status);
       leftMs *= 2;
       return race();
     }
