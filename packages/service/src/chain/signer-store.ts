@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 import type { Lease } from './lease.ts';
 
 export interface SignerKey {
@@ -98,6 +98,25 @@ export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
         and not exists (select from chain_transaction t
                          where t.chain_id = one.chain_id and t.signer = one.signer and t.state = 'sent')`,
     [hash],
+  );
+}
+
+/**
+ * Has a key go on at the chain's nonce after a foreign transaction used one of its own. What was given up may have taken a further nonce,
+ * for a delegation (EIP-7702), which nothing will use: later transactions would wait behind it for ever. Runs in the caller's transaction.
+ */
+export async function resumeSigner(tx: Tx, key: SignerKey, chainNonce: number): Promise<void> {
+  // Locked by a statement of its own, so that the next one sees what another process has sent meanwhile.
+  await tx.query('lock-signer', 'select from chain_signer where chain_id = $1 and address = $2 for update', [
+    key.chainId,
+    key.signer,
+  ]);
+  await registerSigner(tx, key, chainNonce);
+  await tx.query(
+    'resume-signer',
+    `update chain_signer s set next_nonce = $3 where chain_id = $1 and address = $2 and not exists (
+       select from chain_transaction t where t.chain_id = $1 and t.signer = $2 and t.nonce >= $3)`,
+    [key.chainId, key.signer, chainNonce],
   );
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS } from '../../chain/lease.ts';
-import { registerSigner, takeStrandedKeys } from '../../chain/signer-store.ts';
+import { resumeSigner, takeStrandedKeys } from '../../chain/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { signAgain } from '../onchain/open-transaction.ts';
@@ -47,6 +47,6 @@ async function giveUpNonce(ctx: ChainContext, open: OpenNonce): Promise<void> {
   ctx.log.error({ signer: open.signer, nonce: String(open.nonce) }, 'nonce used by a foreign transaction');
   await ctx.db.transaction(async (tx) => {
     await markReplaced(tx, open);
-    await registerSigner(tx, open, count);
+    await resumeSigner(tx, open, count);
   });
 }

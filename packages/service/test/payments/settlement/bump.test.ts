@@ -1,8 +1,11 @@
+import { BATCH_EXECUTOR_ADDRESS } from '@agent-network/chain/batch-executor';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { openTransaction } from '../../../src/payments/onchain/open-transaction.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { resendTransactions } from '../../../src/payments/reconcile/resend-transactions.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
@@ -65,6 +68,29 @@ async function strand(): Promise<NewChainPayment> {
 const inSeconds = (seconds: number) => ({
   ...engine.ctx,
   clock: { now: () => new Date(Date.now() + seconds * 1000) },
+});
+
+it('a foreign transaction in place of one that delegates, which takes two nonces, leaves no gap behind which the key waits', async () => {
+  const { ctx } = engine;
+  const [sender] = ctx.senders;
+  if (!sender) throw new Error('the engine has a key that sends');
+  const call = { to: sender.address as Hex, data: '0x' as Hex, gas: 100_000n };
+  const fees = await ctx.fees.current();
+  const open = await ctx.db.transaction((tx) =>
+    openTransaction(ctx, tx, {
+      signers: [sender.address],
+      call: { ...call, delegateTo: BATCH_EXECUTOR_ADDRESS },
+      fees,
+      lease: { holder: 'nobody else', leaseMs: 0 },
+      note: async () => undefined,
+    }),
+  );
+  if (!open) throw new Error('the key was free');
+  const foreign = sender.signTransaction({ chainId: ctx.chain.chainId, nonce: open.nonce, ...call, ...fees });
+  await callChain(engine.chain.rpcUrl, 'eth_sendRawTransaction', foreign.raw);
+  await resendTransactions(inSeconds(31));
+  const payment = await claimOne();
+  expect(await ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
 });
 
 it('a transaction that no block takes is signed again under its nonce, for at least 12.5 % more, and settles', async () => {
