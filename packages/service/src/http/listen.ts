@@ -72,7 +72,12 @@ export async function listen(
   const open = async () => {
     if (server.listening) return;
     server.listen(config.port, config.host, BACKLOG);
-    await once(server, 'listening');
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error;
+      throw new Error(`port ${config.port} of ${config.host} is in use; stop what listens there, or set another PORT`, {
+        cause: error,
+      });
+    });
   };
   if (isAddressNeeded(config)) await open();
   stops.push({

@@ -4,6 +4,7 @@ import { fundWallets, installMissingContracts, type WalletFunding } from '@agent
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { startLocalChain } from '@agent-network/chain/local-chain';
 import { numberToHex } from 'viem';
+import { unreachable } from '../chain/unreachable.ts';
 import { type Config, isLocalChain } from '../config.ts';
 import type { ConfiguredSecrets } from '../config-keys.ts';
 import { lockDataDir } from '../db/data-dir-lock.ts';
@@ -156,6 +157,9 @@ const fundingOf = (keys: LocalKeys, senders: readonly Hex[]): WalletFunding[] =>
 
 /** Prepares a chain that another node started: its contracts, and gas for this node's keys. */
 async function prepareJoined(rpcUrl: string, senders: readonly Hex[]): Promise<void> {
+  await callChain(rpcUrl, 'eth_chainId').catch((error: unknown) => {
+    throw unreachable(rpcUrl, error);
+  });
   await installMissingContracts(rpcUrl);
   await giveGas(rpcUrl, senders.map(addressOfKey));
 }

@@ -69,3 +69,20 @@ it('a node that joins a chain of an older version puts the registries there, whe
     }
   }
 });
+
+it('a chain that does not answer is named, without the path of its address', async () => {
+  await chain.stop();
+  const { port } = new URL(chain.rpcUrl);
+  const env = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: 'postgres://127.0.0.1/unused',
+    CHAIN_RPC_URL: `${chain.rpcUrl}/v2/key`,
+  };
+  const { config, secrets } = readConfig({ ...env, LOG_LEVEL: 'silent' });
+  const stops: StopStep[] = [];
+  const plan = await startLocalParts({ config, secrets, log: silentLog }, stops);
+  await expect(plan.openChain()).rejects.toThrow(
+    `no chain answers at CHAIN_RPC_URL (127.0.0.1:${port}: ECONNREFUSED); start it, or correct the setting`,
+  );
+  await stopInOrder(stops, { log: silentLog });
+});
