@@ -8,10 +8,11 @@ import { createAuthenticator } from './access/sessions/authenticate.ts';
 import { createKeyWatch } from './access/sessions/key-watch.ts';
 import { createAgentFinder } from './agents/alternatives/find-agent.ts';
 import { createAgentChecks } from './agents/health/agent-checks.ts';
+import { createOwnerProofs } from './agents/manage/verify-identity.ts';
 import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
-import { createListing } from './agents/search/listing.ts';
+import { createListing, type HasNodeLabel } from './agents/search/listing.ts';
 import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
@@ -236,12 +237,13 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
   };
 }
 
-function createRegistryWork(base: WriterContext & RegistrationContext) {
+function createRegistryWork(base: WriterContext & RegistrationContext & HasNodeLabel) {
   const registryWriter = createRegistryWriter(base, createFollower(base));
   return {
     registryWriter,
     registryWrites: createOnDemandRun(() => registryWriter.write(), base.log),
     entryKeeper: createEntryKeeper(base),
+    ownerProofs: createOwnerProofs(base),
   };
 }
 

@@ -1,4 +1,4 @@
-import { admitWallet } from '../access/accounts/admit-wallet.ts';
+import { admitWallet, type HasOwnerProofs } from '../access/accounts/admit-wallet.ts';
 import { openAccount } from '../access/accounts/open-account.ts';
 import { type StartedSession, startSession } from '../access/sessions/manage-sessions.ts';
 import type { HasDb } from '../db/database.ts';
@@ -12,7 +12,7 @@ import { type ChallengeContext, judgeChallenge, useChallenge } from './prove-wal
  * session. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
  */
 export async function signInSession(
-  ctx: ChallengeContext,
+  ctx: ChallengeContext & HasOwnerProofs,
   signed: { challengeId: string; signature: string },
   userAgent: string | null,
 ): Promise<StartedSession> {
@@ -20,7 +20,7 @@ export async function signInSession(
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
-    const accountId = await admitWallet(tx, proof.address, now);
+    const accountId = await admitWallet(ctx, tx, proof.address, now);
     return startSession(tx, { accountId, userAgent, isLocal: false, now });
   });
 }

@@ -2,14 +2,14 @@ import { type AskSignIn, lifetimeOf, type SignIn } from '@agent-network/contract
 import { defaultScopes } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { admitWallet, noteNode } from '../access/accounts/admit-wallet.ts';
+import { admitWallet, type HasOwnerProofs, noteNode } from '../access/accounts/admit-wallet.ts';
 import { type HasKeyMode, issueApiKey } from '../access/keys/manage-keys.ts';
 import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/limits/plan-caps.ts';
 import { invalid } from '../lib/app-error.ts';
 import { readChallengeId } from './challenges/challenge-id.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
-type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps;
+type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps & HasOwnerProofs;
 
 /**
  * Issues the sign-in text for a wallet. Requesting it needs no rights, reveals nothing about the wallet and uses up none of its owner's
@@ -53,7 +53,7 @@ export async function signIn(
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
-    const accountId = await admitWallet(tx, address, now);
+    const accountId = await admitWallet(ctx, tx, address, now);
     if (asNode !== null) await noteNode(tx, accountId, asNode);
     const expiresAt = new Date(now.getTime() + lifetimeOf(input) * 1000);
     await giveWayToSignIn(ctx, tx, { accountId, now });

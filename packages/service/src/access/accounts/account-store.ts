@@ -44,6 +44,16 @@ export async function saveAccount(
   return row as NonNullable<typeof row>;
 }
 
+/** The account of a wallet that has not been proven yet; null: none. */
+export async function findUnproven(sql: Sql, address: string): Promise<string | null> {
+  const [row] = await sql.query<{ id: string }>(
+    'find-unproven-account',
+    'select id from account where address = $1 and wallet_proven_at is null',
+    [address],
+  );
+  return row?.id ?? null;
+}
+
 /** The account of a wallet that was just proven: the existing one, with its plan, or a new one. */
 export async function openProvenAccount(
   sql: Sql,

@@ -1,15 +1,32 @@
 import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
-import { openProvenAccount, writeNodeUrl } from './account-store.ts';
+import { findUnproven, openProvenAccount, writeNodeUrl } from './account-store.ts';
 import { accountsOfWallets } from './link-wallet.ts';
+
+/** What the first proof of an account's wallet changes with it: the agents that it has already. */
+export interface OwnerProofs {
+  /** Runs in the transaction of the proof. */
+  record(tx: Tx, accountId: string, now: Date): Promise<void>;
+}
+
+export interface HasOwnerProofs {
+  readonly ownerProofs: OwnerProofs;
+}
 
 /**
  * The account of a wallet that has just proven its key, in the caller's transaction; a new one, on the free plan, when there is none.
  * Throws CONFLICT for a wallet that is linked to another wallet's account: only that account issues keys for it.
  */
-export async function admitWallet(tx: Tx, address: string, now: Date): Promise<string> {
+export async function admitWallet(
+  { ownerProofs }: HasOwnerProofs,
+  tx: Tx,
+  address: string,
+  now: Date,
+): Promise<string> {
   const known = (await accountsOfWallets(tx, [address])).get(address);
+  const unproven = await findUnproven(tx, address);
+  if (unproven !== null) await ownerProofs.record(tx, unproven, now);
   const accountId = await openProvenAccount(tx, { id: newId('acc'), address, plan: 'free', now });
   if (known !== undefined && known !== accountId)
     throw new AppError('CONFLICT', 'This wallet is linked to the account of another wallet; sign in with that wallet.');

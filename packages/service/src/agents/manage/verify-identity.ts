@@ -1,6 +1,7 @@
 import type { VerifyRequest } from '@agent-network/contracts/agents/identity';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { OwnerProofs } from '../../access/accounts/admit-wallet.ts';
 import { proveAccount } from '../../access/accounts/prove-account.ts';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
@@ -79,7 +80,7 @@ const isOwnersAgent = ({ accountId, owner, frozenAt }: Agent, caller: AccountCal
   accountId === caller.accountId && owner === signer && frozenAt === null;
 
 /** Records in the caller's transaction that an account has proven its wallet, on the account and all of its agents. */
-export async function recordProvenOwner(
+async function recordProvenOwner(
   ctx: RegistrationContext & HasNodeLabel,
   tx: Tx,
   accountId: string,
@@ -94,3 +95,8 @@ export async function recordProvenOwner(
     await emit(tx, agentEventsOf(agent, after, ctx.nodeLabel), now);
   }
 }
+
+/** For a wallet that is proven by signing in. */
+export const createOwnerProofs = (ctx: RegistrationContext & HasNodeLabel): OwnerProofs => ({
+  record: (tx, accountId, now) => recordProvenOwner(ctx, tx, accountId, now),
+});

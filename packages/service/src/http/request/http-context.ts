@@ -1,3 +1,4 @@
+import type { HasOwnerProofs } from '../../access/accounts/admit-wallet.ts';
 import type { HasKeyWriter } from '../../access/idempotency/key-writer.ts';
 import type { HasKeysInHand } from '../../access/idempotency/keys-in-hand.ts';
 import type { HasKeyMode } from '../../access/keys/manage-keys.ts';
@@ -35,7 +36,10 @@ import type { HasDashboard } from '../build/dashboard-build.ts';
 import type { HasRefusalLog } from './refusal-log.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
-interface CallerIdentity extends HasAuthenticator, HasLocalAccount, HasTrustedProxies, HasKeyMode, WalletProofs {}
+/** Proofs of wallets, and what they change. */
+interface AllProofs extends WalletProofs, HasOwnerProofs {}
+
+interface CallerIdentity extends HasAuthenticator, HasLocalAccount, HasTrustedProxies, HasKeyMode, AllProofs {}
 
 interface DocumentLimits {
   readonly documentsPerHour: number;

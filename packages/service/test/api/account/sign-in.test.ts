@@ -2,11 +2,14 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { parseSiweMessage } from 'viem/siwe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
 import { challengeIdOf, newNonce } from '../../../src/identity/challenges/challenge-id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { listNode } from '../../network/calls/support/list-node.ts';
 import { fromOwnPage } from '../../support/browser.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent } from '../../support/test-agent.ts';
 import { expectError } from '../support/expect-error.ts';
 
 let h: Harness;
@@ -50,6 +53,32 @@ describe('signing in with a wallet', () => {
     const { apiKey } = (await signIn(wallet)).body.data;
     expect(await account(apiKey)).toMatchObject({ accountId: 'acc_pro', plan: 'pro', walletProven: true });
   });
+
+  it.each(['/auth/sign-in', '/auth/session'])(
+    'by %s verifies the agents that the account has already, once',
+    async (path) => {
+      const wallet = newSigner();
+      const { address, accountId } = await openAccount(h.ctx, {
+        address: wallet.address,
+        plan: 'pro',
+        isWalletProven: false,
+      });
+      const scopes = ['agents:write', 'webhooks:manage'] as const;
+      const { apiKey: key } = await issueApiKey(h.ctx, { accountId, name: 'test', scopes, expiresAt: null });
+      const agent = await startTestAgent(h, { owner: { accountId, address, key } });
+      const isVerified = async () => (await h.request('GET', `/agents/${agent.id}`)).body.data.verified;
+      expect(await isVerified()).toBe(false);
+      for (const _ of [1, 2]) {
+        const { challengeId, message } = await ask(wallet.address);
+        const body = { challengeId, signature: await wallet.signMessage({ message }) };
+        expect((await h.request('POST', path, { body, headers: fromOwnPage(h) })).status).toBe(200);
+        expect(await isVerified()).toBe(true);
+      }
+      const { events } = (await h.request('GET', '/events?type=agent.verified', { key })).body.data;
+      expect(events).toMatchObject([{ data: { id: agent.id, verified: true } }]);
+      await agent.die();
+    },
+  );
 
   it('shows a text of EIP-4361 that names the node and says what it is for', async () => {
     const wallet = newSigner();
