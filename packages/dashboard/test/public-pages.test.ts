@@ -55,7 +55,8 @@ it.each(['home', 'explore', 'agent', 'hostile'] as const)(
   'the public page %s is accessible and fits from 320 to 1920 px, in light and dark, with little script or none',
   async (name) => {
     const { page } = await world.newPage();
-    await page.goto(paths[name]);
+    const answer = await page.goto(paths[name]);
+    expect(await page.content(), `answered ${answer?.status()} from ${page.url()}`).toContain('<h1');
     await lookAt(page, `public-${name}`);
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
