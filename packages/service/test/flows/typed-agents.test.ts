@@ -202,6 +202,12 @@ describe('input that does not fit is refused with its fields before anything is 
     expect(agent.calls).toHaveLength(0);
   });
 
+  it('when the name of a field holds half of a character', async () => {
+    const [status, fields] = fieldsOf(await call({ input: { text: 'a', '\ud800': 1 } }));
+    expect([status, fields]).toEqual([400, ['input does not fit at a name that holds half of a character']]);
+    await untouched();
+  });
+
   it('when it is too large to be checked', async () => {
     await declare({ inputSchema: { type: 'object', properties: { l: { items: { type: 'integer' } } } } });
     const [status, fields] = fieldsOf(await call({ input: { l: Array(200_000).fill(1) } }));
@@ -236,6 +242,15 @@ describe('a call that names a capability', () => {
 describe('a result that does not fit', () => {
   const fitting = { input: { text: 'a' } };
   const failures = async () => (await h.request('GET', `/agents/${agent.id}`)).body.data;
+
+  it('at a name that holds half of a character fails at once, and not at its deadline', async () => {
+    await declare({ outputSchema: { type: 'object', additionalProperties: { type: 'integer' } } });
+    agent.behave(answerWith(200, { result: { '\ud800': 'a' } }));
+    agent.calls.length = 0;
+    const { body } = await call(fitting);
+    expect(body.data).toMatchObject({ status: 'failed', refund: '0.10', error: { code: 'result_invalid' } });
+    expect(agent.calls).toHaveLength(1);
+  });
 
   it('is a failed call with the fields, refunded in full, and counts against the agent', async () => {
     agent.behave(answerWith(200, { result: { words: 'three\u001b' }, cost: '0.01' }));

@@ -66,6 +66,18 @@ describe('a value', () => {
       ['a/b~c.é: must be of type string'],
     ],
     [
+      'with half of a character in a name',
+      { additionalProperties: { type: 'string' } },
+      { a: 1, '\ud800': 1 },
+      [': does not fit at a name that holds half of a character'],
+    ],
+    [
+      'that fits by another choice, with half of a character in a name',
+      { anyOf: [{ additionalProperties: false }, { additionalProperties: { type: 'integer' } }] },
+      { '\ud800': 1 },
+      [],
+    ],
+    [
       'by a choice',
       { properties: { a: { anyOf: [{ type: 'string' }, { required: ['q'], type: 'object' }] } } },
       { a: 1 },

@@ -54,15 +54,34 @@ const validatorOf = (compiled: CompiledSchema, schema: Record<string, unknown> |
     const work = new Work();
     try {
       work.chargeValue(value);
-      const options = { outputFormat: BASIC, plugins: [counting(work)] };
-      const output = interpret(compiled, Instance.fromJs(value as never), options) as {
-        valid: boolean;
-        errors?: RawError[];
-      };
-      return output.valid ? [] : explain(output.errors ?? [], schema, value);
+      return faultsOf(compiled, schema, value, work);
     } catch (error) {
       if (error instanceof TooMuchWorkError || error instanceof RangeError) return 'too_much';
       throw error;
     }
   },
 });
+
+function faultsOf(
+  compiled: CompiledSchema,
+  schema: Record<string, unknown> | null,
+  value: unknown,
+  work: Work,
+): readonly Fault[] {
+  const instance = Instance.fromJs(value as never);
+  const plugins = [counting(work)];
+  try {
+    const output = interpret(compiled, instance, { outputFormat: BASIC, plugins }) as Output;
+    return output.valid ? [] : explain(output.errors ?? [], schema, value);
+  } catch (error) {
+    // The library writes the place of an error as a URI, which takes no half of a character. One of an alternative is no fault yet.
+    if (!(error instanceof URIError)) throw error;
+    const { valid } = interpret(compiled, instance, { plugins }) as Output;
+    return valid ? [] : [{ at: [], message: 'does not fit at a name that holds half of a character' }];
+  }
+}
+
+interface Output {
+  readonly valid: boolean;
+  readonly errors?: RawError[];
+}
