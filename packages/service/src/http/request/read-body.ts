@@ -17,7 +17,10 @@ const MAX_SHOWN = 40;
  */
 export async function readBody(request: Request): Promise<unknown> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const bytes = request.headers.has('content-length') ? await request.arrayBuffer() : await readBounded(request);
+  const bytes = await bytesOf(request).catch((error: unknown) => {
+    if (request.signal.aborted) throw invalid('body', 'was cut off: the connection ended before it was whole');
+    throw error;
+  });
   if (bytes.byteLength === 0) return undefined;
   let text: string;
   let value: unknown;
@@ -49,6 +52,9 @@ function whyNot(request: Request, error: unknown): string {
     return `: send application/json instead of ${type}`;
   return error instanceof SyntaxError && /end of JSON|Unterminated/.test(error.message) ? ': it ends too early' : '';
 }
+
+const bytesOf = (request: Request): Promise<ArrayBuffer | Uint8Array> =>
+  request.headers.has('content-length') ? request.arrayBuffer() : readBounded(request);
 
 /** Reads a body up to the limit, counting its bytes because it may have no length. */
 async function readBounded(request: Request): Promise<Uint8Array> {
