@@ -63,6 +63,19 @@ const cases: Record<string, [send: () => Refused, status: number, code: string]>
     400,
     'validation_error',
   ],
+  'that repeats a task of control characters': [
+    () => ({
+      body: chat({ messages: [{ role: 'user', content: 'a\u0000' }] }),
+      headers: { 'x-stainless-retry-count': '1' },
+    }),
+    400,
+    'validation_error',
+  ],
+  'that repeats a call of a model with a name of control characters': [
+    () => ({ body: chat({ model: 'a\u0000' }), headers: { 'x-stainless-retry-count': '1' } }),
+    400,
+    'validation_error',
+  ],
   'with metadata that is a list': [() => ({ body: chat({ metadata: [1] }) }), 400, 'validation_error'],
   'under a key that cannot be a header’s': [
     () => ({ body: chat(), headers: { 'idempotency-key': 'a b' } }),

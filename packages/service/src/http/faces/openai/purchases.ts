@@ -1,3 +1,5 @@
+import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import { Id } from '@agent-network/contracts/scalars';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { findTwin, TWIN_WINDOW_MS } from '../../../invocations/read/find-twin.ts';
 import { invalid } from '../../../lib/app-error.ts';
@@ -38,7 +40,8 @@ export function createPurchases(ctx: HttpContext): Purchases {
   async function findFirst(face: FaceRequest, request: OpenAiRequest, name: string): Promise<string | null> {
     const first = known.get(name);
     const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
-    if (started) return started;
+    // What an invocation does not take was never bought, and may be text that PostgreSQL does not take.
+    if (started || !isBuyable(request)) return started;
     const { task, context = null, input } = request.body;
     const call = { agentId: request.agentId, task, context: context as string | null, input: input as object };
     return findTwin(ctx, face.caller as KnownCaller, call);
@@ -79,6 +82,9 @@ export function createPurchases(ctx: HttpContext): Purchases {
     },
   };
 }
+
+const isBuyable = ({ agentId, body }: OpenAiRequest): boolean =>
+  Id.safeParse(agentId).success && InvocationRequest.safeParse(body).success;
 
 /** The payment of a request, as the common part of faces takes it. */
 function readPayment(header: string | undefined): unknown {
