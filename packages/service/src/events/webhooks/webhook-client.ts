@@ -1,4 +1,5 @@
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { isEncoded } from '../../lib/net/guarded-fetch-exchange.ts';
 import type { EndpointAnswer } from './attempt.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -13,8 +14,8 @@ interface Post {
 }
 
 /**
- * Posts to an endpoint and returns its answer or the failure. A received status counts even if the body breaks off. Throws only when the
- * signal aborts.
+ * Posts to an endpoint and returns its answer or the failure. A received status counts even if the body breaks off, or is compressed and
+ * so is not kept. Throws only when the signal aborts.
  */
 export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<EndpointAnswer> {
   const startMs = performance.now();
@@ -23,7 +24,7 @@ export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<End
     durationMs: Math.round(performance.now() - startMs),
   });
   try {
-    const { status, headers, body } = await ctx.guardedFetch.stream({
+    const { status, headers, body, cancel } = await ctx.guardedFetch.stream({
       url: post.url,
       method: 'POST',
       headers: { 'content-type': 'application/json', ...post.headers },
@@ -31,13 +32,16 @@ export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<End
       timeoutMs: TIMEOUT_MS,
       idleTimeoutMs: TIMEOUT_MS,
       maxBytes: Number.MAX_SAFE_INTEGER,
+      takesEncoded: true,
       signal: post.signal,
     });
     const retryAfter = headers['retry-after'];
+    const isKept = !isEncoded(headers);
+    if (!isKept) cancel();
     return answered({
       status,
       error: null,
-      response: await readBeginning(body),
+      response: isKept ? await readBeginning(body) : null,
       retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
     });
   } catch (error) {

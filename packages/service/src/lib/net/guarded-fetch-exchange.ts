@@ -11,6 +11,8 @@ export type GuardedRequest = {
   timeoutMs: number;
   /** Maximum bytes of the answer. */
   maxBytes: number;
+  /** The caller looks at the status alone: a body that is compressed all the same is no failure. */
+  takesEncoded?: boolean | undefined;
   signal?: AbortSignal | undefined;
 };
 
@@ -60,7 +62,7 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
     },
     onResponseStart(_controller, status, responseHeaders) {
       if (status < 200) return;
-      const refusal = refuseHead(status, responseHeaders, maxBytes, method);
+      const refusal = refuseHead(status, responseHeaders, request);
       if (refusal) fail(refusal);
       else sink.onHead({ status, headers: responseHeaders });
     },
@@ -79,15 +81,17 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
   return { fail, pause: () => controller?.pause(), resume: () => controller?.resume() };
 }
 
+/** True for an answer that is compressed, although it was asked for without. */
+export const isEncoded = ({ 'content-encoding': encoding }: ResponseHead['headers']): boolean =>
+  encoding !== undefined && encoding !== 'identity';
+
 function refuseHead(
   status: number,
   headers: ResponseHead['headers'],
-  maxBytes: number,
-  method: string,
+  { maxBytes, method, takesEncoded = false }: GuardedRequest,
 ): GuardedFetchErrorKind | undefined {
   if (status >= 300 && status < 400) return 'redirect';
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') return 'encoding';
+  if (!takesEncoded && isEncoded(headers)) return 'encoding';
   if (method !== 'HEAD' && Number(headers['content-length']) > maxBytes) return 'too_large';
   return undefined;
 }
