@@ -60,7 +60,7 @@ it('opens a treasury and funds it from the wallet: not when the wallet declines,
   await page.getByText('No treasury yet').waitFor();
   await lookAt(page, 'payments-empty');
   await page.getByRole('button', { name: 'Open a treasury' }).click();
-  await page.getByRole('link', { name: 'Account', exact: true }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Account', exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Add funds' }).click();
   const dialog = page.getByRole('dialog');
