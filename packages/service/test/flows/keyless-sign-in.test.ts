@@ -2,7 +2,7 @@ import { createSIWxPayload, encodeSIWxHeader, wrapFetchWithSIWx } from '@x402/ex
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, Harness, TestWallet } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
-import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
@@ -62,6 +62,20 @@ describe('a wallet that signs in with the stock client', () => {
     expect((await send('other')).status).toBe(402);
     expect(agent.calls.length).toBe(runs);
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+  });
+
+  it('is asked to pay anew for a call that failed and was given back', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    agent.behave(answerWith(500, { error: { code: 'BROKEN', message: 'no luck' } }));
+    const { requestId } = await buy(wallet, 'retried');
+    const failed = await read(`/invoke/${requestId}`, await signedIn(wallet, `/invoke/${requestId}`));
+    expect(failed.body.data).toMatchObject({ status: 'failed', refund: '0.05' });
+    agent.behave(echo);
+    expect((await call('retried', await signedIn(wallet, path()))).status).toBe(402);
+    const again = await buy(wallet, 'retried');
+    expect(again.requestId).not.toBe(requestId);
+    const kept = await call('retried', await signedIn(wallet, path()));
+    expect(kept.body.data).toMatchObject({ requestId: again.requestId, result: { echo: 'retried' } });
   });
 
   it('and has bought nothing is asked to pay', async () => {

@@ -94,5 +94,7 @@ async function findBought(ctx: InvokeContext, wallet: string, wanted: Wanted): P
   if (!accountId) return null;
   const after = new Date(ctx.clock.now().getTime() - BOUGHT_WITHIN_MS);
   const payment = await lastPaymentFor(ctx, { accountId, fingerprint, after });
-  return payment && replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro });
+  const bought = payment && (await replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro }));
+  // What failed or was cancelled was given back: the call is bought anew.
+  return bought && !['failed', 'cancelled'].includes(bought.invocation.status) ? bought : null;
 }
