@@ -88,7 +88,7 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
   return rows[0] ?? null;
 }
 
-/** Moves paid invocations to `processing`; returns the ids that this call moved. */
+/** Moves paid invocations to `processing`; returns the ids that this call moved. One whose payment went back is not moved. */
 export async function beginInvocations(
   sql: Sql,
   begins: readonly { id: string; attempt: number; paymentHash: string | null }[],
@@ -98,7 +98,8 @@ export async function beginInvocations(
     'begin-invocations',
     `update invocation v set status = 'processing', started_at = $4, payment_hash = n.hash
        from unnest($1::text[], $2::int[], $3::text[]) as n(id, attempt, hash)
-      where v.id = n.id and v.attempt = n.attempt and v.status = any($5) returning v.id`,
+      where v.id = n.id and v.attempt = n.attempt and v.status = any($5)
+        and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund') returning v.id`,
     [
       begins.map((b) => b.id),
       begins.map((b) => b.attempt),

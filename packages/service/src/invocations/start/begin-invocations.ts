@@ -2,7 +2,6 @@ import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';
 import { holdsOf } from '../hold-of.ts';
@@ -16,7 +15,7 @@ export interface Begin {
 
 /** Moves invocations to `processing` after their x402 payment has settled. */
 export interface Beginner {
-  /** The invocation in its new state; null when it was taken over or has ended. */
+  /** The invocation in its new state; null when it was taken over, has ended, or its payment was given back. */
   begin(begin: Begin): Promise<Invocation | null>;
 }
 
@@ -26,11 +25,18 @@ export interface HasBeginner {
 
 const MAX_BATCH = 100;
 
+/** The account of a payer has less than its settled payments. Nothing was changed; the others of the batch begin without it. */
+class NotCoveredError extends Error {
+  constructor(ids: readonly string[]) {
+    super(`a settled payment does not cover its hold: one of ${ids.join()}`);
+  }
+}
+
 /** State and hold change in one transaction: an invocation is `processing` if and only if its hold exists. */
 export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({
     maxSize: MAX_BATCH,
-    canSplit: isRolledBack,
+    canSplit: (error) => error instanceof NotCoveredError || isRolledBack(error),
     turns: ctx.ledgerTurns,
     run: async (items) => {
       const now = ctx.clock.now();
@@ -39,10 +45,7 @@ export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner
         const ids = await beginInvocations(tx, begins, now);
         const begun = begins.filter(({ id }) => ids.has(id));
         const holds = await holdMoney(tx, holdsOf(begun), now);
-        invariant(
-          holds.every((hold) => hold.isHeld),
-          'a settled payment covers its hold',
-        );
+        if (holds.some(({ isHeld }) => !isHeld)) throw new NotCoveredError([...ids]);
         failpoint('before-begin-commit');
         return ids;
       });

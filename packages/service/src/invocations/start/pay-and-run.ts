@@ -54,8 +54,17 @@ async function runPaid(
     await ctx.runner.enter(begun, signal);
     return runFound(ctx, begun, await looking, signal);
   }
-  return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+  const found = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+  // Neither taken over nor ended: its payment was taken for failed, came in late, and was given back.
+  if (found.status !== 'pending' || found.attempt !== invocation.attempt) return found;
+  return ctx.finisher.finish({ invocation: found, outcome: givenBack });
 }
+
+const givenBack = {
+  kind: 'failed',
+  reason: 'payment_failed',
+  message: 'The payment was taken for failed before it came in. It was given back.',
+} as const;
 
 /** Polls the chain about an open payment until it is settled or failed. */
 async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome> {

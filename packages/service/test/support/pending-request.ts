@@ -1,0 +1,42 @@
+import type { Authorization } from '../../src/chain/signatures/authorization.ts';
+import type { Sql } from '../../src/db/sql.ts';
+import type { Invocation } from '../../src/invocations/invocation.ts';
+import { findInvocation, insertInvocations } from '../../src/invocations/invocation-store.ts';
+import { newId } from '../../src/lib/id.ts';
+import type { NewChainPayment } from '../../src/payments/onchain/chain-payment.ts';
+import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
+
+/**
+ * A request as a process leaves it that dies right after it was accepted: its payment is claimed and not sent. All else is as of another
+ * one, which this payer has paid for before. `createdAt`: processes take what nobody runs when it is older than 10 s.
+ */
+export async function leavePending(
+  sql: Sql,
+  like: string,
+  signed: { readonly authorization: Authorization; readonly signature: string },
+  { chain, worker, createdAt }: { chain: { chainId: number; token: string }; worker: string | null; createdAt: Date },
+): Promise<{ readonly invocation: Invocation; readonly payment: NewChainPayment }> {
+  const before = await findInvocation(sql, like);
+  if (!before?.payerLedgerId) throw new Error(`${like} was not paid for`);
+  const invocation: Invocation = {
+    ...before,
+    ...{ id: newId('req'), status: 'pending', worker, attempt: 1, createdAt, startedAt: null, completedAt: null },
+    ...{
+      deadline: new Date(Date.now() + 600_000),
+      result: null,
+      costMicro: null,
+      refundMicro: null,
+      paymentHash: null,
+    },
+    ...{ errorCode: null, errorMessage: null },
+  };
+  const payment: NewChainPayment = {
+    id: newId('pay'),
+    ...{ chainId: chain.chainId, token: chain.token, direction: 'in', purpose: 'invocation' },
+    ...{ subjectId: invocation.id, accountId: before.accountId, ledgerAccountId: before.payerLedgerId },
+    ...{ authorization: signed.authorization, signature: signed.signature, fingerprint: null, x402Version: 2 },
+  };
+  await insertInvocations(sql, [invocation]);
+  await insertChainPayments(sql, [payment], new Date());
+  return { invocation, payment };
+}
