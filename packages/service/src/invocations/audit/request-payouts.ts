@@ -34,7 +34,13 @@ export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayo
   async end(requestId) {
     const payment = await paymentOf(ctx, requestId);
     if (payment && isOpen(payment.state)) await endSpent(ctx, payment);
-    const invocation = await findInvocation(ctx.db, requestId);
+    const paid = await paymentOf(ctx, requestId);
+    // Its block is not deep enough: ended now, the request would owe no refund.
+    if (paid && isOpen(paid.state)) return;
+    const found = await findInvocation(ctx.db, requestId);
+    // One that had not begun has no hash yet, without which nothing counts as paid.
+    const paymentHash = found?.paymentHash ?? (paid?.state === 'settled' ? paid.transactionHash : null);
+    const invocation = found && { ...found, paymentHash };
     if (invocation && !hasEnded(invocation.status))
       await ctx.finisher.finish({ invocation, outcome: { kind: 'failed', reason: 'agent_error', message } });
     const refund = await refundOf(ctx, requestId);
