@@ -14,6 +14,8 @@ let server: HostileServer;
 let good: { baseUrl: string; tokenId: string; registrar: string };
 const lines: string[] = [];
 const wellKnown = '/.well-known/agent-network.json';
+/** What every node of this file refuses: they read the same registry. */
+const refusing = () => ({ NETWORK_REFUSED: `${server.origin}/refused` });
 
 beforeAll(async () => {
   server = await startHostileServer();
@@ -21,7 +23,7 @@ beforeAll(async () => {
   node = await startHarness({
     followsRegistry: true,
     log,
-    env: { REGISTRY_POLL_MS: '100', NETWORK_REFUSED: `${server.origin}/refused` },
+    env: { REGISTRY_POLL_MS: '100', ...refusing() },
   });
   good = await listGoodNode('/good');
 });
@@ -296,7 +298,10 @@ describe.concurrent('the id of an agent', () => {
     await registryActions(node.rpcUrl).setUri(evil.registrar, BigInt(old), server.origin + pathOf('/older', id));
     expect(await fateOf(old)).toBe('other_home');
     expect(await endpointAt(node, id)).toBe(`${good.baseUrl}/invoke/${id}`);
-    const fresh = await startHarness({ followsRegistry: true, env: { CHAIN_RPC_URL: node.rpcUrl } });
+    const fresh = await startHarness({
+      followsRegistry: true,
+      env: { CHAIN_RPC_URL: node.rpcUrl, ...refusing() },
+    });
     await untilSo('a new node lists it', async () => (await endpointAt(fresh, id)) !== undefined, 30_000);
     expect(await endpointAt(fresh, id)).toBe(`${good.baseUrl}/invoke/${id}`);
     await fresh.stop();
