@@ -2,6 +2,7 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { bookClaims } from '../../../src/payments/x402/channels/claims/book-claims.ts';
+import type { ClaimContext } from '../../../src/payments/x402/channels/claims/claim-context.ts';
 import { recordClaims } from '../../../src/payments/x402/channels/claims/record-claims.ts';
 import { refundChannel } from '../../../src/payments/x402/channels/claims/refund-channel.ts';
 import type { RefundAsk } from '../../../src/payments/x402/channels/claims/refund-plan.ts';
@@ -94,6 +95,33 @@ describe('a cooperative refund', () => {
     await charge(engine, channel, 500n);
     expect(await refund(ask(channel, max, changes))).toEqual(refused(code));
     expect(await onChain(channel)).toMatchObject({ balanceMicro: 5000n, refundNonce: 0n });
+  });
+
+  it('waits for a call that comes in between its plan and its transaction', async () => {
+    const channel = await openChannel(engine, 5000n);
+    const { claimSimulator, settlementContract } = engine.ctx;
+    const steps: string[] = [];
+    const ctx: ClaimContext = {
+      ...engine.ctx,
+      claimSimulator: {
+        ...claimSimulator,
+        simulate: async (data) => {
+          const reason = await claimSimulator.simulate(data);
+          if (steps.push('simulated') === 1) await charge(engine, channel, 500n, { costMicro: null });
+          return reason;
+        },
+      },
+      settlementContract: {
+        ...settlementContract,
+        readChannels: async (...of) => {
+          if (steps.length === 1 && steps.push('read again')) await endCharges(engine, channel, 0n);
+          return settlementContract.readChannels(...of);
+        },
+      },
+    };
+    expect(await refundChannel(ctx, ask(channel, 0n))).toMatchObject({ kind: 'refunded', amountMicro: 5000n });
+    expect(steps).toEqual(['simulated', 'read again', 'simulated']);
+    expect(await onChain(channel)).toMatchObject({ balanceMicro: 0n, refundNonce: 1n });
   });
 
   it('while calls stay in flight is refused as busy', async () => {

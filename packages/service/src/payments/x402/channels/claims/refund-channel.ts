@@ -45,18 +45,32 @@ export async function refundChannel(ctx: ClaimContext, ask: RefundAsk): Promise<
   return refund ? outcomeOf(ctx, refund) : (refusal ?? busy);
 }
 
-/** Makes the refund; the reason when it is refused. */
+/** Makes the refund; the reason when it is refused. A call or a claim that comes in between is waited for, like those before. */
 async function refundOnce(ctx: ClaimContext, ask: RefundAsk): Promise<RefundAnswer | null> {
-  const plan = await planSoon(ctx, ask);
-  if (plan.kind !== 'refund') return plan.kind === 'busy' ? busy : plan;
-  const { channel, onChain, amountMicro, isFull } = plan;
+  const endMs = performance.now() + BUSY_MS;
+  for (;;) {
+    const plan = await planBy(endMs, ctx, ask);
+    if (plan.kind !== 'refund') return plan.kind === 'busy' ? busy : plan;
+    const tried = await tryRefund(ctx, ask, plan);
+    if (tried === 'written') return null;
+    if (tried === 'refused') return refused;
+    if (performance.now() > endMs) return busy;
+  }
+}
+
+/** Writes and sends the refund that was planned, unless the contract refuses it, or the channel was changed since. */
+async function tryRefund(
+  ctx: ClaimContext,
+  ask: RefundAsk,
+  { channel, onChain, amountMicro, isFull }: PlannedRefund,
+): Promise<'written' | 'changed' | 'refused'> {
   await requireRarely(ctx, ask, { payer: channel.payer, isFull });
   await ctx.gas.requireGas('The node cannot send anything now. Nothing was refunded.');
   const call = refundCallOf(ctx, ask, { channel, onChain, amountMicro, isFull });
   const reason = await ctx.claimSimulator.simulate(call.data);
-  if (reason === null) await sendRefund(ctx, ask, { call, amountMicro, nonce: onChain.refundNonce });
-  else ctx.log.warn({ channelId: ask.channelId, reason }, 'contract refuses the refund of a channel');
-  return reason === null ? null : refused;
+  if (reason === null) return sendRefund(ctx, ask, { call, amountMicro, nonce: onChain.refundNonce });
+  ctx.log.warn({ channelId: ask.channelId, reason }, 'contract refuses the refund of a channel');
+  return 'refused';
 }
 
 const refused: RefundAnswer = {
@@ -65,15 +79,14 @@ const refused: RefundAnswer = {
 };
 const busy: RefundAnswer = { kind: 'refused', reason: 'invalid_batch_settlement_evm_channel_busy' };
 
-type Planned =
-  | Exclude<RefundPlan, { kind: 'refund' }>
-  | (Extract<RefundPlan, { kind: 'refund' }> & {
-      readonly channel: RefundableChannel;
-      readonly onChain: ChannelOnChain;
-    });
+type PlannedRefund = Extract<RefundPlan, { kind: 'refund' }> & {
+  readonly channel: RefundableChannel;
+  readonly onChain: ChannelOnChain;
+};
+type Planned = Exclude<RefundPlan, { kind: 'refund' }> | PlannedRefund;
 
-/** The plan once no call is in flight; `busy` when one still is after a moment. */
-async function planSoon(ctx: ClaimContext, ask: RefundAsk): Promise<Planned> {
+/** The plan once no call is in flight; `busy` when one still is at the end. */
+async function planBy(endMs: number, ctx: ClaimContext, ask: RefundAsk): Promise<Planned> {
   const read = async (): Promise<Planned> => {
     const channel = await findRefundable(ctx.db, ask.channelId);
     const [onChain] = await ctx.settlementContract.readChannels([ask.channelId], null);
@@ -85,7 +98,7 @@ async function planSoon(ctx: ClaimContext, ask: RefundAsk): Promise<Planned> {
       const plan = await read();
       return plan.kind === 'busy' ? null : plan;
     },
-    { timeoutMs: BUSY_MS, firstMs: 20, mostMs: 250 },
+    { timeoutMs: endMs - performance.now(), firstMs: 20, mostMs: 250 },
   );
   return ready ?? { kind: 'busy' };
 }

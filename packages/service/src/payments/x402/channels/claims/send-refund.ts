@@ -21,8 +21,15 @@ interface PlannedRefund {
   readonly nonce: bigint;
 }
 
-/** Writes a refund down, sends it and records its outcome. Writes nothing when no key is free, or a call came in between. */
-export async function sendRefund(ctx: ClaimContext, ask: RefundAsk, refund: PlannedRefund): Promise<void> {
+/**
+ * Writes a refund down, sends it and records its outcome. `changed`: nothing is written, because no key is free, or a call or a claim came in
+ * between.
+ */
+export async function sendRefund(
+  ctx: ClaimContext,
+  ask: RefundAsk,
+  refund: PlannedRefund,
+): Promise<'written' | 'changed'> {
   const lease = { holder: `refund ${randomUUID()}`, leaseMs: LEASE_MS };
   await beginBooks(ctx);
   const write = () => writeAhead(ctx, ask, { ...refund, lease });
@@ -30,7 +37,9 @@ export async function sendRefund(ctx: ClaimContext, ask: RefundAsk, refund: Plan
     if (error instanceof ChangedMeanwhileError) return null;
     throw error;
   });
-  if (open) await followClaim(ctx, open, { lease, signal: new AbortController().signal });
+  if (!open) return 'changed';
+  await followClaim(ctx, open, { lease, signal: new AbortController().signal });
+  return 'written';
 }
 
 /** Commits together: a key and its nonce, the signed bytes, the refund, and that its channel takes no vouchers. Null: no key is free. */
