@@ -37,6 +37,12 @@ const makeCursor = (place: ChangePlace | null): string =>
 function readCursor(cursor: string): ChangePlace {
   const text = Buffer.from(cursor, 'base64url').toString();
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([0-9a-z_]{0,100})$/.exec(text);
-  if (!match?.[1] || Number.isNaN(Date.parse(match[1]))) throw invalid('cursor', 'is not a cursor of this node');
+  if (!match?.[1] || !isTime(match[1])) throw invalid('cursor', 'is not a cursor of this node');
   return { at: match[1], id: match[2] ?? '' };
+}
+
+/** True for a time that PostgreSQL takes too: JavaScript reads the 30th of February as a day in March, and PostgreSQL has no year 0. */
+function isTime(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && !text.startsWith('0000') && new Date(ms).toISOString().slice(0, 10) === text.slice(0, 10);
 }

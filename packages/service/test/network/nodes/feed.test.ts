@@ -82,6 +82,15 @@ describe("the feed of a node's agents", () => {
     expect((await node.request('GET', '/network/agents?cursor=nonsense')).body.error.code).toBe('VALIDATION_ERROR');
   });
 
+  it.each(['2026-02-30T00:00:00', '2026-13-01T00:00:00', '0000-01-01T00:00:00', '2026-11-21T25:00:00'])(
+    'refuses a cursor whose time is none: %s',
+    async (time) => {
+      const cursor = Buffer.from(`${time}.000000Z|`).toString('base64url');
+      const { status, body } = await node.request('GET', `/network/agents?cursor=${cursor}`);
+      expect([status, body.error?.code]).toEqual([400, 'VALIDATION_ERROR']);
+    },
+  );
+
   it('misses no change whose transaction ended after that of a later one', async () => {
     const [late, sooner] = await insertAgents(node, 2, { areOurs: true });
     const touch = 'update agent set changed_at = clock_timestamp() where id = $1';
