@@ -227,25 +227,32 @@ export interface CheckRoom {
   /** Of slow and pending agents of one account, with those that are under way: `running`. */
   readonly checksOfAccount: number;
   readonly running: ReadonlyMap<string, number>;
+  /** Due agents that are considered, of the slow ones and of the others: the cost is bounded, however many are due. */
+  readonly considered: number;
 }
 
 export type DueAgent = Agent & { readonly isSlow: boolean };
 
-/** Due agents that are looked at: the cost of a look is bounded, however many are due. */
-const MOST_LOOKED_AT = 5000;
+/** Agents that are passed over to find those that have room, for each that is considered. */
+const PASSED_OVER = 10;
+
+const DUE = `select id, account_id, next_check_at, status = 'pending_verification' as is_pending,
+         coalesce(failed_in_a_row > 0 or response_ms > $5 or status = 'pending_verification' and checks_done > 0, false) as is_slow
+    from agent where next_check_at <= $1 order by next_check_at limit ${PASSED_OVER} * $9::int`;
 
 /**
  * Takes agents whose check is due, the longest due first, and postpones their next check, so that another process gets different ones.
- * Those for which there is no room stay due.
+ * Those for which there is no room stay due, and do not hide the others: slow ones, and those of an account that has no room.
  */
 export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, room: CheckRoom): Promise<DueAgent[]> {
   const running = [[...room.running.keys()], [...room.running.values()]];
+  const full = [...room.running].filter(([, checks]) => checks >= room.checksOfAccount).map(([accountId]) => accountId);
   return sql.query<DueAgent>(
     'take-due-agents',
     `with queue as (
-       select id, account_id, next_check_at, status = 'pending_verification' as is_pending,
-              coalesce(failed_in_a_row > 0 or response_ms > $5 or status = 'pending_verification' and checks_done > 0, false) as is_slow
-         from agent where next_check_at <= $1 order by next_check_at limit ${MOST_LOOKED_AT}
+       (select * from (${DUE}) near where not is_slow and not (is_pending and account_id = any($10::text[])) order by next_check_at limit $9::int)
+       union all
+       (select * from (${DUE}) near where is_slow and $4::int > 0 and account_id <> all($10::text[]) order by next_check_at limit $9::int)
      ), of_accounts as (
        select *, row_number() over (partition by account_id, is_slow or is_pending order by next_check_at) as nth from queue
      ), of_kinds as (
@@ -260,7 +267,10 @@ export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, room: 
        update agent set next_check_at = $2 where id in (select id from due) returning *
      )
      select ${columns}, first.is_slow as "isSlow" from ${sourceOf('taken')} join first on first.id = g.id`,
-    [now, busyUntil, room.checks, room.slowChecks, room.slowMs, room.checksOfAccount, ...running],
+    [
+      ...[now, busyUntil, room.checks, room.slowChecks, room.slowMs, room.checksOfAccount],
+      ...[...running, room.considered, full],
+    ],
   );
 }
 

@@ -33,6 +33,8 @@ const MOST_AT_ONCE = 100;
 const MOST_SLOW_AT_ONCE = 50;
 const MOST_OF_ACCOUNT_AT_ONCE = 10;
 const SLOW_MS = 1000;
+/** Due agents that are considered at a time. */
+const MOST_CONSIDERED = 5000;
 /** Interval of the search for due agents while slow endpoints are being checked. */
 const LOOK_AGAIN_MS = 250;
 /** Lease of a check: after it the check counts as lost with its process, and is due again. */
@@ -96,5 +98,6 @@ function roomBeside(running: readonly DueAgent[]): CheckRoom {
     slowMs: SLOW_MS,
     checksOfAccount: MOST_OF_ACCOUNT_AT_ONCE,
     running: ofAccounts,
+    considered: MOST_CONSIDERED,
   };
 }

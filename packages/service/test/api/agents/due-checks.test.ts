@@ -83,7 +83,8 @@ it('of the checks that are due, the longest due begin, as far as their account a
   const ids = await Promise.all(
     owners.map((owner) => times(4, () => register(owner, 'http://127.0.0.1:9/nothing-listens'))),
   );
-  const room: CheckRoom = { checks: 6, slowChecks: 2, slowMs: 1000, checksOfAccount: 3, running: new Map([[busy, 1]]) };
+  const most = { checks: 6, slowChecks: 2, slowMs: 1000, checksOfAccount: 3, considered: 100 };
+  const room: CheckRoom = { ...most, running: new Map([[busy, 1]]) };
   const take = (given: Partial<CheckRoom>, slowBy: string) =>
     h.ctx.db
       .transaction(async (tx) => {
@@ -115,6 +116,13 @@ it('of the checks that are due, the longest due begin, as far as their account a
   expect(counted(await take({ slowChecks: 0 }, 'failed_in_a_row = 1'))).toEqual([2, 0, 3]);
   expect(counted(await take({ checks: 2 }, 'failed_in_a_row = 1'))).toEqual([1, 1, 0]);
   expect(counted(await take({ checks: 100 }, 'response_ms = 999'))).toEqual([2, 3, 3]);
+  // Of two that are considered, neither is one that has no room: for slow ones, or in its account.
+  const hidden = 'next_check_at = to_timestamp(0), failed_in_a_row = 1';
+  expect(counted(await take({ slowChecks: 0, considered: 2 }, hidden))).toEqual([1, 0, 1]);
+  const isFull = { running: new Map([[slow, 3]]), considered: 2 };
+  expect(counted(await take(isFull, hidden))).toEqual([1, 0, 1]);
+  expect(counted(await take(isFull, 'next_check_at = to_timestamp(0)'))).toEqual([1, 0, 1]);
+  expect(counted(await take({ slowChecks: 1, considered: 2 }, hidden))).toEqual([1, 1, 1]);
   // Those that are known to answer at once hold no place.
   expect(counted(await take({ checks: 100 }, "status = 'online'"))).toEqual([2, 4, 3]);
 });
