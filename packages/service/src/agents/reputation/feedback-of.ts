@@ -7,6 +7,8 @@ export interface FeedbackFacts extends Pick<Outcome, 'requestId' | 'agentId' | '
   readonly endedAt: Date;
   readonly tokenId: bigint | null;
   readonly tokenOwner: string | null;
+  /** The agent's account and its owner's wallet; of a removed one the last. */
+  readonly owner: { readonly accountId: string; readonly address: string };
   readonly payment: { readonly from: string; readonly to: string; readonly hash: string } | null;
 }
 

@@ -17,6 +17,7 @@ export async function takeFeedbackDue(sql: Sql, chainId: number, limit: number):
      )
      select o.request_id as "requestId", o.agent_id as "agentId", o.account_id as "accountId", o.is_good as "isGood",
             o.ended_at as "endedAt", g.token_id::text as "tokenId", t.owner as "tokenOwner",
+            json_build_object('accountId', g.account_id, 'address', g.owner_address) as owner,
             p.from_address as "from", p.to_address as "to", p.transaction_hash as "hash"
        from gone join outcome o using (request_id) join agent g on g.id = o.agent_id
        left join registry_token t on t.chain_id = $1 and t.token_id = g.token_id

@@ -7,7 +7,6 @@ import { invariant } from '../../lib/invariant.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { planFeedback } from '../../registry/write/plan-feedback.ts';
 import { isId } from '../agent-id.ts';
-import { findAgentRows } from '../agent-store.ts';
 import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from './feedback-of.ts';
 import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-store.ts';
 import { type JudgeContext, tiesOfPayers } from './judge-payers.ts';
@@ -43,12 +42,12 @@ export async function giveFeedback(ctx: FeedbackContext): Promise<void> {
   }
 }
 
-/** The requests whose payer is tied to the owner of the agent. */
+/** The requests whose payer is tied to the owner of the agent, removed or not. */
 async function findTied(ctx: JudgeContext, given: readonly FeedbackFacts[]): Promise<Set<string>> {
-  const byAgent = Map.groupBy(given, ({ agentId }) => agentId);
   const tied = new Set<string>();
-  for (const agent of await findAgentRows(ctx.db, [...byAgent.keys()])) {
-    const calls = byAgent.get(agent.id) ?? [];
+  for (const [id, calls] of Map.groupBy(given, ({ agentId }) => agentId)) {
+    const { owner } = calls[0] as FeedbackFacts;
+    const agent = { id, accountId: owner.accountId, owner: owner.address };
     const ties = await tiesOfPayers(ctx, agent, [...new Set(calls.map(({ accountId }) => accountId))]);
     for (const { requestId, accountId } of calls) if (ties.get(accountId) !== 'none') tied.add(requestId);
   }

@@ -98,12 +98,25 @@ describe('feedback to the shared registry', () => {
       expect((await fetch(`${h.baseUrl}/agents/${agent.id}/feedback/${requestId}.json`)).status).toBe(404);
     }
   });
+
+  it('is none for what the owner paid, when the agent is removed before it is judged', async () => {
+    const { requestId } = await payByWallet(owner.key);
+    await untilJudged();
+    const setStatus = (status: string) =>
+      h.ctx.db.pool.query('update agent set status = $2 where id = $1', [agent.id, status]);
+    await setStatus('removed');
+    await h.ctx.db.pool.query('insert into feedback_due (request_id) values ($1)', [requestId]);
+    await untilJudged();
+    await setStatus('online');
+    expect(await writeOf(requestId)).toBe(null);
+  });
 });
 
 describe('an outcome is left out, with the reason', () => {
   const facts = {
     ...{ requestId: 'req_1', agentId: 'agt_1', accountId: 'acc_1', isGood: false, endedAt: new Date(0) },
-    ...{ tokenId: 7n, tokenOwner: '0xabc', payment: { from: '0x1', to: '0x2', hash: '0x3' } },
+    ...{ tokenId: 7n, tokenOwner: '0xabc', owner: { accountId: 'acc_2', address: '0xabc' } },
+    ...{ payment: { from: '0x1', to: '0x2', hash: '0x3' } },
   };
   const place = { chainId: 1, identityRegistry: '0x8', giver: '0xGIVER', baseUrl: 'https://node.example' };
   it.each([
