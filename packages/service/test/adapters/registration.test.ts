@@ -321,6 +321,21 @@ describe('the state of an endpoint', () => {
     await server.stop();
   });
 
+  it('an agent that does not say for a while what it takes is still held to what it took', async () => {
+    const server = await startMipUpstream();
+    const { id } = await listUpstream(h, server, { owner });
+    const answer = async (status: number, body: object) => {
+      server.odd.set('/masumi/input_schema', { status, text: JSON.stringify(body) });
+      clock.advance(120_000);
+      await h.ctx.agentChecks.run();
+    };
+    await answer(404, {});
+    expect(await own(id)).toMatchObject({ status: 'online', fault: null });
+    await answer(200, { input_data: [{ id: 'other', type: 'number' }] });
+    expect(await own(id)).toMatchObject({ status: 'offline', fault: expect.stringContaining('changed the schema') });
+    await server.stop();
+  });
+
   it('a server that goes on listing tools is asked for four megabytes of them, not for more', async () => {
     let pages = 0;
     const server = await startUpstream(() => ({

@@ -90,7 +90,8 @@ async function probe(ctx: CheckContext, agent: Agent, signal: AbortSignal): Prom
     const known = {
       fault: fault?.message ?? null,
       faultDetail: fault?.detail ?? null,
-      ...(isAlive ? { upstreamDigest: found.digest } : {}),
+      // Until the owner proves the endpoint again, it is held to what it took first, also after a time in which it did not say.
+      upstreamDigest: current.upstreamDigest ?? (isAlive ? found.digest : null),
     };
     const change = { failedInARow, passedInARow, nextCheckAt, lastPingAt: now, ...seen, ...known };
     return { events: event === null ? [] : [event], change };
