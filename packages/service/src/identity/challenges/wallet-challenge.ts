@@ -103,6 +103,10 @@ function withdrawalStatement({ amountMicro, treasuryId, to, from }: WithdrawalTe
   return `Withdraw ${formatUsdc(amountMicro)} USDC from ${source}, to ${getAddress(to)}.`;
 }
 
+/** What the signature can be used for, as the request that sends it decides. */
+const agentStatement = (agentId: string): string =>
+  `Prove that this wallet owns the agent ${agentId}. Who asked for this text can renew the agent's identityToken with it, which spends the agent's money, and take the agent over if it was sold to this wallet.`;
+
 function subjectOf({ agentId, accountId, challengeId, withdrawal, grant }: ChallengeTerms) {
   if (withdrawal)
     return {
@@ -117,7 +121,7 @@ function subjectOf({ agentId, accountId, challengeId, withdrawal, grant }: Chall
       kind: 'agent',
       id: agentId,
       path: '/identity/verify',
-      statement: `Prove that this wallet owns the agent ${agentId}. This moves no money and gives no rights.`,
+      statement: agentStatement(agentId),
     };
   if (accountId === null) return { kind: 'sign-in', id: challengeId, path: SIGN_IN_PATH, statement: SIGN_IN_STATEMENT };
   return {
