@@ -4,7 +4,7 @@ import type { Agent } from './agent.ts';
 import { lockAgentRow } from './agent-store.ts';
 
 const SOLD =
-  'The token of this agent belongs to another wallet now. Its holder takes the agent over: sign in with that wallet, then POST /identity/verify with proof "wallet".';
+  'The token of this agent belongs to another wallet now. Its holder takes the agent over: sign in with that wallet, or that of the account which it is linked to, then POST /identity/verify with proof "wallet".';
 
 /**
  * Locks an agent that the account registered. Existence of an agent is public, so other accounts get FORBIDDEN, not NOT_FOUND. Throws

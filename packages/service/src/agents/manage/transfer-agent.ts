@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
 import { hashSecret } from '../../access/caller/api-key.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -7,9 +8,15 @@ import { giveTreasury } from '../../payments/ledger/freeze-treasury.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
 
-/** True when the agent can be transferred to this account: the chain names the account's wallet as owner. */
-export const isHeirOf = (caller: { address: string }, agent: Pick<Agent, 'frozenAt' | 'owner'>): boolean =>
-  agent.frozenAt !== null && agent.owner === caller.address;
+/** True when the agent can be transferred to this account: the chain names a wallet of the account as owner, its own or a linked one. */
+export async function isHeirOf(
+  tx: Tx,
+  caller: { accountId: string; address: string },
+  { frozenAt, owner }: Pick<Agent, 'frozenAt' | 'owner'>,
+): Promise<boolean> {
+  if (frozenAt === null) return false;
+  return owner === caller.address || (await accountsOfWallets(tx, [owner])).get(owner) === caller.accountId;
+}
 
 /**
  * Replaces an agent's identityToken, in the transaction that holds its lock and consumes the wallet proof of its owner; returns the new one,
@@ -37,7 +44,7 @@ export async function transferAgent(
   const transferred = {
     ...change,
     accountId: caller.accountId,
-    ownedSince: now,
+    ownedSince: caller.accountId === agent.accountId ? agent.ownedSince : now,
     frozenAt: null,
     // The credentials of the former owner.
     upstream: { ...agent.upstream, headers: [] },

@@ -42,7 +42,7 @@ export async function verifyIdentity(
 /** Locks an agent whose owner's wallet the caller may prove: its own, or one whose token its wallet holds by now. */
 async function lockProvable(tx: Tx, caller: AccountCaller, agentId: string): Promise<Agent> {
   const agent = await lockAgentRow(tx, agentId);
-  return agent && isHeirOf(caller, agent) ? agent : lockOwnAgent(tx, caller.accountId, agentId);
+  return agent && (await isHeirOf(tx, caller, agent)) ? agent : lockOwnAgent(tx, caller.accountId, agentId);
 }
 
 /** Verifies a signed challenge: it proves the account's wallet, and with it the owner of every agent that the account registered. */
@@ -61,10 +61,12 @@ async function proveOwner(
     await useChallenge(tx, proof, now);
     const before = await lockAgentRow(tx, agentId);
     let identityToken: string | null = null;
-    if (before && isHeirOf(caller, before)) identityToken = await transferAgent(ctx, tx, caller, before);
+    if (before?.owner === address && (await isHeirOf(tx, caller, before)))
+      identityToken = await transferAgent(ctx, tx, caller, before);
     else if (before && newIdentityToken === true && isOwnersAgent(before, caller, address))
       identityToken = await renewIdentityToken(ctx, tx, before);
-    await recordProvenOwner(ctx, tx, caller.accountId, now);
+    // A linked wallet proves itself only.
+    if (address === caller.address) await recordProvenOwner(ctx, tx, caller.accountId, now);
     const agent = await findAgentRow(tx, agentId);
     if (!agent) throw notFound('agent');
     const { owner } = agent;

@@ -1,3 +1,4 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
 import { followOwners } from '../../../src/agents/registry-entry/follow-owners.ts';
@@ -94,6 +95,31 @@ it('a token that comes back before anybody proved to own it leaves all as it was
   });
   expect((await withdraw(seller.key, treasuryId)).status).toBe(200);
   expectError(await proveWallet(h, buyer, agent.id), 'FORBIDDEN');
+}, 60_000);
+
+it('a token that goes to a wallet linked to an account takes its agent to that account, once that wallet has signed', async () => {
+  const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
+  const { agent, tokenId, treasuryId } = await soldAgent(seller);
+  let holder = seller.address;
+  for (const account of [seller, buyer]) {
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    const address = wallet.address.toLowerCase();
+    const { challengeId, message } = (await post(account.key, '/payments/claims', { address })).body.data;
+    const signature = await wallet.signMessage({ message });
+    expect((await post(account.key, '/payments/claims', { challengeId, signature })).status).toBe(200);
+
+    await transfer(holder, address, tokenId);
+    await untilIdentity(h, agent.id, (identity) => isFrozen(identity) && identity.owner === address);
+    expectError(await proveWallet(h, account, agent.id), 'VALIDATION_ERROR', 'signature');
+    const proven = (await proveWallet(h, { ...account, wallet }, agent.id)).body.data;
+    expect(proven).toMatchObject({ owner: address, identityToken: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+    expect((await h.request('GET', `/agents/${agent.id}`)).body.data).toMatchObject({ owner: address, frozen: false });
+    expect((await withdraw(account.key, treasuryId)).status).toBe(200);
+    holder = address;
+  }
+  // The linked wallet has proven itself, and not the account's own.
+  expect((await h.request('GET', '/account', { key: buyer.key })).body.data.walletProven).toBe(false);
+  expectError(await withdraw(seller.key, treasuryId), 'NOT_FOUND');
 }, 60_000);
 
 it('a text that was given for the wallet before the sale takes nothing over after it', async () => {
