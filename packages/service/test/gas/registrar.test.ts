@@ -58,13 +58,26 @@ it('registering and removing agents over and over costs the registrar no more th
   await agent.die();
 });
 
-it('an agent beyond a day’s tokens is registered on the next day', async () => {
+/** Works while another transaction holds the lock of the account's tokens. */
+async function whileLocked(accountId: string, work: () => Promise<void>): Promise<void> {
+  const client = await h.ctx.db.pool.connect();
+  await client.query('begin');
+  await client.query(`select pg_advisory_xact_lock(hashtextextended('agent-tokens:' || $1, 0))`, [accountId]);
+  try {
+    await work();
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}
+
+it('an agent beyond a day’s tokens waits for no other, and is registered on the next day', async () => {
   const owner = await h.newAccount();
   const agents = [];
   for (let index = 0; index < TOKENS_PER_DAY + 1; index++) agents.push(await startTestAgent(h, { owner }));
   await untilWritten();
   expect(await tokensOf(owner.accountId)).toHaveLength(TOKENS_PER_DAY);
-  await registerMissing(h.ctx);
+  await whileLocked(owner.accountId, () => registerMissing(h.ctx));
   expect(await tokensOf(owner.accountId)).toHaveLength(TOKENS_PER_DAY);
   const tomorrow = { ...h.ctx, clock: { now: () => new Date(Date.now() + 86_400_000 + 60_000) } };
   await registerMissing(tomorrow);

@@ -31,9 +31,12 @@ async function noteEntry(
   now: Date,
 ): Promise<void> {
   if (!ctx.registrar) return;
+  const hasRoom = async () =>
+    (await countTokensPaid(tx, accountId, new Date(now.getTime() - DAY_MS))) < ctx.paymentLimits.tokensPerDay;
+  // Asked first without the lock: every probe of an agent beyond the limit comes here, and they must not wait for each other.
+  if (!(await hasRoom())) return;
   await lockTokensPaid(tx, accountId);
-  const paid = await countTokensPaid(tx, accountId, new Date(now.getTime() - DAY_MS));
-  if (paid >= ctx.paymentLimits.tokensPerDay) return;
+  if (!(await hasRoom())) return;
   const call = registerCall(ctx, registrationUrl(ctx.baseUrl, id));
   await noteWrite(ctx, tx, { kind: 'register', subjectId: id, ...call }, now);
 }
