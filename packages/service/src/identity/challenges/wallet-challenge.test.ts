@@ -37,7 +37,7 @@ test.each([
 test('the text that proves an owner says what its signature gives', () => {
   const { statement } = parseSiweMessage(challengeText({ ...terms, baseUrl: 'https://node.example.com' }));
   expect(statement).toBe(
-    "Prove that this wallet owns the agent agt_1. Who asked for this text can renew the agent's identityToken with it, which spends the agent's money, and take the agent over if it was sold to this wallet.",
+    "Prove that this wallet owns the agent agt_1. Whoever asked for this text can renew the agent's identityToken with it, which spends the agent's money, and take the agent over if it was sold to this wallet.",
   );
 });
 

@@ -105,7 +105,7 @@ function withdrawalStatement({ amountMicro, treasuryId, to, from }: WithdrawalTe
 
 /** What the signature can be used for, as the request that sends it decides. */
 const agentStatement = (agentId: string): string =>
-  `Prove that this wallet owns the agent ${agentId}. Who asked for this text can renew the agent's identityToken with it, which spends the agent's money, and take the agent over if it was sold to this wallet.`;
+  `Prove that this wallet owns the agent ${agentId}. Whoever asked for this text can renew the agent's identityToken with it, which spends the agent's money, and take the agent over if it was sold to this wallet.`;
 
 function subjectOf({ agentId, accountId, challengeId, withdrawal, grant }: ChallengeTerms) {
   if (withdrawal)
