@@ -40,8 +40,6 @@ export function offlineReason(
         'Ask the operator of this node. Until the suspension ends no agent of the account takes calls; you can read everything, cancel calls and withdraw.',
     };
   if (fault !== null) return { ...answer, reason: fault, advice: adviceOn[faultDetail?.kind ?? 'answer'] };
-  if (status === 'pending_verification')
-    return { ...answer, reason: 'Its endpoint is not proven yet.', advice: adviceOn.unproven };
   if (!isAccepting)
     return {
       ...answer,
@@ -49,5 +47,7 @@ export function offlineReason(
       advice:
         'Send POST /agents/{id}/heartbeat with {"accepting": true}, with its identityToken. Two answered checks bring it back.',
     };
+  if (status === 'pending_verification')
+    return { ...answer, reason: 'Its endpoint is not proven yet.', advice: adviceOn.unproven };
   return { ...answer, reason: 'It answers again.', advice: 'Nothing: the next check brings it back.' };
 }

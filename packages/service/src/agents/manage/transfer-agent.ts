@@ -63,6 +63,8 @@ function newToken({ secrets }: HasSecrets, { status }: Agent, now: Date) {
     endpointProvenAt: null,
     status: nextAgentStatus(status, 'endpoint_changed'),
     checksDone: 0,
+    // Said with the token that ends.
+    isAccepting: true,
     nextCheckAt: now,
     updatedAt: now,
   };

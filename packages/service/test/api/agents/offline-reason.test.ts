@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { offlineReason } from '../../../src/agents/health/offline-reason.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -113,6 +114,12 @@ describe('the reason for which an agent takes no calls', () => {
       ...{ status: 403, body: null, reason: 'The endpoint answered the challenge with status 403.' },
       advice: expect.stringContaining('identityToken'),
     });
+  });
+
+  it('is that the agent said so, also of one whose endpoint has to be proven anew', () => {
+    const checked = { isAccepting: false, fault: null, faultDetail: null, lastPingAt: null };
+    const { reason } = offlineReason({ ...checked, status: 'pending_verification' }, null) ?? {};
+    expect(reason).toBe('The agent reported that it takes no calls.');
   });
 
   it('is that the agent said so', async () => {

@@ -101,7 +101,9 @@ it('a token that goes to a wallet linked to an account takes its agent to that a
   const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
   const { agent, tokenId, treasuryId } = await soldAgent(seller);
   let holder = seller.address;
+  let token = agent.identityToken;
   for (const account of [seller, buyer]) {
+    expect((await post(token, `/agents/${agent.id}/heartbeat`, { accepting: false })).status).toBe(200);
     const wallet = privateKeyToAccount(generatePrivateKey());
     const address = wallet.address.toLowerCase();
     const { challengeId, message } = (await post(account.key, '/payments/claims', { address })).body.data;
@@ -115,7 +117,11 @@ it('a token that goes to a wallet linked to an account takes its agent to that a
     expect(proven).toMatchObject({ owner: address, identityToken: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
     expect((await h.request('GET', `/agents/${agent.id}`)).body.data).toMatchObject({ owner: address, frozen: false });
     expect((await withdraw(account.key, treasuryId)).status).toBe(200);
+    expect(await askDatabase(h.databaseUrl, 'select is_accepting from agent where id = $1', [agent.id])).toEqual([
+      { is_accepting: true },
+    ]);
     holder = address;
+    token = proven.identityToken;
   }
   // The linked wallet has proven itself, and not the account's own.
   expect((await h.request('GET', '/account', { key: buyer.key })).body.data.walletProven).toBe(false);
