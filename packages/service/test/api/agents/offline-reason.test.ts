@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { offlineReason } from '../../../src/agents/health/offline-reason.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { untilStatus } from '../../support/test-agent.ts';
 
@@ -162,7 +163,9 @@ it('a pending agent that shows its token in a heartbeat is challenged again, at 
     until(async () => (site.posts >= count ? true : null), { timeoutMs: 5000, firstMs: 5, mostMs: 20 });
   // One at its registration and one on demand.
   expect(await untilPosts(2)).toBe(true);
-  await until(async () => ((await own(site)).verification.lastCheckAt ? true : null), {
+  // Both are recorded before the time goes on: the later one tells when it was challenged last.
+  const readDone = 'select id from agent where id = $1 and checks_done = 2';
+  await until(async () => (await askDatabase(h.databaseUrl, readDone, [site.id])).length || null, {
     ...{ timeoutMs: 5000, firstMs: 5, mostMs: 20 },
   });
   clock.advance(6000);
