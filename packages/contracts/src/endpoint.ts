@@ -53,7 +53,7 @@ export interface Endpoint {
 }
 
 /** The parts of a row that a client needs to send its call. */
-export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'stream'> {
+export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'keyless' | 'stream'> {
   readonly hasBody?: true;
   /** The answer has a secret that repetitions do not get. */
   readonly hasSecret?: true;
@@ -62,8 +62,8 @@ export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'stre
 /** Declares a row, keeping its literal types. */
 export const endpoint = <const E extends Endpoint>(row: E): E => row;
 
-/** True for a POST that is repeated under an `Idempotency-Key` by callers whom the node knows. */
-export const takesIdempotencyKey = (row: Endpoint): boolean =>
+/** True for a POST that is repeated under an `Idempotency-Key`, by callers whom the node knows and by those who pay without a key. */
+export const takesIdempotencyKey = (row: Pick<Endpoint, 'method' | 'auth' | 'keyless'>): boolean =>
   row.method === 'POST' && (row.auth !== 'none' || row.keyless === 'pays');
 
 /** Codes that any call can give, so that rows need not repeat them. */

@@ -30,7 +30,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getInvocation: {"method":"GET","path":"/invoke/{requestId}","auth":"key"},
   cancelInvocation: {"method":"POST","path":"/invoke/{requestId}/cancel","auth":"key"},
   invokeAuto: {"method":"POST","path":"/invoke/auto","auth":"key","stream":"on_request","hasBody":true},
-  invokeKeyless: {"method":"POST","path":"/x402/{agentId}","auth":"none","stream":"on_request","hasBody":true},
+  invokeKeyless: {"method":"POST","path":"/x402/{agentId}","auth":"none","keyless":"pays","stream":"on_request","hasBody":true},
   quoteInvocation: {"method":"POST","path":"/invoke/{agentId}/quote","auth":"key","hasBody":true},
   getReceipt: {"method":"GET","path":"/invoke/{requestId}/receipt","auth":"key"},
   streamInvocation: {"method":"GET","path":"/invoke/{requestId}/events","auth":"key","stream":"always"},

@@ -24,6 +24,8 @@ export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
   readonly retryAfterS: number | undefined;
   /** Set when a payment was shown: repeat the call with these headers, and it is not paid again. */
   paymentHeaders: PaymentHeaders | undefined;
+  /** The key that the call was made under: repeated with it as the option `idempotencyKey`, it is the same call. */
+  idempotencyKey: string | undefined;
 
   constructor(fields: ApiErrorFields<C>) {
     super(fields.message);
@@ -40,6 +42,7 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   readonly status: number | undefined;
   paymentHeaders: PaymentHeaders | undefined;
+  idempotencyKey: string | undefined;
 
   constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
     super(message, { cause: options.cause });

@@ -1,4 +1,4 @@
-import type { Route } from '@agent-network/contracts/endpoint';
+import { type Route, takesIdempotencyKey } from '@agent-network/contracts/endpoint';
 import type { CallOptions } from './client-types.ts';
 
 export interface CallParts {
@@ -19,6 +19,10 @@ function definedEntries(record: Readonly<Record<string, unknown>> = {}): [string
   return Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
 }
 
+/** Names of headers are the same in any case: two spellings of one would be sent as one header with both values. */
+const lowerCased = (headers: CallParts['headers']): Record<string, string> =>
+  Object.fromEntries(definedEntries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
 function fillPath(path: string, params: CallParts['params']): string {
   return path.replace(/\{(\w+)\}/g, (_segment, name: string) => {
     const value = params?.[name];
@@ -31,10 +35,9 @@ function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A node remembers the answers of whom it knows: a POST that anyone may make needs no key, and can be repeated without. */
-function idempotencyKey(row: Route, options: CallOptions): string | undefined {
-  return options.idempotencyKey ?? (row.method === 'POST' && row.auth !== 'none' ? newKey() : undefined);
-}
+/** A POST that changes nothing needs no key, and can be repeated without. */
+const idempotencyKey = (row: Route, options: CallOptions): string | undefined =>
+  options.idempotencyKey ?? (takesIdempotencyKey(row) ? newKey() : undefined);
 
 /** Only a page has an address that others are relative to. */
 function baseOf(baseUrl: string): string {
@@ -65,7 +68,7 @@ export function buildRequest(
       ...(row.hasBody ? { 'content-type': 'application/json' } : {}),
       ...(key ? { 'idempotency-key': key } : {}),
       ...(options.requestId ? { 'x-request-id': options.requestId } : {}),
-      ...Object.fromEntries(definedEntries(call.headers)),
+      ...lowerCased(call.headers),
     },
     body: row.hasBody ? JSON.stringify(call.body ?? {}) : undefined,
   };

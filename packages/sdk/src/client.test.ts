@@ -137,6 +137,31 @@ describe('the client', () => {
     expect(keys.slice(2)).toEqual([undefined, undefined]);
   });
 
+  it('repeats a call for callers without an API key under one Idempotency-Key too: with a key, a treasury pays it', async () => {
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? 'hang up' : success({ requestId: 'r' })));
+    const client = createClient({ ...node, apiKey: 'ank_test_x' });
+    await client.invokeKeyless({ params: { agentId: id }, body: { task: 'x' } });
+    const keys = node.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]]);
+  });
+
+  it('sends a header of the caller once, in whatever case it is spelt', async () => {
+    await using node = await startFakeNode(() => success({ requestId: 'r' }));
+    const headers = { 'Idempotency-Key': 'order-17', 'X-Sync': 'true' } as object;
+    await createClient(node).invokeAgent({ params: { agentId: id }, body: { task: 'x' }, headers });
+    expect(node.seen[0]?.headers).toMatchObject({ 'idempotency-key': 'order-17', 'x-sync': 'true' });
+  });
+
+  it('names in the error the key under which the call can be repeated', async () => {
+    await using node = await startFakeNode(() => 'hang up');
+    const call = createClient({ ...node, maxRetries: 0 }).createTreasury();
+    const error = await caught(call);
+    expect(error).toMatchObject({ name: 'NoAnswerError', idempotencyKey: node.seen[0]?.headers['idempotency-key'] });
+    await using full = await startFakeNode(() => failure(500, 'INTERNAL_ERROR'));
+    const failed = createClient(full).createTreasury({}, { idempotencyKey: 'mine' });
+    expect(await caught(failed)).toMatchObject({ code: 'INTERNAL_ERROR', idempotencyKey: 'mine' });
+  });
+
   it('gives up after maxRetries repeats', async () => {
     await using node = await startFakeNode(() => failure(503, 'UNAVAILABLE'));
     await expect(createClient({ ...node, maxRetries: 2 }).getAgent({ params: { id } })).rejects.toMatchObject({

@@ -31,6 +31,21 @@ it('the events of the account come each once, over lost connections, until the k
   expect(node.asked[0]?.headers.accept).toBe('text/event-stream');
 });
 
+it('they go on after the node was away for longer than a call is repeated, as while it restarts', async () => {
+  await using node = await startStreamNode((_asked, response, count) => {
+    if (count === 1) beginStream(response, open(40), event(41));
+    if (count === 1) return void response.write('', () => response.socket?.destroy());
+    if (count < 6) return void response.socket?.destroy();
+    beginStream(response, open(41), event(42));
+  });
+  const seen: number[] = [];
+  for await (const { sequence } of client(node, 1).followEvents()) {
+    seen.push(sequence);
+    if (sequence === 42) break;
+  }
+  expect(seen).toEqual([41, 42]);
+});
+
 it('each open connection is told of, and without retries the first that brings nothing is the last', async () => {
   await using node = await startStreamNode((_asked, response, count) => {
     if (count === 1) beginStream(response, open(40), event(41));

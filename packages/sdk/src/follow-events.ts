@@ -3,10 +3,10 @@ import { NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
 import { openEvents, type ReadEvent } from './open-stream.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { type SendOptions, withRepeats } from './send-request.ts';
+import { type SendOptions, unlessAway, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
-/** Maximum consecutive connections without an event. */
+/** Maximum consecutive connections, or attempts at one, without an event. */
 const MAX_MISSES = 8;
 
 interface Live {
@@ -59,9 +59,10 @@ export async function* followEvents(
     const { lastId } = progress;
     const headers = lastId === null ? request.headers : { ...request.headers, 'last-event-id': String(lastId) };
     progress.misses += 1;
-    const opened = await withRepeats(sending, () => openEvents({ ...request, headers }, sending, readLive));
-    if (!('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
-    yield* passOn(opened.events, progress, onOpen);
+    const opening = withRepeats(sending, () => openEvents({ ...request, headers }, sending, readLive));
+    const opened = await unlessAway(opening, lastId !== null && progress.misses <= mostMisses);
+    if (opened && !('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
+    if (opened) yield* passOn(opened.events, progress, onOpen);
     if (progress.misses > mostMisses) throw new NoAnswerError('The stream of events broke off');
     await wait(retryDelayMs(progress.misses, undefined, Math.random) ?? 0, sending.signal);
   }

@@ -50,6 +50,18 @@ describe('a followed stream', () => {
     expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '4', '4', '5']);
   });
 
+  it('comes back when the node is away for longer than a call is repeated, as while it restarts', async () => {
+    await using node = await startStreamNode((_asked, response, count) => {
+      if (count === 1) beginStream(response, created, chunk(3));
+      if (count === 1) return void response.write('', () => response.socket?.destroy());
+      if (count < 8) return void response.socket?.destroy();
+      beginStream(response, completed(4));
+    });
+    const patient = createClient({ baseUrl: node.baseUrl, maxRetries: 1 });
+    expect(await idsOf(patient.stream(requestId))).toEqual([1, 3, 4]);
+    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, ...Array(7).fill('3')]);
+  });
+
   it('begins after the event that the caller names, and ends when there is nothing left', async () => {
     await using node = await startStreamNode((_asked, response) => {
       beginStream(response, 'retry: 2000\n\n');

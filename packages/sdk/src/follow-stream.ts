@@ -6,7 +6,7 @@ import { openStream } from './open-stream.ts';
 import type { Payer } from './payer.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import { sendPaying, withPayment } from './send-paying.ts';
-import { type Send, type SendOptions, withRepeats } from './send-request.ts';
+import { type Send, type SendOptions, unlessAway, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
 /** A stream is taken up again more often than a call is repeated: the request goes on meanwhile. */
@@ -44,13 +44,14 @@ export async function* followInvocation(request: HttpRequest, sending: SendOptio
   for (let misses = 0; ; misses += 1) {
     const before = progress.lastId;
     const headers = before > 0 ? { ...request.headers, 'last-event-id': String(before) } : request.headers;
-    const opened = await openRepeating({ ...request, headers }, sending);
-    if (!('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
-    yield* passOn(opened.events, progress);
+    const hasBegun = before > 0 || misses > 0;
+    const mayComeBack = () => sending.maxRetries > 0 && misses < resumes;
+    const opened = await unlessAway(openRepeating({ ...request, headers }, sending), hasBegun && mayComeBack());
+    if (opened && !('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
+    if (opened) yield* passOn(opened.events, progress);
     if (progress.isDone) return;
     if (progress.lastId > before) misses = 0;
-    if (misses >= resumes || sending.maxRetries === 0)
-      throw new NoAnswerError(`The stream broke off after event ${progress.lastId}`);
+    if (!mayComeBack()) throw new NoAnswerError(`The stream broke off after event ${progress.lastId}`);
     await wait(retryDelayMs(misses, undefined, Math.random) ?? 0, sending.signal);
   }
 }

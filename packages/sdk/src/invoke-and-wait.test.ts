@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { startFakeNode, success } from '../test/support/fake-node.ts';
+import { failure, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
 import { InvocationFailedError, InvocationTimeoutError, invokeAndWait } from './invoke-and-wait.ts';
 
 const requestId = 'inv_0123456789abcdef';
+const agentId = 'agt_0123456789abcdef';
 const created = success({ requestId, status: 'processing' });
 const record = (status: string, more: object = {}) =>
   success({ requestId, status, paymentMethod: 'free', error: null, ...more });
 const run = (node: { baseUrl: string }, timeoutMs = 5_000) =>
-  invokeAndWait(createClient(node), 'agt_0123456789abcdef', { task: 'x' }, { pollMs: 1, timeoutMs });
+  invokeAndWait(createClient(node), agentId, { task: 'x' }, { pollMs: 1, timeoutMs });
 
 describe('invokeAndWait', () => {
   it('polls until the request is completed', async () => {
@@ -33,6 +34,24 @@ describe('invokeAndWait', () => {
     const thrown = await run(node).catch((caught: unknown) => caught);
     expect(thrown).toBeInstanceOf(InvocationFailedError);
     expect(thrown).toMatchObject({ message: 'no such city', record: { requestId, status } });
+  });
+
+  it('waits on while the node restarts: the request is paid, and nobody else knows its id', async () => {
+    const away = Array<'hang up'>(6).fill('hang up');
+    const replies = [created, ...away, failure(500, 'INTERNAL_ERROR'), record('completed', { result: { a: 1 } })];
+    await using node = await startFakeNode((_seen, count) => replies[count - 1] ?? 'hang up');
+    const client = createClient({ ...node, maxRetries: 0 });
+    expect((await invokeAndWait(client, agentId, { task: 'x' }, { pollMs: 1 })).result).toEqual({ a: 1 });
+    await using gone = await startFakeNode((_seen, count) => (count === 1 ? created : 'hang up'));
+    const thrown = await run(gone, 30).catch((caught: unknown) => caught);
+    expect(thrown).toMatchObject({ name: 'InvocationTimeoutError', requestId, cause: { name: 'NoAnswerError' } });
+  });
+
+  it('is the same call under a key of the caller, and ends when the node refuses to tell', async () => {
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : failure(404, 'NOT_FOUND')));
+    const waiting = invokeAndWait(createClient(node), agentId, { task: 'x' }, { pollMs: 1, idempotencyKey: 'mine' });
+    await expect(waiting).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(node.seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', undefined]);
   });
 
   it('names the open request when the time is up', async () => {

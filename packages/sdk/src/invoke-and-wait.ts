@@ -1,5 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { isApiError, NoAnswerError } from './api-error.ts';
 import type { CallOf, Client } from './client-types.ts';
 import { wait } from './wait.ts';
 
@@ -14,13 +15,16 @@ export class InvocationFailedError extends Error {
   }
 }
 
-/** The request is still open after `timeoutMs`; it goes on, and `requestId` finds it. */
+/**
+ * The end of the request is not known after `timeoutMs`; it goes on, and `requestId` finds it. `cause`: the last error of asking for
+ * it, if any.
+ */
 export class InvocationTimeoutError extends Error {
   override readonly name = 'InvocationTimeoutError';
   readonly requestId: string;
 
-  constructor(requestId: string, timeoutMs: number) {
-    super(`The request ${requestId} is still open after ${timeoutMs} ms`);
+  constructor(requestId: string, timeoutMs: number, cause?: unknown) {
+    super(`The request ${requestId} is still open after ${timeoutMs} ms`, { cause });
     this.requestId = requestId;
   }
 }
@@ -36,6 +40,8 @@ export interface WaitOptions {
   readonly headers?: NonNullable<InvokeCall['headers']>;
   /** A quote of this agent, whose price is used. */
   readonly quote?: string;
+  /** Makes an invocation that is made again later the same one: see `CallOptions`. */
+  readonly idempotencyKey?: string;
 }
 
 const longestPauseMs = 5_000;
@@ -45,9 +51,13 @@ function resultOrThrow(record: RequestRecord): RequestRecord | null {
   return record.status === 'completed' ? record : null;
 }
 
+/** The request goes on while the node restarts, or counts no more calls of its caller: it is asked for again. */
+const mayAskAgain = (error: unknown): boolean =>
+  error instanceof NoAnswerError || (isApiError(error) && (error.status >= 500 || error.code === 'RATE_LIMITED'));
+
 /**
  * Invokes an agent and resolves to the completed record. Throws `InvocationFailedError` when the request failed or was
- * cancelled, `InvocationTimeoutError` when it is still open after `timeoutMs`, and what `client.invokeAgent` throws.
+ * cancelled, `InvocationTimeoutError` when its end is not known after `timeoutMs`, and what `client.invokeAgent` throws.
  */
 export async function invokeAndWait(
   client: Pick<Client, 'invokeAgent' | 'getInvocation'>,
@@ -55,20 +65,26 @@ export async function invokeAndWait(
   body: InvokeCall['body'],
   options: WaitOptions = {},
 ): Promise<RequestRecord> {
-  const { timeoutMs = 600_000, pollMs = 250, signal, headers, quote } = options;
+  const { timeoutMs = 600_000, pollMs = 250, signal, headers, quote, idempotencyKey } = options;
   const endsAtMs = performance.now() + timeoutMs;
   const callOptions = signal ? { signal } : {};
   const answer = await client.invokeAgent(
     { params: { agentId }, body, ...(headers ? { headers } : {}), ...(quote ? { query: { quote } } : {}) },
-    callOptions,
+    { ...callOptions, ...(idempotencyKey ? { idempotencyKey } : {}) },
   );
   const { requestId } = answer;
   let done = 'paymentMethod' in answer ? resultOrThrow(answer) : null;
+  let lastError: unknown;
   for (let pauseMs = pollMs; !done; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     const leftMs = endsAtMs - performance.now();
-    if (leftMs <= 0) throw new InvocationTimeoutError(requestId, timeoutMs);
+    if (leftMs <= 0) throw new InvocationTimeoutError(requestId, timeoutMs, lastError);
     await wait(Math.min(pauseMs, leftMs), signal);
-    done = resultOrThrow(await client.getInvocation({ params: { requestId } }, callOptions));
+    const record = await client.getInvocation({ params: { requestId } }, callOptions).catch((error: unknown) => {
+      if (!mayAskAgain(error)) throw error;
+      lastError = error;
+      return null;
+    });
+    done = record && resultOrThrow(record);
   }
   return done;
 }

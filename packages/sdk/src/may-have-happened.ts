@@ -1,11 +1,16 @@
 import { isApiError, NoAnswerError } from './api-error.ts';
+import { InvocationTimeoutError } from './invoke-and-wait.ts';
+
+/** A call that its caller stopped waiting for is not stopped: reasons of `AbortController.abort` and `AbortSignal.timeout`. */
+const isAbort = (error: unknown): boolean =>
+  error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
 /**
  * True if a call that moves money may have been executed, or may yet be, although it ended with this error. Repeat it unchanged, under
  * the same Idempotency-Key and with the payment that it showed (`error.paymentHeaders`); never replace it by a new call.
  */
 export function mayHaveHappened(error: unknown): boolean {
-  if (error instanceof NoAnswerError) return true;
+  if (error instanceof NoAnswerError || error instanceof InvocationTimeoutError || isAbort(error)) return true;
   if (!isApiError(error)) return false;
   // A payment that was shown may be on its way; without one, nothing was bought.
   if (error.code === 'AGENT_UNAVAILABLE') return error.paymentHeaders !== undefined;

@@ -57,6 +57,9 @@ it('a receipt of the wallet about these values returns what was signed', async (
   expect(await verifyReceipt(await receipt(), { wallet: node.address, ...sent })).toEqual(message);
   const otherSpelling = { wallet: node.address.toLowerCase(), input: { a: 'ü', b: 2.0 } };
   expect(await verifyReceipt(await receipt(), otherSpelling)).toEqual(message);
+  // The client does not send a field that is undefined.
+  const asGiven = { wallet: node.address, input: { ...sent.input, c: undefined } };
+  expect(await verifyReceipt(await receipt(), asGiven)).toEqual(message);
 });
 
 describe('is refused', () => {

@@ -40,8 +40,11 @@ export interface ReceiptExpectation {
   readonly result?: unknown;
 }
 
+/** The value as it is sent: without the fields that are undefined, and dates as texts. */
+const asSent = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null');
+
 /** SHA-256 of a value's canonical JSON (RFC 8785), as receipts have it. */
-export const hashOfJson = (value: unknown): Hex => sha256(stringToBytes(canonicalJson(value)));
+export const hashOfJson = (value: unknown): Hex => sha256(stringToBytes(canonicalJson(asSent(value))));
 
 /**
  * Proves that the wallet signed the receipt, and that it is about these values. Needs neither the node nor the chain. Returns what was

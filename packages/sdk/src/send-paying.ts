@@ -17,11 +17,12 @@ function shownPayment(request: HttpRequest): boolean {
   return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
 }
 
-/** Notes in an error the payment that its request showed, if any. Returns the error. */
+/** Notes in an error the payment that its request showed, if any, and its Idempotency-Key. Returns the error. */
 export function withPayment(error: unknown, { headers }: HttpRequest): unknown {
+  if (!(error instanceof ApiError || error instanceof NoAnswerError)) return error;
   const signature = headers['payment-signature'];
-  if (signature !== undefined && (error instanceof ApiError || error instanceof NoAnswerError))
-    error.paymentHeaders = { 'payment-signature': signature };
+  if (signature !== undefined) error.paymentHeaders = { 'payment-signature': signature };
+  error.idempotencyKey = headers['idempotency-key'];
   return error;
 }
 

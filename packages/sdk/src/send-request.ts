@@ -36,6 +36,13 @@ function pauseMs(error: unknown, attempt: number): number | null {
   return retryDelayMs(attempt, error instanceof ApiError ? error.retryAfterS : undefined, Math.random);
 }
 
+/** The answer; null when it failed for a reason that may pass, as while the node restarts, and the caller may ask again. */
+export const unlessAway = <T>(answer: Promise<T>, mayAskAgain: boolean): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (mayAskAgain && pauseMs(error, 0) !== null) return null;
+    throw error;
+  });
+
 /**
  * Attempts until one succeeds, at most `1 + maxRetries` times; an attempt that finds its forerunner still running is made again
  * for up to `timeoutMs` instead. Repeats only what may pass: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
