@@ -2,7 +2,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { Context, Hono, Next } from 'hono';
 import { KEYLESS_AUTHORIZATION } from '../access/caller/keyless-caller.ts';
-import { requireAgent } from '../agents/alternatives/find-agent.ts';
+import { findEvenRemoved } from '../agents/alternatives/find-agent.ts';
 import { AUTO, keylessResourceOf, resourceOf } from '../invocations/start/invocation-purchase.ts';
 import { newId } from '../lib/id.ts';
 import { toChannelState } from '../payments/x402/channels/channel.ts';
@@ -77,7 +77,8 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
 
 /** Of an account that is nobody's: an offer that is good for a refund, and for no call. */
 async function refundDue(ctx: HttpContext, agentId: string, path: (agentId: string) => string): Promise<Due> {
-  const agent = agentId === AUTO ? null : await requireAgent(ctx, agentId);
+  // The channel is the node's: its payer gets the rest also at the address of an agent that is removed.
+  const agent = agentId === AUTO ? null : await findEvenRemoved(ctx, agentId);
   const leastMicro = ctx.paymentLimits.minPaymentMicro;
   const priceMicro = agent?.perRequestMicro ?? 0n;
   return {

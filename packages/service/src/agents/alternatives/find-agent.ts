@@ -8,7 +8,7 @@ import { createLazyCopies } from '../../replica/lazy-copies.ts';
 import type { HasReplica } from '../../replica/replica.ts';
 import type { CallableAgent } from '../agent.ts';
 import { isId } from '../agent-id.ts';
-import { countRunning, findAgentRow, findCallableRows } from '../agent-store.ts';
+import { countRunning, findAgentRow, findCallableRows, findOwner } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
 import type { HasListing, HasNodeLabel } from '../search/listing.ts';
 import { readTypes } from '../types/read-types.ts';
@@ -44,6 +44,14 @@ export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
 export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<CallableAgent> {
   const agent = await findPresent(ctx, id);
   if (!agent) throw notFound('agent');
+  return agent;
+}
+
+/** An agent that is or was registered; null: it is removed. Throws NOT_FOUND. For what callers are owed after an agent has gone. */
+export async function findEvenRemoved(ctx: HasAgentFinder & HasDb, id: string): Promise<CallableAgent | null> {
+  const agent = await findPresent(ctx, id);
+  const hasBeen = agent !== null || (isId(id) && (await findOwner(ctx.db, id)) !== null);
+  if (!hasBeen) throw notFound('agent');
   return agent;
 }
 

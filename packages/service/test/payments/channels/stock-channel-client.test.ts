@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** The stock client with both schemes, as its makers document it. */
-function stockFetch(wallet: TestWallet) {
+function stockFetch(wallet: TestWallet, agentId = agent.id) {
   const { caip2 } = h.ctx.chain;
   const reader = createPublicClient({ transport: http(h.rpcUrl) });
   const signer = {
@@ -39,7 +39,7 @@ function stockFetch(wallet: TestWallet) {
     .register(caip2 as 'eip155:1', channel);
   const pay = wrapFetchWithPayment(fetch, client);
   const call = (task: string) =>
-    pay(`${h.baseUrl}/invoke/${agent.id}`, {
+    pay(`${h.baseUrl}/invoke/${agentId}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ task }),
@@ -119,6 +119,19 @@ describe('the stock client with both schemes', () => {
     await expect(channel.refund(url)).rejects.toThrow(/refund|balance/i);
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
+});
+
+it('the rest of a deposit is refunded at the address of an agent that was removed meanwhile', async () => {
+  const owner = await h.newAccount();
+  const leaving = await startTestAgent(h, { perRequest: '0.01', owner });
+  const wallet = await h.newWallet(1_000_000n);
+  const { call, channel } = stockFetch(wallet, leaving.id);
+  expect((await call('before it goes')).status).toBe(200);
+  expect((await h.request('DELETE', `/agents/${leaving.id}`, { key: owner.key })).status).toBe(200);
+  await leaving.die();
+  expect(await channel.refund(`${h.baseUrl}/invoke/${leaving.id}`)).toMatchObject({ success: true });
+  expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - PRICE);
+  expect(await contradictions(h.databaseUrl)).toEqual([]);
 });
 
 describe('an address that is asked for a refund', () => {
