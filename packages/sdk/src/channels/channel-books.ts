@@ -71,6 +71,7 @@ export function newRecord(payer: Hex, terms: ChannelTerms, url: string, salt: He
     chargedMicro: 0n,
     boundMicro: 0n,
     deposit: null,
+    refund: null,
   };
 }
 

@@ -21,6 +21,8 @@ export interface ChannelRecord {
   readonly boundMicro: bigint;
   /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
   readonly deposit: SignedDeposit | null;
+  /** Header of a refund that was asked for, as long as its outcome is not known: shown again, it gets the same answer. */
+  readonly refund: string | null;
 }
 
 const hex = (length: number) => new RegExp(`^0x[0-9a-f]{${length}}$`, 'i');
@@ -31,13 +33,15 @@ export function serializeRecord(record: ChannelRecord): string {
 
 /** Reads what `serializeRecord` wrote. Throws for anything else: books that cannot be read are not replaced by empty ones. */
 export function parseRecord(text: string): ChannelRecord {
-  const { balanceMicro, chargedMicro, boundMicro, deposit, ...rest } = JSON.parse(text);
+  const { balanceMicro, chargedMicro, boundMicro, deposit, refund, ...rest } = JSON.parse(text);
   const record: ChannelRecord = {
     ...rest,
     balanceMicro: BigInt(balanceMicro),
     chargedMicro: BigInt(chargedMicro),
     boundMicro: BigInt(boundMicro),
     deposit: deposit ? { ...deposit, amountMicro: BigInt(deposit.amountMicro) } : null,
+    // Books of before have none.
+    refund: refund ?? null,
   };
   if (!hex(64).test(record.channelId) || !hex(40).test(record.config?.payer) || typeof record.url !== 'string')
     throw new TypeError('not the record of a channel');

@@ -31,6 +31,39 @@ describe('a payer with channels', () => {
     expect(asked).toBe(3);
   });
 
+  /** Closes a payer whose answer to the refund is lost, as when its process dies before it. */
+  async function closeUnanswered(clientOf: Awaited<ReturnType<typeof startWorld>>['clientOf']) {
+    const storage = memoryStorage();
+    const losing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return response.headers.has('payment-response') ? new Response(null, { status: 500 }) : response;
+    };
+    const dying = clientOf({ deposit: '0.05', storage, fetch: losing });
+    await dying.invoke();
+    await expect(dying.payer.close()).rejects.toThrow('the answer was 500');
+    return clientOf({ deposit: '0.05', storage });
+  }
+
+  it('learns what came back when it is closed again after the answer was lost', async () => {
+    await using world = await startWorld();
+    const { payer, invoke } = await closeUnanswered(world.clientOf);
+    expect(world.only().balance).toBe(1_000n);
+    expect(await payer.close()).toMatchObject([{ refunded: '0.049', transaction: expect.stringMatching(/^0x/) }]);
+    expect(await payer.close()).toEqual([]);
+    await invoke();
+    expect(await payer.close()).toMatchObject([{ refunded: '0.049' }]);
+    expect([world.only().balance, world.deposits()]).toEqual([2_000n, 2]);
+  });
+
+  it('deposits for the next call after a refund whose answer was lost, and gets that back too', async () => {
+    await using world = await startWorld();
+    const { payer, invoke } = await closeUnanswered(world.clientOf);
+    expect(await invoke()).toEqual({ paid: true });
+    expect(world.deposits()).toBe(2);
+    expect(await payer.close()).toMatchObject([{ refunded: '0.049' }]);
+    expect(world.only()).toMatchObject({ balance: 2_000n, charged: 2_000n });
+  });
+
   it('deposits again when the channel is used up, also after a refund', async () => {
     await using world = await startWorld();
     const { payer, invoke } = world.clientOf({ deposit: '0.01' });

@@ -65,23 +65,54 @@ function ownOffer(
 /** The books after a refund: more than they knew of is a deposit whose answer was lost. */
 function afterRefund(record: ChannelRecord, refundedMicro: bigint): ChannelRecord {
   const left = record.balanceMicro - refundedMicro;
-  if (left >= record.chargedMicro) return { ...record, balanceMicro: left };
-  return { ...record, balanceMicro: record.chargedMicro, deposit: null };
+  if (left >= record.chargedMicro) return { ...record, balanceMicro: left, refund: null };
+  return { ...record, balanceMicro: record.chargedMicro, deposit: null, refund: null };
 }
 
-/** Asks for a refund with a voucher over what was charged; corrected sums are adopted as those of calls are. */
+type Refund = Pick<ClosedChannel, 'refunded' | 'transaction'>;
+
+/** Books the refund that an answer reports; `null`: it reports none. */
+async function bookRefund(wallet: ChannelWallet, channel: BookedChannel, response: Response): Promise<Refund | null> {
+  const told = toldPayment(response.headers.get('payment-response'));
+  if (!told) return null;
+  const refundedMicro = told.amountMicro ?? 0n;
+  await wallet.books.keep(channel, afterRefund(channel.record, refundedMicro));
+  return { refunded: formatUsdc(refundedMicro), transaction: told.transaction || null };
+}
+
+/** The refund that was asked for before, when its answer was lost: asking for another would find nothing left. */
+async function earlierRefund(
+  wallet: ChannelWallet,
+  channel: BookedChannel,
+  fetch: typeof globalThis.fetch,
+): Promise<Refund | null> {
+  const { url, refund: header } = channel.record;
+  if (header === null) return null;
+  const response = await getRepeating(fetch, url, { 'payment-signature': header });
+  const made = await bookRefund(wallet, channel, response);
+  if (!made && response.status !== 402) throw failed(channel.record, `the answer was ${response.status}`);
+  return made;
+}
+
+/**
+ * Asks for a refund with a voucher over what was charged; corrected sums are adopted as those of calls are. What is asked for is written
+ * down first: should its answer be lost, the same is shown again.
+ */
 async function refund(
   wallet: ChannelWallet,
   channel: BookedChannel,
   fetch: typeof globalThis.fetch,
   termsOf: TermsOf,
-): Promise<Omit<ClosedChannel, 'channelId' | 'network' | 'charged'>> {
+): Promise<Refund> {
+  const earlier = await earlierRefund(wallet, channel, fetch);
+  if (earlier && !mayHoldMoney(channel.record)) return earlier;
   let response = await getRepeating(fetch, channel.record.url, {});
   for (let corrections = 0; ; corrections += 1) {
     const terms = ownOffer(channel.record, response, termsOf);
     if (response.status !== 402 || !terms) throw failed(channel.record, `the answer was ${response.status}`);
     const error = String(terms.answer.error ?? 'no reason');
-    if (nothingThere.some((reason) => error.endsWith(reason))) return { refunded: formatUsdc(0n), transaction: null };
+    if (nothingThere.some((reason) => error.endsWith(reason)))
+      return earlier ?? { refunded: formatUsdc(0n), transaction: null };
     if (corrections > 0) await prepareAgain(wallet, channel, { terms, error, corrections });
 
     const { record } = channel;
@@ -89,22 +120,21 @@ async function refund(
     const signature = await wallet.signer.signTypedData(voucher);
     const signed = { channelId: record.channelId, maxMicro: record.chargedMicro, signature };
     const header = paymentHeader(terms, record, signed, { type: 'refund' });
+    await wallet.books.keep(channel, { ...record, refund: header });
     response = await getRepeating(fetch, record.url, { 'payment-signature': header });
-    const told = toldPayment(response.headers.get('payment-response'));
-    if (!told) continue;
-    const refundedMicro = told.amountMicro ?? 0n;
-    await wallet.books.keep(channel, afterRefund(record, refundedMicro));
-    return { refunded: formatUsdc(refundedMicro), transaction: told.transaction || null };
+    const made = await bookRefund(wallet, channel, response);
+    if (made) return made;
   }
 }
 
-/** After a refusal: waits while the channel is busy, or adopts the sum that the receiver named. */
+/** After a refusal, with which nothing was refunded: waits while the channel is busy, or adopts the sum that the receiver named. */
 async function prepareAgain(
   wallet: ChannelWallet,
   channel: BookedChannel,
   refused: { readonly terms: ChannelTerms; readonly error: string; readonly corrections: number },
 ): Promise<void> {
   const { terms, error, corrections } = refused;
+  await wallet.books.keep(channel, { ...channel.record, refund: null });
   const isBusy = error.endsWith('_channel_busy');
   if (corrections > (isBusy ? mostRepeats : mostCorrections)) throw failed(channel.record, error);
   if (isBusy) return wait(retryDelayMs(corrections, undefined, Math.random) ?? 0, undefined);

@@ -9,8 +9,10 @@ import type { ChannelOnChain } from './read-channel.ts';
 const prefix = 'invalid_batch_settlement_evm_';
 /** The voucher does not continue where the receiver counts from. */
 const otherSum = ['cumulative_amount_mismatch', 'cumulative_below_claimed'];
+/** The wallet holds less than the deposit. */
+const noWalletMoney = 'insufficient_balance';
 /** The channel holds too little, or nothing. */
-const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', 'insufficient_balance'];
+const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', noWalletMoney];
 /** So often a refusal without proof is answered from the payer's own books, before the chain is asked. */
 const ownBooksFirst = 4;
 /** The receiver does not know the channel, or takes no more vouchers of it: another salt makes another one. */
@@ -34,7 +36,7 @@ function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: Chann
   if (record.isKnown && claimedMicro > record.boundMicro) throw unexplained(record);
   const boundMicro = claimedMicro > record.boundMicro ? claimedMicro : record.boundMicro;
   const chargedMicro = claimedMicro > record.chargedMicro ? claimedMicro : record.chargedMicro;
-  return { ...record, isKnown: true, boundMicro, chargedMicro, balanceMicro };
+  return { ...record, isKnown: true, boundMicro, chargedMicro, balanceMicro, refund: null };
 }
 
 /** Money of ours that is in the channel, or may be on its way there. */
@@ -90,6 +92,10 @@ export async function correctedBooks(
   } else if (!noMoney.includes(reason)) return null;
   else if (!record.isKnown) {
     await wallet.books.keep(channel, { ...record, isKnown: true });
+    return again;
+  } else if (record.refund !== null && !wallet.readChannel && reason !== noWalletMoney) {
+    // The refund that was asked for was made, and its answer lost.
+    await wallet.books.keep(channel, { ...record, balanceMicro: record.chargedMicro, refund: null });
     return again;
   }
   return hasAskedChain ? null : askedChain(wallet, channel, again, otherSum.includes(reason));

@@ -91,7 +91,7 @@ async function settleDeposit(wallet: ChannelWallet, record: ChannelRecord, chain
   const { deposit } = record;
   if (!deposit || deposit.validBeforeS > nowS() + shortestShownAgainS) return record;
   const onChain = await wallet.readChannel?.(chainId, record.channelId);
-  return { ...record, deposit: null, balanceMicro: onChain?.balanceMicro ?? record.balanceMicro };
+  return { ...record, deposit: null, ...(onChain ? { balanceMicro: onChain.balanceMicro, refund: null } : {}) };
 }
 
 /** A payment as it is sent: a voucher, and a deposit or the request of a refund where one goes with it. */

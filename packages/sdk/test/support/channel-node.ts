@@ -102,6 +102,9 @@ async function isDepositSigned({ channelConfig, deposit }: Payload, channelId: H
 /** A receiver of channel payments that keeps to the rules, but for the lies that a test has it tell. */
 export function channelNode(lies: Lies = {}): ChannelNode {
   const taken = new Set<string>();
+  /** The answers to refunds that were made, by their bytes. */
+  const refunded = new Map<string, Reply>();
+  let memos = 0;
   const node: ChannelNode = {
     channels: new Map(),
     payments: [],
@@ -134,6 +137,7 @@ export function channelNode(lies: Lies = {}): ChannelNode {
       receiverAuthorizer: node.payTo,
       withdrawDelay: 86_400,
       minDeposit: '10000',
+      memo: String(++memos),
       ...lies.extra,
     } as Record<string, unknown>,
   });
@@ -169,6 +173,8 @@ export function channelNode(lies: Lies = {}): ChannelNode {
     const header = seen.headers['payment-signature'];
     if (typeof header !== 'string') return refuse('payment needed');
     const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
+    const earlier = refunded.get(header);
+    if (earlier) return earlier;
     if (payload.authorization) return success({ paidExactly: true });
     const config = payload.channelConfig;
     const types = { ChannelConfig: configType };
@@ -178,7 +184,9 @@ export function channelNode(lies: Lies = {}): ChannelNode {
     const paid = { channelId, payload, books };
     node.payments.push(paid);
     const early = lies.before?.(paid, node.payments.length, node);
-    return early ?? judge(paid);
+    const reply = early ?? (await judge(paid));
+    if (payload.type === 'refund' && reply !== 'hang up' && reply.status === 200) refunded.set(header, reply);
+    return reply;
   }
 
   async function judge(paid: Paid): Promise<Reply | 'hang up'> {
