@@ -11,6 +11,30 @@ const sent = { withdrawalId: 'wdr_1', status: 'pending', amount: '1.00', to, tra
 const quoted = { quoteId: 'qte_1', estimatedCost: '0.01' };
 const record = { requestId: 'req_1', status: 'completed', paymentMethod: 'treasury', cost: '0.01', result: 'done' };
 
+async function startLines(baseUrl: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'agentnet-once-'));
+  const env = { PATH: process.env.PATH, AGENTNET_CONFIG_DIR: folder, NODE_COMPILE_CACHE: BUNDLES };
+  const lines = await startCommandLines({ ...env, AGENTNET_URL: baseUrl, AGENTNET_API_KEY: 'ank_test_x' });
+  onTestFinished(async () => {
+    await lines.stop();
+    await rm(folder, { recursive: true });
+  });
+  return lines;
+}
+
+it('a call that runs is waited for while the node restarts', async () => {
+  let looks = 0;
+  await using node = await startFakeNode(({ method, path }) => {
+    if (path === '/invoke/req_1') return ++looks < 6 ? 'hang up' : success(record);
+    if (method === 'POST' && path.startsWith('/invoke/agt_1?'))
+      return success({ requestId: 'req_1', status: 'processing' });
+    return success(path.includes('quote') ? quoted : { id: 'agt_1', name: 'One' });
+  });
+  const lines = await startLines(node.baseUrl);
+  const { code, stdout } = await lines.run(['call', 'agt_1', 'hello', '--max-cost', '0.05']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('done')]);
+});
+
 it.each([
   ['withdraw', ['withdraw', '1.00', '--to', to, '--yes'], sent],
   ['call', ['call', 'agt_1', 'hello', '--max-cost', '0.05'], record],
@@ -21,13 +45,7 @@ it.each([
     if (!isMoving(path)) return success(path.includes('quote') ? quoted : { id: 'agt_1', name: 'One' });
     return isAway ? failure(503, 'UNAVAILABLE', {}, { 'retry-after': '60' }) : success(done);
   });
-  const folder = await mkdtemp(join(tmpdir(), 'agentnet-once-'));
-  const env = { PATH: process.env.PATH, AGENTNET_CONFIG_DIR: folder, NODE_COMPILE_CACHE: BUNDLES };
-  const lines = await startCommandLines({ ...env, AGENTNET_URL: node.baseUrl, AGENTNET_API_KEY: 'ank_test_x' });
-  onTestFinished(async () => {
-    await lines.stop();
-    await rm(folder, { recursive: true });
-  });
+  const lines = await startLines(node.baseUrl);
   const first = await lines.run(line);
   const [, key = ''] = /--idempotency-key ([\w-]+)/.exec(first.stderr) ?? [];
   expect([first.code, first.stdout, key]).toEqual([1, '', expect.stringMatching(/^[\w-]{36}$/)]);

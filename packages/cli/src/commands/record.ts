@@ -1,12 +1,14 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
-import type { Client, StreamEvent } from '@agent-network/sdk';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { type Client, isApiError, NoAnswerError, type StreamEvent } from '@agent-network/sdk';
+import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { formatFacts, withoutControls } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3_000;
+/** A node that is away, as while it restarts, is asked again for this long. */
+const LONGEST_AWAY_MS = 60_000;
 
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
@@ -29,18 +31,37 @@ export async function whileWaiting<T>(requestId: () => string | null, work: () =
   }
 }
 
+const isAway = (error: unknown): boolean =>
+  error instanceof NoAnswerError || (isApiError(error) && (error.status >= 500 || error.code === 'RATE_LIMITED'));
+
+/** The record of a request that runs; null: the node is away. Throws an error that names the request once it was away for too long. */
+function look(client: Client, requestId: string, heardMs: number) {
+  return client.getInvocation({ params: { requestId } }).catch((error: unknown) => {
+    if (!isAway(error)) throw error;
+    if (performance.now() - heardMs < LONGEST_AWAY_MS) return null;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${message}. ${requestId} goes on. Its result: agentnet calls wait ${requestId}`, {
+      code: 'NO_ANSWER',
+      exitCode: EXIT.failed,
+    });
+  });
+}
+
 /** Polls a request until it has ended, and shows on a terminal that it waits. */
 export function waitForEnd({ terminal }: Session, client: Client, requestId: string): Promise<RequestRecord> {
   const startMs = performance.now();
   return whileWaiting(
     () => requestId,
     async () => {
+      let heardMs = startMs;
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
-        const record = await client.getInvocation({ params: { requestId } });
+        const record = await look(client, requestId, heardMs);
         terminal.progress('');
-        if (!isOpen(record)) return record as RequestRecord;
+        if (record && !isOpen(record)) return record as RequestRecord;
+        if (record) heardMs = performance.now();
         const seconds = Math.round((performance.now() - startMs) / 1000);
-        terminal.progress(`${requestId} is ${record.status}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
+        const state = record ? `is ${record.status}` : 'is asked for again: the node is away';
+        terminal.progress(`${requestId} ${state}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     },
