@@ -8,6 +8,7 @@ const agentId = 'agt_0123456789abcdef';
 const created = frame(1, 'invocation.created', { requestId });
 const chunk = (id: number) => frame(id, 'invocation.chunk', { requestId, chunk: `c${id}` });
 const completed = (id: number) => frame(id, 'invocation.completed', { requestId, result: 'all' });
+const stream = { 'content-type': 'text/event-stream' };
 const client = (node: { baseUrl: string }) => createClient({ baseUrl: node.baseUrl, apiKey: 'ank_test_x' });
 
 async function idsOf(events: AsyncIterable<{ id: number }>): Promise<number[]> {
@@ -54,12 +55,12 @@ describe('a followed stream', () => {
     await using node = await startStreamNode((_asked, response, count) => {
       if (count === 1) beginStream(response, created, chunk(3));
       if (count === 1) return void response.write('', () => response.socket?.destroy());
-      if (count < 8) return void response.socket?.destroy();
+      if (count < 6) return void response.socket?.destroy();
       beginStream(response, completed(4));
     });
     const patient = createClient({ baseUrl: node.baseUrl, maxRetries: 1 });
     expect(await idsOf(patient.stream(requestId))).toEqual([1, 3, 4]);
-    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, ...Array(7).fill('3')]);
+    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, ...Array(5).fill('3')]);
   });
 
   it('begins after the event that the caller names, and ends when there is nothing left', async () => {
@@ -68,7 +69,18 @@ describe('a followed stream', () => {
       response.end();
     });
     expect(await idsOf(client(node).stream(requestId, { after: 7 }))).toEqual([]);
-    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual(['7']);
+    const once = createClient({ baseUrl: node.baseUrl, maxRetries: 0 });
+    expect(await idsOf(once.stream(requestId, { after: 8 }))).toEqual([]);
+    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual(['7', '7', '8']);
+  });
+
+  it('goes on when a proxy closes in order what a dying node broke off', async () => {
+    await using node = await startStreamNode((_asked, response, count) => {
+      if (count === 1) beginStream(response, created, chunk(3));
+      if (count < 3) return void (count === 1 ? response.end() : response.writeHead(200, stream).end());
+      beginStream(response, completed(4));
+    });
+    expect(await idsOf(client(node).stream(requestId))).toEqual([1, 3, 4]);
   });
 
   it('throws the error of the node', async () => {
@@ -112,9 +124,13 @@ describe('a followed stream', () => {
   });
 
   it('is what the method of the endpoint table gives as well', async () => {
-    await using node = await startStreamNode((_asked, response) => beginStream(response, completed(9)));
+    await using node = await startStreamNode((asked, response) => {
+      if (asked.path.endsWith('=8')) return beginStream(response, completed(9));
+      response.writeHead(200, stream).end();
+    });
     expect(await idsOf(client(node).streamInvocation({ params: { requestId }, query: { after: 8 } }))).toEqual([9]);
     expect(node.asked[0]?.path).toBe(`/invoke/${requestId}/events?after=8`);
+    expect(await idsOf(client(node).streamInvocation({ params: { requestId }, query: { after: 9 } }))).toEqual([]);
   });
 });
 

@@ -17,8 +17,10 @@ const openRepeating: Send<Awaited<ReturnType<typeof openStream>>> = (request, op
 
 interface Progress {
   lastId: number;
-  /** The terminal event was seen, or the node closed the stream because there is nothing left to tell. */
+  /** The terminal event was seen. */
   isDone: boolean;
+  /** Consecutive connections that were closed in order, and brought nothing. */
+  emptyEnds: number;
 }
 
 /** Passes on what is new, and notes how far it got. A broken connection is no error here: the stream can be taken up again. */
@@ -29,27 +31,48 @@ async function* passOn(events: AsyncGenerator<StreamEvent>, progress: Progress):
       if (event.id <= progress.lastId) continue;
       progress.lastId = event.id;
       progress.isDone = isTerminal(event.type);
+      progress.emptyEnds = 0;
       yield event;
       if (progress.isDone) return;
     }
-    progress.isDone = before > 0 && progress.lastId === before;
+    if (before > 0 && progress.lastId === before) progress.emptyEnds += 1;
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
   }
 }
 
-/** The events of the stream that a GET opens, taken up after the last one seen whenever the connection ends too early. */
+/** The last event that the caller has: the endpoint takes it in a header, or in the query. */
+const afterOf = ({ url, headers }: HttpRequest): number =>
+  Number(headers['last-event-id'] ?? new URLSearchParams(url.split('?')[1]).get('after') ?? 0);
+
+/** Opens the stream after an event; null: the node is away, and the stream may be opened later. */
+async function openAfter(
+  lastId: number,
+  request: HttpRequest,
+  sending: SendOptions,
+  mayWait: boolean,
+): Promise<AsyncGenerator<StreamEvent> | null> {
+  const headers = lastId > 0 ? { ...request.headers, 'last-event-id': String(lastId) } : request.headers;
+  const opened = await unlessAway(openRepeating({ ...request, headers }, sending), mayWait);
+  if (opened === null) return null;
+  if (!('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
+  return opened.events;
+}
+
+/**
+ * The events of the stream that a GET opens, taken up after the last one seen whenever the connection ends too early. There is nothing left
+ * to tell when it ends in order twice without news: a proxy also closes in order what a dying node broke off.
+ */
 export async function* followInvocation(request: HttpRequest, sending: SendOptions): AsyncGenerator<StreamEvent> {
-  const progress: Progress = { lastId: Number(request.headers['last-event-id'] ?? 0), isDone: false };
+  const progress: Progress = { lastId: afterOf(request), isDone: false, emptyEnds: 0 };
+  const enoughEnds = sending.maxRetries > 0 ? 2 : 1;
   for (let misses = 0; ; misses += 1) {
     const before = progress.lastId;
-    const headers = before > 0 ? { ...request.headers, 'last-event-id': String(before) } : request.headers;
     const hasBegun = before > 0 || misses > 0;
     const mayComeBack = () => sending.maxRetries > 0 && misses < resumes;
-    const opened = await unlessAway(openRepeating({ ...request, headers }, sending), hasBegun && mayComeBack());
-    if (opened && !('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
-    if (opened) yield* passOn(opened.events, progress);
-    if (progress.isDone) return;
+    const events = await openAfter(before, request, sending, hasBegun && mayComeBack());
+    if (events) yield* passOn(events, progress);
+    if (progress.isDone || progress.emptyEnds >= enoughEnds) return;
     if (progress.lastId > before) misses = 0;
     if (!mayComeBack()) throw new NoAnswerError(`The stream broke off after event ${progress.lastId}`);
     await wait(retryDelayMs(misses, undefined, Math.random) ?? 0, sending.signal);
@@ -70,7 +93,7 @@ export async function* invokeStreaming(
   call: StreamingCall,
   resume: (requestId: string, after: number) => AsyncGenerator<StreamEvent>,
 ): AsyncGenerator<StreamEvent> {
-  const progress: Progress = { lastId: 0, isDone: false };
+  const progress: Progress = { lastId: 0, isDone: false, emptyEnds: 0 };
   let { request } = call;
   let requestId: string | undefined;
   for (let misses = 0; requestId === undefined; misses += 1) {

@@ -90,15 +90,19 @@ export async function correctedBooks(
     // A claim has just made this voucher public, so that the node tells nothing: the books know of calls that were paid since.
     if (record.isKnown && call.refusals < ownBooksFirst) return again;
   } else if (!noMoney.includes(reason)) return null;
-  else if (!record.isKnown) {
-    await wallet.books.keep(channel, { ...record, isKnown: true });
-    return again;
-  } else if (record.refund !== null && !wallet.readChannel && reason !== noWalletMoney) {
-    // The refund that was asked for was made, and its answer lost.
-    await wallet.books.keep(channel, { ...record, balanceMicro: record.chargedMicro, refund: null });
-    return again;
-  }
+  else if (await hasCorrectedBalance(wallet, channel, reason)) return again;
   return hasAskedChain ? null : askedChain(wallet, channel, again, otherSum.includes(reason));
+}
+
+/** Corrects the books of a channel that holds too little; false when only the chain could tell more. */
+async function hasCorrectedBalance(wallet: ChannelWallet, channel: BookedChannel, reason: string): Promise<boolean> {
+  const { record } = channel;
+  // A refund was asked for and made, and its answer was lost.
+  const isRefunded = record.refund !== null && !wallet.readChannel && reason !== noWalletMoney;
+  if (record.isKnown && !isRefunded) return false;
+  const known = record.isKnown ? { balanceMicro: record.chargedMicro, refund: null } : { isKnown: true };
+  await wallet.books.keep(channel, { ...record, ...known });
+  return true;
 }
 
 /** The attempt after the chain was asked; `null` without an RPC. */
