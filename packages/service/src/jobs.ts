@@ -21,6 +21,7 @@ import { HAS_OPEN_NONCES } from './chain/transaction-store.ts';
 import { HAS_UNSHOWN_TRANSFERS } from './chain/transfer-point-store.ts';
 import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
+import { failLeftPending } from './events/webhooks/fail-pending.ts';
 import { forgetPushes, startPushes } from './http/faces/a2a/send-pushes.ts';
 import { auditMoney } from './invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from './invocations/audit/release-stale-holds.ts';
@@ -193,6 +194,7 @@ function addRemovals(ctx: JobContext, schedule: Schedule): void {
   every('forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx));
   every('forget-old-strikes', 3_600_000, () => forgetOldStrikes(ctx));
   every('forget-contents', 60_000, () => forgetContents(ctx));
+  every('fail-left-deliveries', 60_000, () => failLeftPending(ctx));
   every('forget-events', 60_000, () => forgetEvents(ctx));
   every('forget-unpaid', 60_000, () => forgetUnpaid(ctx));
   every('forget-pushes', 3_600_000, () => forgetPushes(ctx));

@@ -66,6 +66,38 @@ test('an endpoint that its owner enables in a pause that it asked for gets what 
   await expect.poll(() => receiver.received.map(subjectOf)).toEqual(['agt_a', 'agt_b']);
 });
 
+test('an endpoint that gets another URL in a pause gets there what waits at once', async () => {
+  const { world, receiver, accountId, webhookId, deliveryOf, advance } = await setUp();
+  receiver.react(answer(503, { 'retry-after': '86400' }));
+  await world.emit(happened(accountId, 'agt_a'));
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([503]);
+  await world.emit(happened(accountId, 'agt_b'));
+  await expect.poll(async () => (await world.deliveries(accountId, webhookId)).total).toBe(2);
+  const other = await startReceiver();
+  const described = await updateWebhook(world.ctx, { accountId }, webhookId, { description: 'old', url: receiver.url });
+  expect(described.pausedUntil).not.toBeNull();
+  const moved = await updateWebhook(world.ctx, { accountId }, webhookId, { url: other.url });
+  expect(moved).toMatchObject({ status: 'enabled', failingSince: null, pausedUntil: null });
+  advance(SECOND);
+  await expect.poll(() => other.received.map(subjectOf)).toEqual(['agt_b']);
+  advance(6 * SECOND);
+  await expect.poll(() => other.received.map(subjectOf)).toEqual(['agt_b', 'agt_a']);
+});
+
+test('a late answer of the URL before does not disable the endpoint at its new one', async () => {
+  const { world, receiver, accountId, webhookId, deliveryOf } = await setUp();
+  const held: (() => void)[] = [];
+  receiver.react((response, received) => void held.push(() => answer(410)(response, received)));
+  await world.emit(happened(accountId, 'agt_a'));
+  await expect.poll(() => held.length).toBe(1);
+  const other = await startReceiver();
+  await updateWebhook(world.ctx, { accountId }, webhookId, { url: other.url });
+  for (const release of held) release();
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([410]);
+  await world.emit(happened(accountId, 'agt_b'));
+  await expect.poll(() => other.received.map(subjectOf)).toEqual(['agt_b']);
+});
+
 test('a delivery that is replayed during a retry is sent once more, whatever becomes of the retry', async () => {
   const { world, receiver, accountId, webhookId, webhookDispatcher, deliveryOf, advance } = await setUp();
   receiver.react(answer(500));

@@ -3,12 +3,14 @@ import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { HasLog } from '../../lib/log/log.ts';
-import { failPending, insertAttempts, type MadeAttempt } from '../webhooks/attempt-store.ts';
+import { insertAttempts, type MadeAttempt } from '../webhooks/attempt-store.ts';
 import { type Findings, nextStanding, type Standing } from '../webhooks/endpoint-standing.ts';
+import { failPending } from '../webhooks/fail-pending.ts';
 import { lockWebhooks, updateWebhookRow, type WebhookRow } from '../webhooks/webhook-store.ts';
 
-/** An attempt, and whether it can change its endpoint's standing. */
+/** An attempt, where it was sent, and whether it can change its endpoint's standing. */
 export interface Outcome extends MadeAttempt {
+  readonly url: string;
   readonly concernsEndpoint: boolean;
 }
 
@@ -23,21 +25,33 @@ export function createAttemptRecorder(ctx: HasDb & HasClock & HasLog): AttemptRe
   const batcher = createBatcher<Outcome, void>({
     maxSize: MAX_BATCH,
     run: async (outcomes) => {
-      await ctx.db.transaction((tx) => recordAll(ctx, tx, outcomes));
+      const disabled = await ctx.db.transaction((tx) => recordAll(ctx, tx, outcomes));
+      // Other endpoints' attempts do not wait for it; a recurring job does what is left.
+      for (const id of disabled)
+        failPending(ctx, id).catch((err: unknown) =>
+          ctx.log.warn({ err, webhookId: id }, 'deliveries of a disabled webhook are still pending'),
+        );
       return outcomes.map(() => undefined);
     },
   });
   return { record: (outcome) => batcher.add(outcome) };
 }
 
-async function recordAll(ctx: HasClock & HasLog, tx: Tx, outcomes: readonly Outcome[]): Promise<void> {
+/** Returns the ids of the webhooks that the attempts disabled. */
+async function recordAll(ctx: HasClock & HasLog, tx: Tx, outcomes: readonly Outcome[]): Promise<string[]> {
   const concerning = Map.groupBy(
     outcomes.filter((outcome) => outcome.concernsEndpoint),
     ({ webhookId }) => webhookId,
   );
   const webhooks = concerning.size > 0 ? await lockWebhooks(tx, [...concerning.keys()]) : [];
   await insertAttempts(tx, outcomes);
-  for (const webhook of webhooks) await writeStanding(ctx, tx, webhook, findingsOf(concerning.get(webhook.id) ?? []));
+  const disabled: string[] = [];
+  for (const webhook of webhooks) {
+    // The owner has changed the URL meanwhile: what the former one answered says nothing of the new one.
+    const own = concerning.get(webhook.id)?.filter(({ url }) => url === webhook.url) ?? [];
+    if (own.length > 0 && (await writeStanding(ctx, tx, webhook, findingsOf(own)))) disabled.push(webhook.id);
+  }
+  return disabled;
 }
 
 function findingsOf(outcomes: readonly Outcome[]): Findings {
@@ -49,10 +63,11 @@ function findingsOf(outcomes: readonly Outcome[]): Findings {
   };
 }
 
-async function writeStanding(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow, found: Findings): Promise<void> {
+/** Returns true when the webhook is disabled now and was not before. */
+async function writeStanding(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow, found: Findings): Promise<boolean> {
   const standing: Standing = nextStanding(webhook, found, ctx.clock.now());
   await updateWebhookRow(tx, { ...webhook, ...standing });
-  if (standing.status === webhook.status) return;
-  await failPending(tx, webhook.id);
+  if (standing.status === webhook.status) return false;
   ctx.log.warn({ webhookId: webhook.id, reason: standing.disabledReason }, 'webhook endpoint disabled');
+  return true;
 }

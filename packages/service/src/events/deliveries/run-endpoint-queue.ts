@@ -139,6 +139,7 @@ function attempt(
       number: delivery.attempts + 1,
       tries,
       triesBefore: delivery.tries,
+      url: message.url,
       at,
       answer,
       verdict,

@@ -53,11 +53,19 @@ export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): 
   );
 }
 
-/** Fails the pending deliveries of a webhook that is no longer sent to. */
-export async function failPending(sql: Sql, webhookId: string): Promise<void> {
-  await sql.query(
+/** Fails pending deliveries of disabled webhooks, at most so many; null: of any. Returns their number. */
+export async function failSomePending(sql: Sql, webhookId: string | null, most: number): Promise<number> {
+  const rows = await sql.query(
     'fail-pending-deliveries',
-    `update webhook_delivery set state = 'failed', next_attempt_at = null where webhook_id = $1 and state = 'pending'`,
-    [webhookId],
+    `update webhook_delivery set state = 'failed', next_attempt_at = null
+      where state = 'pending' and id in (
+        select d.id from webhook w cross join lateral (
+          (select id from webhook_delivery where webhook_id = w.id and state = 'pending' and tries = 0 limit $2)
+          union all
+          (select id from webhook_delivery where webhook_id = w.id and state = 'pending' and tries > 0 limit $2)) d
+         where w.status = 'disabled' and ($1::text is null or w.id = $1) limit $2)
+     returning 1`,
+    [webhookId, most],
   );
+  return rows.length;
 }

@@ -7,18 +7,21 @@ import { AppError, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { removeInSteps } from '../../lib/retention.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { requireEndpoint } from './account-webhook.ts';
-import { failPending } from './attempt-store.ts';
+import { failPending } from './fail-pending.ts';
 import { requireAllowedUrl } from './require-allowed-url.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
 import {
   countEndpointsLocked,
   deleteEndpoint,
+  disableEndpoint,
   insertWebhook,
   listEndpoints,
   lockWebhooks,
   markDue,
+  removeDeliveriesOf,
   updateWebhookRow,
   type WebhookRow,
 } from './webhook-store.ts';
@@ -54,7 +57,10 @@ export async function createWebhook(
   });
 }
 
-/** Changes an endpoint. Disabling fails its pending deliveries; enabling resets its failures. A replay delivers missed events. */
+/**
+ * Changes an endpoint. Disabling fails its pending deliveries; enabling, and another URL, reset its failures and pause. A replay delivers
+ * missed events.
+ */
 export async function updateWebhook(
   ctx: WebhookContext,
   caller: WebhookCaller,
@@ -63,17 +69,20 @@ export async function updateWebhook(
 ): Promise<DataOf<Api['updateWebhook']>> {
   if (input.url !== undefined) requireAllowedUrl(ctx, 'url', input.url);
   await requireEndpoint(ctx.db, caller.accountId, webhookId);
-  return ctx.db.transaction(async (tx) => {
-    const [webhook] = await lockWebhooks(tx, [webhookId]);
-    if (!webhook) throw notFound('webhook');
-    const changed = changedBy(webhook, input);
+  // What a process that died has left: it was for the time before.
+  if (input.status === 'enabled') await failPending(ctx, webhookId);
+  const webhook = await ctx.db.transaction(async (tx) => {
+    const [before] = await lockWebhooks(tx, [webhookId]);
+    if (!before) throw notFound('webhook');
+    const changed = changedBy(before, input);
     await updateWebhookRow(tx, changed);
     // What waited for the end of a pause that is over now.
-    if (webhook.pausedUntil && !changed.pausedUntil && changed.status === 'enabled')
+    if (before.pausedUntil && !changed.pausedUntil && changed.status === 'enabled')
       await markDue(tx, [webhookId], ctx.clock.now());
-    if (changed.status === 'disabled' && webhook.status === 'enabled') await failPending(tx, webhookId);
-    return toWebhook(changed);
+    return changed;
   });
+  if (webhook.status === 'disabled') await failPending(ctx, webhookId);
+  return toWebhook(webhook);
 }
 
 function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['body']): WebhookRow {
@@ -84,16 +93,21 @@ function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['bod
     url,
     description,
     eventTypes: eventTypes === undefined ? webhook.eventTypes : eventTypes && [...new Set(eventTypes)],
-    ...(isSwitched ? { status, disabledReason: null, failingSince: null, pausedUntil: null } : {}),
+    // Failures and a pause belong to the URL that answered with them.
+    ...(isSwitched || url !== webhook.url ? { failingSince: null, pausedUntil: null } : {}),
+    ...(isSwitched ? { status, disabledReason: null } : {}),
   };
 }
 
-/** Deletes an endpoint with its deliveries. */
+/** Deletes an endpoint with its deliveries: those in steps, while it is disabled, so that the last statement locks it briefly. */
 export async function deleteWebhook(
   ctx: HasDb,
   caller: WebhookCaller,
   webhookId: string,
 ): Promise<DataOf<Api['deleteWebhook']>> {
+  const { id } = await requireEndpoint(ctx.db, caller.accountId, webhookId);
+  await disableEndpoint(ctx.db, id);
+  await removeInSteps((most) => removeDeliveriesOf(ctx.db, id, most));
   if (!(await deleteEndpoint(ctx.db, caller.accountId, webhookId))) throw notFound('webhook');
   return { webhookId, deleted: true };
 }

@@ -116,6 +116,21 @@ export async function updateWebhookRow(tx: Tx, webhook: WebhookRow): Promise<voi
   );
 }
 
+/** Disables an endpoint that is about to be deleted. */
+export async function disableEndpoint(sql: Sql, id: string): Promise<void> {
+  await sql.query('disable-endpoint', `update webhook set status = 'disabled', due_at = null where id = $1`, [id]);
+}
+
+/** Removes deliveries of a webhook with their attempts, at most so many. Returns their number. */
+export async function removeDeliveriesOf(sql: Sql, id: string, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-deliveries-of-webhook',
+    'delete from webhook_delivery where id in (select id from webhook_delivery where webhook_id = $1 limit $2) returning 1',
+    [id, most],
+  );
+  return rows.length;
+}
+
 /** Deletes an endpoint with its deliveries; false when there is none. */
 export async function deleteEndpoint(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const rows = await sql.query(

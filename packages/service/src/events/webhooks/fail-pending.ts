@@ -1,0 +1,14 @@
+import type { HasDb } from '../../db/database.ts';
+import { removeInSteps } from '../../lib/retention.ts';
+import { failSomePending } from './attempt-store.ts';
+
+/**
+ * Fails the pending deliveries of a disabled webhook, in steps: of a receiver that was away for days there may be millions, and the lock that
+ * disables the webhook holds up the fan-out of all accounts. An enabled webhook keeps its deliveries.
+ */
+export const failPending = (ctx: HasDb, webhookId: string): Promise<void> =>
+  removeInSteps((most) => failSomePending(ctx.db, webhookId, most));
+
+/** The same for every disabled webhook: what was left when a process ended, or when there were too many. */
+export const failLeftPending = (ctx: HasDb): Promise<void> =>
+  removeInSteps((most) => failSomePending(ctx.db, null, most));

@@ -1,0 +1,107 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { failLeftPending } from '../../src/events/webhooks/fail-pending.ts';
+import {
+  deleteWebhook,
+  listWebhooks,
+  updateWebhook,
+  type WebhookContext,
+} from '../../src/events/webhooks/manage-webhooks.ts';
+import { askDatabase } from '../support/books.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { openEventWorld } from './support/event-world.ts';
+import { answer, startReceiver } from './support/receiver.ts';
+import { happened } from './support/sample-event.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** An endpoint that asked for an hour's pause, and two deliveries that wait. */
+async function setUp() {
+  const world = openEventWorld(database.url);
+  const receiver = await startReceiver();
+  const { accountId } = await world.newAccount();
+  const { webhookId } = await world.newEndpoint(accountId, receiver.url);
+  await world.startDispatcher();
+  receiver.react(answer(429, { 'retry-after': '3600' }));
+  const log = async () => (await world.deliveries(accountId, webhookId)).deliveries;
+  const states = async () => (await log()).map(({ status }) => status);
+  await world.emit(happened(accountId, 'agt_1'));
+  await expect.poll(async () => (await log())[0]?.attempts.length).toBe(1);
+  await world.emit(happened(accountId, 'agt_2'));
+  await expect.poll(states).toEqual(['pending', 'pending']);
+  return { world, receiver, accountId, webhookId, states };
+}
+
+/** Holds the deliveries of a webhook: who ends them stands still, as one does that has millions to end. */
+async function holdDeliveries(webhookId: string) {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('begin');
+  await client.query('select id from webhook_delivery where webhook_id = $1 for update', [webhookId]);
+  const waiting = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  const countWaiting = async () => (await askDatabase<{ count: number }>(database.url, waiting))[0]?.count;
+  return {
+    untilWaitedFor: () => expect.poll(countWaiting).toBeGreaterThan(0),
+    release: () => client.query('rollback'),
+  };
+}
+
+type Ending = { ctx: WebhookContext; accountId: string; webhookId: string };
+
+test.each([
+  {
+    what: 'disabling',
+    end: ({ ctx, accountId, webhookId }: Ending) =>
+      updateWebhook(ctx, { accountId }, webhookId, { status: 'disabled' }),
+    left: ['disabled'],
+  },
+  {
+    what: 'deleting',
+    end: ({ ctx, accountId, webhookId }: Ending) => deleteWebhook(ctx, { accountId }, webhookId),
+    left: [],
+  },
+])('$what an endpoint that has much to end holds up the events of nobody', async ({ end, left }) => {
+  const { world, accountId, webhookId } = await setUp();
+  const [other, quick] = [await world.newAccount(), await startReceiver()];
+  await world.newEndpoint(other.accountId, quick.url);
+  const held = await holdDeliveries(webhookId);
+  const ending = end({ ctx: world.ctx, accountId, webhookId });
+  await held.untilWaitedFor();
+  // Events wait ten seconds for open transactions, such as the one that holds the deliveries; these are older.
+  world.ctx.clock.advance(-60_000);
+  await world.emit(happened(accountId, 'agt_3'), happened(other.accountId, 'agt_4'));
+  await expect.poll(() => quick.received.length).toBe(1);
+  await held.release();
+  await ending;
+  const { webhooks } = await listWebhooks(world.ctx, { accountId });
+  expect(webhooks.map(({ status }) => status)).toEqual(left);
+  const pending = `select id from webhook_delivery where webhook_id = $1 and state = 'pending'`;
+  expect(await askDatabase(database.url, pending, [webhookId])).toEqual([]);
+});
+
+test('what a process left pending when it died is ended by a recurring job, and not sent when the endpoint is enabled', async () => {
+  const left = await setUp();
+  const { world, accountId, receiver } = left;
+  const [enabled, unswept] = [await setUp(), await setUp()];
+  for (const each of [left, unswept])
+    await world.db.query('disable', `update webhook set status = 'disabled', due_at = null where id = $1`, [
+      each.webhookId,
+    ]);
+  const enable = (each: typeof left) =>
+    updateWebhook(world.ctx, { accountId: each.accountId }, each.webhookId, { status: 'enabled' });
+  await enable(unswept);
+  expect(await unswept.states()).toEqual(['failed', 'failed']);
+  await failLeftPending(world.ctx);
+  expect(await left.states()).toEqual(['failed', 'failed']);
+  expect(await enabled.states()).toEqual(['pending', 'pending']);
+  receiver.react(answer(200));
+  await enable(left);
+  await world.emit(happened(accountId, 'agt_5'));
+  await expect.poll(async () => (await left.states()).toSorted()).toEqual(['delivered', 'failed', 'failed']);
+});
