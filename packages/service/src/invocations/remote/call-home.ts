@@ -81,7 +81,8 @@ function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: n
     answer.kind === 'busy' ? { outcome: overdue, afterMs: null, isPatient: true } : answer;
   const patientMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
   const pauseMs = isPaid || isPatient ? patientMs : (PAUSES_MS[tries] ?? null);
-  return { outcome, pauseMs: pauseMs === null ? null : (afterMs ?? pauseMs) };
+  // `Retry-After: 0` asks for no loop without pauses.
+  return { outcome, pauseMs: pauseMs === null ? null : Math.max(afterMs ?? 0, pauseMs) };
 }
 
 /** One call, followed to the end of its request if it created one. */

@@ -388,6 +388,14 @@ describe('a home in trouble', () => {
     await untilSettled(home, here);
   });
 
+  it('that says "retry after 0" is not asked without pauses', async () => {
+    const limited = { error: { code: 'RATE_LIMITED', message: 'used up', details: { retryAfterS: 0 } } };
+    home.proxy.seen.length = 0;
+    home.proxy.rule(times(9999, isCall, answer(429, limited, { 'retry-after': '0' })));
+    expect(await invoke(echo, soon(1500))).toMatchObject({ status: 'failed', cost: '0.00' });
+    expect(home.proxy.seen.filter(isCall).length).toBeLessThan(10);
+  });
+
   it('that takes our key no more is signed in at again, once for calls that come together', async () => {
     await invoke(echo);
     await home.ctx.db.query('revoke-all', 'update api_key set revoked_at = now()', []);
