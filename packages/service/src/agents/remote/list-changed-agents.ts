@@ -6,29 +6,51 @@ import { type ChangePlace, listChangedRows } from '../agent-store.ts';
 /** Changes become visible at commit, not in the order of their timestamps: within this window an earlier one can still appear. */
 const SETTLED_MS = 5000;
 
-export interface ChangedAgents {
-  readonly agents: readonly Agent[];
+export interface ChangedAgents<T> {
+  readonly agents: readonly T[];
   readonly hasMore: boolean;
   /** The cursor for the next page. */
   readonly cursor: string;
 }
 
+/** An agent as it is shown, and its size. */
+export interface ShownAgent {
+  readonly bytes: number;
+}
+
 /**
- * This node's registered agents that changed after a cursor, in the order of their last change, removed ones included. The last page's
- * cursor lies five seconds back, so that agents are repeated rather than skipped.
+ * This node's registered agents that changed after a cursor, in the order of their last change, removed ones included: as many as fit into
+ * `maxBytes`, at least one. The last page's cursor lies five seconds back, so that agents are repeated rather than skipped.
  */
-export async function listChangedAgents(
+export async function listChangedAgents<T extends ShownAgent>(
   ctx: HasDb,
-  { cursor, limit }: { cursor: string | undefined; limit: number },
-): Promise<ChangedAgents> {
+  { cursor, limit, maxBytes }: { cursor: string | undefined; limit: number; maxBytes: number },
+  show: (agent: Agent) => T,
+): Promise<ChangedAgents<T>> {
   const after = cursor === undefined || cursor === '' ? null : readCursor(cursor);
   const found = await listChangedRows(ctx.db, { after, limit: limit + 1, settledMs: SETTLED_MS });
-  const agents = found.agents.slice(0, limit);
-  const last = agents.at(-1);
+  const agents = firstThatFit(found.agents.slice(0, limit), maxBytes, show);
+  const last = found.agents[agents.length - 1];
   const place = last ? { at: last.changedAt, id: last.id } : after;
-  const hasMore = found.agents.length > limit;
+  const hasMore = found.agents.length > agents.length;
   const isSettled = place === null || place.at <= found.settledAt;
   return { agents, hasMore, cursor: makeCursor(hasMore || isSettled ? place : { at: found.settledAt, id: '' }) };
+}
+
+function firstThatFit<T extends ShownAgent>(
+  agents: readonly Agent[],
+  maxBytes: number,
+  show: (agent: Agent) => T,
+): T[] {
+  const shown: T[] = [];
+  let bytes = 0;
+  for (const agent of agents) {
+    const next = show(agent);
+    bytes += next.bytes;
+    if (shown.length > 0 && bytes > maxBytes) break;
+    shown.push(next);
+  }
+  return shown;
 }
 
 const makeCursor = (place: ChangePlace | null): string =>

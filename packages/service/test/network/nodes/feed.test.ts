@@ -107,6 +107,26 @@ describe("the feed of a node's agents", () => {
   });
 });
 
+it('has fewer agents on a page when they are large: another node reads at most 8 MiB', async () => {
+  const ask = async (query: string) => (await node.request('GET', `/network/agents?limit=500${query}`)).body.data;
+  const { cursor } = await ask('');
+  const ids = await insertAgents(node, 6, { areOurs: true });
+  const describeAll = (text: string) =>
+    node.ctx.db.query('', 'update agent set description = $2, changed_at = clock_timestamp() where id = any($1)', [
+      ids,
+      text,
+    ]);
+  await describeAll('x'.repeat(1_600_000));
+  const told = new Set<string>();
+  for (let page = await ask(`&cursor=${cursor}`), more = true; more; page = await ask(`&cursor=${page.cursor}`)) {
+    expect(JSON.stringify(page).length).toBeLessThan(8 * 2 ** 20);
+    for (const each of page.agents) told.add(each.agentNetwork.id);
+    more = page.hasMore;
+  }
+  for (const id of ids) expect(told).toContain(id);
+  await describeAll('small again');
+});
+
 describe('a node that joins', () => {
   it('is told of to operators and to whoever asked for it by name, to nobody else', async () => {
     const [operator, subscriber, stranger] = [
