@@ -54,7 +54,7 @@ export const eventCatalogue = {
     data: Replication,
   },
   'network.node_joined': {
-    when: 'A node of another operator joined the network, or is listed again. For keys with the scope `operator`, and for webhooks that name it.',
+    when: 'A node of another operator joined the network, is listed again, or answers again. For keys with the scope `operator`, and for webhooks that name it.',
     data: NetworkNode,
   },
   'network.node_left': {

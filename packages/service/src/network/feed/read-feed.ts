@@ -7,6 +7,7 @@ import { judgeAgentFile } from '../entries/agent-file.ts';
 import type { Entry, Reason } from '../nodes/entry.ts';
 import { countClaims, listedAgents, wakeEntries } from '../nodes/entry-store.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
+import { tellNode } from '../nodes/node-events.ts';
 import { lockNode, type NetworkNode, writeFed } from '../nodes/node-store.ts';
 import { askFeed, type FeedPage } from './feed-client.ts';
 
@@ -66,8 +67,11 @@ const atCursor = <T>(ctx: NetworkContext, { baseUrl, from }: Told, work: (tx: Tx
     return node?.isListed && node.feedCursor === from ? work(tx, node) : null;
   });
 
-const advance = (tx: Tx, { nodeId }: NetworkNode, { page, read }: Told, now: Date): Promise<void> =>
-  writeFed(tx, nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
+/** Whoever was told that the node left is told when its feed is complete again. */
+async function advance(tx: Tx, node: NetworkNode, { page, read }: Told, now: Date): Promise<void> {
+  await writeFed(tx, node.nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
+  if (node.status === 'offline' && !page.hasMore) await tellNode(tx, 'network.node_joined', node, now);
+}
 
 /** Keeps only agents with a listed entry; skips others. `doubtful`: the tokens of those whose own file has to be read. */
 async function judge(

@@ -170,6 +170,11 @@ describe('a node', () => {
 
   it('that dies takes its agents offline, with alternatives; when it is back, so are they', async () => {
     const other = await startTestAgent(b, { name: 'Canary', capabilities: ['singing'] });
+    const joinsTold = async () => {
+      const { events } = (await b.request('GET', '/events?type=network.node_joined', { key: operator.key })).body.data;
+      return events.filter(({ data }: { data: { label: string } }) => data.label === 'node-1').length;
+    };
+    const joinsBefore = await joinsTold();
     await a.front.die();
     await untilSo('the node is offline', async () => (await seenBy(b, a.baseUrl)).status === 'offline');
     await untilSo('its agent is offline', () => isShown(b, agent.id, { status: 'offline' }));
@@ -184,6 +189,7 @@ describe('a node', () => {
     await a.front.revive();
     await untilSo('its agent is online', () => isShown(b, agent.id, { status: 'online' }));
     expect((await seenBy(b, a.baseUrl)).status).toBe('online');
+    await untilSo('its return is told', async () => (await joinsTold()) === joinsBefore + 1);
     await other.die();
   });
 
