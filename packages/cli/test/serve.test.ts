@@ -102,8 +102,8 @@ it('an endpoint that lacks the model is not registered', async () => {
 
 /** A call as the SDK hands it to the backend. */
 const callOf = (more: Partial<AgentCall> = {}): AgentCall => ({
-  ...{ requestId: 'req_1', agentId: 'agent_1', task: 'hello', input: {}, context: null, priority: 'normal' },
-  ...{ deadline: null, maxSpend: null, metadata: {}, isStreamed: false, charge: () => undefined },
+  ...{ requestId: 'req_1', agentId: 'agent_1', task: 'hello', input: {}, capability: null, context: null },
+  ...{ priority: 'normal', deadline: null, maxSpend: null, metadata: {}, isStreamed: false, charge: () => undefined },
   signal: new AbortController().signal,
   ...more,
 });

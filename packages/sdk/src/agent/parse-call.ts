@@ -13,6 +13,8 @@ export interface CallContent {
   readonly agentId: string;
   readonly task: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** The capability that the call names; its types are those of the call, where the agent declares some. */
+  readonly capability: string | null;
   readonly context: string | null;
   readonly priority: 'low' | 'normal' | 'high';
   readonly deadline: Date | null;
@@ -64,6 +66,7 @@ export function parseCall(body: Uint8Array): Verification | CallContent {
     agentId,
     task: requiredText(fields, 'task'),
     input: isRecord(input) ? input : {},
+    capability: optionalText(fields.capability),
     context: optionalText(fields.context),
     priority: priority === 'low' || priority === 'high' ? priority : 'normal',
     deadline: parseDeadline(fields.deadline),

@@ -45,6 +45,13 @@ describe('a served agent', () => {
     });
   });
 
+  it('tells handle the capability that a call names, whose types its result has to fit', async () => {
+    const agent = await serve(({ capability }) => capability);
+    const [named, plain] = [callBody({ capability: 'keywords' }), callBody()];
+    expect(await (await post(agent.url, named)).json()).toMatchObject({ result: 'keywords' });
+    expect(await (await post(agent.url, plain)).json()).toMatchObject({ result: null });
+  });
+
   it('answers with the cost that handle states', async () => {
     const agent = await serve((call) => call.charge('0.02'));
     expect(await (await post(agent.url, callBody())).json()).toMatchObject({ result: null, cost: '0.02' });
