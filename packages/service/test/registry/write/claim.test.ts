@@ -108,6 +108,8 @@ describe('linking a token', () => {
     expectError(await link(agent.id, foreign), 'CONFLICT');
     expectError(await link(agent.id, '999999'), 'VALIDATION_ERROR');
     expectError(await link(agent.id, '-1'), 'VALIDATION_ERROR');
+    // More than 256 bits.
+    expectError(await link(agent.id, '9'.repeat(78)), 'VALIDATION_ERROR', 'tokenId');
   });
 
   it('refuses a second one for an agent, and one that another agent has', async () => {
