@@ -6,7 +6,12 @@ import { GuardedFetchError, type HasGuardedFetch } from '../lib/net/guarded-fetc
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 
 export type EndpointProof =
-  | { readonly isProven: true; readonly by: EndpointProofName; readonly tookMs: number }
+  | {
+      readonly isProven: true;
+      readonly by: EndpointProofName;
+      /** Time in which the endpoint answered; null: it was not asked itself. */
+      readonly tookMs: number | null;
+    }
   | { readonly isProven: false; readonly reason: string; readonly failed?: FailedChallenge };
 
 /** Status of the answer to a challenge that was not met, or why there was none. Nothing of its body: nobody has shown whose it is. */

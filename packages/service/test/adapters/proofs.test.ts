@@ -76,6 +76,9 @@ describe('an endpoint that cannot answer a challenge is proven', () => {
     const theirs = await register(site.endpoint, 'openai', await h.newAccount());
     site.named.push(mine);
     expect(await verify(mine)).toMatchObject({ status: 'online', by: 'well-known' });
+    // A file says nothing about how soon the endpoint answers.
+    const { body } = await h.request('GET', `/agents/${mine}/reputation`);
+    expect(body.data.components.latency).toMatchObject({ responseTime: null, contribution: 0 });
     const identity = await h.request('GET', `/identity/${theirs}`);
     expect(identity.body.data.proofs.endpoint).toBeNull();
   });

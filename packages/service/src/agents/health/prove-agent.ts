@@ -52,7 +52,7 @@ export async function proveAgent(ctx: ProofContext, { agent, upstream, identityT
   return challenged ?? { isProven: false, reason: waysOf(upstream, id) };
 }
 
-const proven = (by: 'well-known' | 'card' | 'dns' | 'erc8004'): EndpointProof => ({ isProven: true, by, tookMs: 0 });
+const proven = (by: 'well-known' | 'card' | 'dns' | 'erc8004'): EndpointProof => ({ isProven: true, by, tookMs: null });
 
 function waysOf({ endpoint, protocol }: Upstream, id: string): string {
   const { origin, hostname } = new URL(endpoint);
