@@ -12,7 +12,8 @@ export interface StatementPlace extends Period {
 }
 
 const BACK = 'back.';
-const PATTERN = /^(back\.)?(-?\d{1,15}|)\.(-?\d{1,15}|)\.(\d{1,15})\.(\d{1,18})\.(\d{1,18})\.(-?\d{1,18})$/;
+const PATTERN =
+  /^(back\.)?(-\d{1,14}|\d{1,15}|)\.(-\d{1,14}|\d{1,15}|)\.(\d{1,15})\.(\d{1,18})\.(\d{1,18})\.(-?\d{1,18})$/;
 
 export function statementCursor({ order, from, to, after, closing }: StatementPlace): string {
   const period = [from?.getTime() ?? '', to?.getTime() ?? ''];

@@ -180,6 +180,8 @@ describe('a statement', () => {
       { cursor: cursor as string, from: at(1) },
       { cursor: cursor as string, to: at(5) },
       { cursor: 'x' },
+      // Before 4713 BC, which PostgreSQL does not have.
+      { cursor: Buffer.from('-999999999999999..1.1.1.1').toString('base64url') },
       { cursor: cursor as string, order: 'desc' as const },
       { from: at(2), to: at(2) },
     ])
