@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forgetEvents } from '../../src/events/outbox/forget-events.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { listEvents } from '../../src/events/outbox/read-events.ts';
 import { encodeJson } from '../../src/lib/json/prepared-json.ts';
@@ -96,6 +97,25 @@ test('events of a type, a page at a time; one without a copy of its object is re
   expect(await read({ after: rest.next })).toEqual({ events: [], hasMore: false, next: rest.next });
   const typed = await read({ type: 'invocation.completed' });
   expect(typed.events).toMatchObject([{ type: 'invocation.completed', data: { read: 'just now' } }]);
+});
+
+test('whoever reads events of one type misses nothing when those of other types are removed', async () => {
+  const { world, accountId, read } = await setUp();
+  const type = 'agent.removed';
+  await world.emit(happened(accountId, 'agt_1', { type }));
+  await expect.poll(async () => (await read({ type })).events.length).toBe(1);
+  const first = (await read({ type })).events[0]?.sequence ?? 0;
+  await world.emit(happened(accountId, 'agt_2'));
+  await world.emit(happened(accountId, 'agt_3'));
+  await expect.poll(async () => (await read()).events.length).toBe(3);
+  const { events, next } = await read({ type, after: first });
+  expect(events).toEqual([]);
+  const clock = { now: () => new Date(Date.now() + 31 * 86_400_000) };
+  await forgetEvents({ db: world.db, clock, retention: { resultDays: 90, chunkDays: 7, eventDays: 30 } });
+  expect((await read()).events.length).toBeLessThan(2);
+  await expect(read({ type, after: first })).rejects.toMatchObject({ code: 'GONE' });
+  await world.emit(happened(accountId, 'agt_4', { type }));
+  await expect.poll(async () => (await read({ type, after: next })).events).toMatchObject([{ data: { id: 'agt_4' } }]);
 });
 
 test('in a database that counts transactions from a lower number again, new events still come last', async () => {
