@@ -9,6 +9,7 @@ export const MAX_MICRO: Micro = 10n ** 18n - 1n;
 
 /** Parses a wire amount to micro-USDC. Throws `RangeError` on anything that `usdcPattern` refuses; never rounds. */
 export function parseUsdc(text: string): Micro {
+  if (typeof text !== 'string') throw new RangeError(`not a USDC amount, which is a string such as "0.05": ${text}`);
   if (!usdcPattern.test(text)) throw new RangeError(`not a USDC amount: ${text.slice(0, 40)}`);
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));

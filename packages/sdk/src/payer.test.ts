@@ -37,6 +37,11 @@ it.each(['', '0x12', 'f'.repeat(64), undefined])('a private key that is none (%s
   expect(() => createPayer(options)).toThrow('privateKey must be a string of 0x and 64 hexadecimal digits');
 });
 
+it.each([0.05, undefined])('a maximum that is no string (%s) is named', (maxPerCall) => {
+  const options = { account, maxPerCall: maxPerCall as unknown as string };
+  expect(() => createPayer(options)).toThrow(`not a USDC amount, which is a string such as "0.05": ${maxPerCall}`);
+});
+
 describe('a paying client', () => {
   it('says in USDC what a call costs that it may not pay', async () => {
     await using node = await startFakeNode(() => asksFor(offer));
