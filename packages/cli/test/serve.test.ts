@@ -94,6 +94,31 @@ describe('an agent of another protocol is served, called and paid', () => {
   });
 });
 
+it('a later run is the same agent, listed as that run says', async () => {
+  const start = async (options: readonly string[]) => {
+    const { child, said } = run([...options, '--name', 'Again', '--', 'cat']);
+    await expect.poll(() => said.stdout || said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
+    const { agentId } = JSON.parse(said.stdout.split('\n')[0] ?? '');
+    child.kill('SIGINT');
+    await once(child, 'exit');
+    return (await h.request('GET', `/agents/${agentId}`)).body.data;
+  };
+  const first = await start(['--price', '0.01']);
+  const second = await start(['--price', '5', '-c', 'testing,more', '--description', 'Dearer.']);
+  expect(second).toMatchObject({ id: first.id, capabilities: ['testing', 'more'], description: 'Dearer.' });
+  expect([first, second].map(({ rates }) => Number(rates.perRequest))).toEqual([0.01, 5]);
+});
+
+it('two programs of one name do not take the calls of each other', async () => {
+  const first = run(['--name', 'Twice', '--', 'cat']);
+  await expect.poll(() => first.said.stdout || first.said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
+  const { agentId, endpoint } = JSON.parse(first.said.stdout.split('\n')[0] ?? '');
+  const second = run(['--name', 'Twice', '--', 'tee']);
+  expect((await once(second.child, 'close'))[0]).toBe(1);
+  expect(JSON.parse(second.said.stderr).error.message).toContain('--name');
+  expect((await h.request('GET', `/agents/${agentId}`)).body.data.endpoint).toBe(endpoint);
+});
+
 it('an endpoint that lacks the model is not registered', async () => {
   const { child, said } = run([upstream('openai').endpoint, '--model', 'none']);
   expect([(await once(child, 'close'))[0], said.stdout]).toEqual([2, '']);

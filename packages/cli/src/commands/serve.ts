@@ -8,6 +8,7 @@ import { integer, listOf, usdc } from '../output/arguments.ts';
 import { oneLine } from '../output/table.ts';
 import { configDir } from '../profile/profile-store.ts';
 import type { Backend } from '../serve/backend.ts';
+import { requireNoOtherRun } from '../serve/other-run.ts';
 import { programBackend } from '../serve/program.ts';
 import { PROTOCOLS, readTarget, type Target, type TargetOptions } from '../serve/target.ts';
 import type { Session } from '../session.ts';
@@ -16,12 +17,15 @@ interface ServeOptions extends TargetOptions {
   readonly name?: string;
   readonly description?: string;
   readonly capability: string[];
-  readonly price: string;
+  readonly price?: string;
   readonly port: number;
   readonly host: string;
   readonly endpoint?: string;
   readonly concurrency: number;
 }
+
+/** Price of an agent that is registered without one. */
+const FIRST_PRICE = '0.01';
 
 export function addServe(program: Command): void {
   program
@@ -45,7 +49,7 @@ export function addServe(program: Command): void {
     .option('--name <name>', 'name of the agent; default: the program, or the host of the URL')
     .option('--description <text>')
     .requiredOption('-c, --capability <names>', 'what it can do, with commas', listOf)
-    .option('--price <usdc>', 'price per request', usdc, '0.01')
+    .option('--price <usdc>', 'price per request; default: as it is listed, at first 0.01', usdc)
     .addOption(new Option('--port <port>', 'where it listens; default: any').argParser(integer(0, 65_535)).default(0))
     .option('--host <address>', 'where it listens', '127.0.0.1')
     .option('--endpoint <url>', 'the public address that leads here; default: the local one')
@@ -92,6 +96,8 @@ async function serveBackend(
 ): Promise<ExitCode> {
   const { terminal, url, apiKey, env } = session;
   const takeTurn = createTurns(options.concurrency);
+  const tokenFile = join(configDir(env), 'agents', `${fileNameOf(url, name)}.json`);
+  await requireNoOtherRun(session.client, tokenFile, { name, endpoint: options.endpoint });
   const agent = await serveAgent({
     port: options.port,
     host: options.host,
@@ -99,22 +105,42 @@ async function serveBackend(
     registerWith: {
       baseUrl: url,
       apiKey: apiKey ?? '',
-      tokenFile: join(configDir(env), 'agents', `${fileNameOf(url, name)}.json`),
-      ...{ name, capabilities: options.capability, rates: { perRequest: options.price } },
+      ...{ tokenFile, name, capabilities: options.capability, rates: { perRequest: options.price ?? FIRST_PRICE } },
       ...(options.description ? { description: options.description } : {}),
     },
     handle: (call) => runShown(session, call, backend, takeTurn),
   });
   const { agentId = '' } = agent;
-  terminal.item(
-    { agentId, endpoint: options.endpoint ?? agent.url },
-    () => `${agentId} at ${options.endpoint ?? agent.url}\n`,
-  );
-  terminal.note('The node checks the endpoint, then lists it as online. Ctrl-C ends it; the agent is then offline.');
-  await stopped;
-  await agent.close();
+  try {
+    await updateListing(session, agentId, options);
+    terminal.item(
+      { agentId, endpoint: options.endpoint ?? agent.url },
+      () => `${agentId} at ${options.endpoint ?? agent.url}\n`,
+    );
+    terminal.note('The node checks the endpoint, then lists it as online. Ctrl-C ends it; the agent is then offline.');
+    await stopped;
+  } finally {
+    await agent.close();
+  }
   await showEarnings(session, agentId);
   return EXIT.done;
+}
+
+/** An agent that an earlier run registered is listed as that run said; also refuses the agent of another account. */
+async function updateListing(
+  session: Session,
+  agentId: string,
+  { capability, price, description }: ServeOptions,
+): Promise<void> {
+  const { updated } = await session.requireClient().updateAgent({
+    params: { id: agentId },
+    body: {
+      capabilities: capability,
+      ...(price === undefined ? {} : { rates: { perRequest: price } }),
+      ...(description === undefined ? {} : { description }),
+    },
+  });
+  if (updated.length > 0) session.terminal.note(`Changed how ${agentId} is listed: ${updated.join(', ')}.`);
 }
 
 const fileNameOf = (url: string, name: string) =>
