@@ -29,7 +29,13 @@ async function runProgram(call: AgentCall, file: string, args: readonly string[]
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(new AgentError('program_failed', error.message)));
     child.once('close', resolve);
+    // What the program started may have its output open after its own end.
+    signal.addEventListener('abort', () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
   });
+  signal.throwIfAborted();
   if (output.length > MAX_OUTPUT_BYTES) throw new AgentError('result_too_large', 'The program wrote more than 1 MiB.');
   if (code !== 0) throw new AgentError('program_failed', errors.trim() || `The program ended with code ${code}.`);
   return readResult(output.trim());

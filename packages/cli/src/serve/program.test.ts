@@ -1,0 +1,37 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentCall } from '@agent-network/sdk/agent';
+import { expect, it, onTestFinished } from 'vitest';
+import { programBackend } from './program.ts';
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const hasShell = process.platform !== 'win32';
+
+it.runIf(hasShell)('a cancelled call ends, whatever its program left behind', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentnet-program-'));
+  const file = join(folder, 'pids');
+  // The sleeper has the output open for longer than its program lives.
+  const { run } = programBackend('sh', ['-c', `sleep 100 & echo "$$ $!" > '${file}.new'; mv '${file}.new' '${file}'`]);
+  const stop = new AbortController();
+  const ended = (run({ task: 'x', input: {}, signal: stop.signal } as AgentCall) as Promise<unknown>).then(
+    () => 'done',
+    (error: Error) => error.message,
+  );
+  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 10_000 }).not.toBe('');
+  const [program = 0, sleeper = 0] = (await readFile(file, 'utf8')).split(' ').map(Number);
+  onTestFinished(async () => {
+    process.kill(sleeper, 'SIGKILL');
+    await rm(folder, { recursive: true });
+  });
+  await expect.poll(() => isAlive(program), { timeout: 10_000 }).toBe(false);
+  stop.abort(new Error('cancelled'));
+  expect(await ended).toBe('cancelled');
+});
