@@ -41,7 +41,7 @@ export interface Session {
   readonly confirm: (question: string) => Promise<void>;
 }
 
-/** Settings by flag, else by environment, else by profile. A profile's key is only sent to that profile's node. */
+/** Settings by flag, else by environment, else by profile. A profile's keys are only for that profile's node. */
 export async function openSession(options: GlobalOptions, process: NodeJS.Process): Promise<Session> {
   const { env } = process;
   const terminal = createTerminal(
@@ -59,7 +59,7 @@ export async function openSession(options: GlobalOptions, process: NodeJS.Proces
   const apiKey = options.keyStdin
     ? await readStdin(process)
     : ((env.AGENTNET_API_KEY || (isProfilesNode ? kept.apiKey : undefined)) ?? null);
-  const walletKey = walletKeyOf((env.AGENTNET_WALLET_KEY || kept.walletKey) ?? null);
+  const walletKey = walletKeyOf((env.AGENTNET_WALLET_KEY || (isProfilesNode ? kept.walletKey : undefined)) ?? null);
   const clientWith = (payer?: Payer) =>
     createClient({ baseUrl: url, apiKey: apiKey ?? undefined, ...(payer ? { payer } : {}) });
   return {
@@ -98,8 +98,9 @@ export function cleanUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function walletKeyOf(text: string | null): `0x${string}` | null {
-  if (text === null) return null;
+const walletKeyOf = (text: string | null) => (text === null ? null : requireWalletKey(text));
+
+export function requireWalletKey(text: string): `0x${string}` {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new CommandError('The wallet key is not 0x and 64 hex digits.');
   return text as `0x${string}`;
 }

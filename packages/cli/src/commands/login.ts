@@ -9,7 +9,7 @@ import { CommandError } from '../exit-codes.ts';
 import { askChoice, askSecret } from '../output/ask.ts';
 import { formatFacts } from '../output/table.ts';
 import type { Credentials } from '../profile/profile-store.ts';
-import { cleanUrl, readStdin, type Session } from '../session.ts';
+import { cleanUrl, readStdin, requireWalletKey, type Session } from '../session.ts';
 import { requireTextOf } from '../sign-in-text.ts';
 
 interface LoginOptions {
@@ -67,7 +67,7 @@ async function signIn(session: Session, options: LoginOptions): Promise<SignedIn
     { value: 'local', label: 'with the account of the node that runs here (npm start)' },
   ]);
   if (way === 'local') return readLocal(options.dataDir);
-  if (way === 'wallet') return byWallet(session, (await askSecret('Private key')) as `0x${string}`);
+  if (way === 'wallet') return byWallet(session, requireWalletKey(await askSecret('Private key')));
   return { url: session.url, credentials: { apiKey: await askSecret('API key') } };
 }
 

@@ -44,9 +44,12 @@ export function createProfileStore(dir: string) {
     /** Adds or replaces a profile, and makes it the current one. */
     async save(name: string, profile: Profile, credentials: Credentials): Promise<void> {
       const kept = await readCredentials();
-      // Secrets first: a profile without its key would look signed in.
-      await writeJson(credentialsFile, { ...kept, [name]: { ...kept[name], ...credentials } });
       const { profiles } = await readProfiles();
+      const { walletKey, ...others } = kept[name] ?? {};
+      // The wallet of one node's account is no wallet of another's.
+      const before = profiles[name]?.url === profile.url && walletKey ? { ...others, walletKey } : others;
+      // Secrets first: a profile without its key would look signed in.
+      await writeJson(credentialsFile, { ...kept, [name]: { ...before, ...credentials } });
       await writeJson(profilesFile, { current: name, profiles: { ...profiles, [name]: profile } });
     },
 
