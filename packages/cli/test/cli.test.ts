@@ -343,15 +343,15 @@ it('a program that is served is listed, called, paid, and shows its earnings', a
 });
 
 it('events are forwarded as signed webhook deliveries', async () => {
-  const got = Promise.withResolvers<{ headers: Record<string, unknown>; body: string }>();
+  const got = Promise.withResolvers<{ path: string | undefined; headers: Record<string, unknown>; body: string }>();
   const receiver = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     response.end();
-    got.resolve({ headers: request.headers, body: Buffer.concat(parts).toString('utf8') });
+    got.resolve({ path: request.url, headers: request.headers, body: Buffer.concat(parts).toString('utf8') });
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
-  const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks/`;
   const { stdout: secret } = await agentnet(['listen', '--print-secret']);
   const child = spawn(process.execPath, [BIN, 'listen', '--forward-to', target, '--events', 'invocation.completed'], {
     env: envOf(),
@@ -360,7 +360,8 @@ it('events are forwarded as signed webhook deliveries', async () => {
   child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
   await expect.poll(() => told, { timeout: 20_000 }).toContain('Listening');
   await agentnet(['call', echo, 'x', '--max-cost', '0.05']);
-  const { headers, body } = await got.promise;
+  const { path, headers, body } = await got.promise;
+  expect(path).toBe('/hooks/');
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const key = Buffer.from(secret.trim().slice('whsec_'.length), 'base64');
   expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);

@@ -55,3 +55,20 @@ it.each([
   expect(moves.map(({ headers }) => headers['idempotency-key'])).toEqual([key, key]);
   expect(new Set(moves.map(({ body }) => body)).size).toBe(1);
 });
+
+it('the logs of a running request are all that was said until now', async () => {
+  const event = (id: number, type: string, data: object) =>
+    `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ requestId: 'req_1', ...data })}\n\n`;
+  const body = [
+    event(1, 'invocation.created', {}),
+    event(2, 'invocation.status', { status: 'processing' }),
+    event(3, 'invocation.chunk', { chunk: 'said so far' }),
+  ].join('');
+  await using node = await startFakeNode(({ path }) =>
+    path.endsWith('/events')
+      ? { status: 200, body, headers: { 'content-type': 'text/event-stream' } }
+      : success({ ...record, status: 'processing', result: null }),
+  );
+  const { code, stdout } = await (await startLines(node.baseUrl)).run(['calls', 'logs', 'req_1']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('said so far')]);
+});

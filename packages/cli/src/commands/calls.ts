@@ -1,4 +1,5 @@
 import { requestStatuses } from '@agent-network/contracts/invocations/invocations';
+import type { Client, StreamEvent } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
 import { action } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -13,6 +14,11 @@ interface ListOptions {
   readonly agent?: string;
   readonly cursor?: string;
 }
+
+/** So long after the last stored event, the next one is new. */
+const QUIET_MS = 1_000;
+/** An agent that goes on talking is not listened to for longer. */
+const LONGEST_LOG_MS = 10_000;
 
 export function addCalls(program: Command): void {
   const calls = program.command('calls').description('your requests');
@@ -99,12 +105,29 @@ async function logs(session: Session, requestId: string, { follow }: { follow?: 
   const record = await client.getInvocation({ params: { requestId } });
   const isOpen = record.status === 'pending' || record.status === 'processing';
   if (follow && isOpen) return endOf(session, client, client.stream(requestId));
-  const stop = new AbortController();
-  for await (const event of client.stream(requestId, { signal: stop.signal })) {
+  const events = isOpen ? untilQuiet(client, requestId) : client.stream(requestId);
+  for await (const event of events)
     terminal.item(event, () => `${event.id}\t${event.type}\t${textOf(event.data).replaceAll('\n', ' ')}\n`);
-    // An open request has no last event yet: what came at once is what there is.
-    if (isOpen && event.type === 'invocation.status') break;
-  }
-  stop.abort();
   return EXIT.done;
+}
+
+/** The events of an open request until now. It has no last event yet: what came at once is what there is. */
+async function* untilQuiet(client: Client, requestId: string): AsyncGenerator<StreamEvent> {
+  const stop = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let endsAtMs = Number.POSITIVE_INFINITY;
+  try {
+    for await (const event of client.stream(requestId, { signal: stop.signal })) {
+      yield event;
+      endsAtMs = Math.min(endsAtMs, performance.now() + LONGEST_LOG_MS);
+      if (performance.now() > endsAtMs) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => stop.abort(), QUIET_MS);
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
 }

@@ -33,7 +33,7 @@ async function listen(session: Session, { forwardTo, events, printSecret }: List
     terminal.result({ secret }, () => secret);
     return EXIT.done;
   }
-  const target = forwardTo === undefined ? null : cleanUrl(forwardTo);
+  const target = forwardTo === undefined ? null : readTarget(forwardTo);
   const client = session.requireClient();
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
@@ -51,6 +51,12 @@ async function listen(session: Session, { forwardTo, events, printSecret }: List
     if (!stop.signal.aborted) throw error;
   }
   return EXIT.interrupted;
+}
+
+/** The address as it was written: a slash at its end may be part of the receiver's path. */
+function readTarget(text: string): string {
+  cleanUrl(text);
+  return new URL(text).href;
 }
 
 function readTypes(events: string[] | undefined): ReadonlySet<EventType> | null {
