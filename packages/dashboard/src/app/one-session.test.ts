@@ -1,5 +1,5 @@
-import { QueryClient } from '@tanstack/react-query';
-import { expect, it } from 'vitest';
+import { focusManager, QueryClient, QueryObserver } from '@tanstack/react-query';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { forgetAtNewSession } from './one-session.ts';
 
 const sessionKey = ['getSession', {}];
@@ -31,4 +31,23 @@ it('keeps what was read while the session stays the same', () => {
   const queryClient = readAs('ses_a');
   queryClient.setQueryData(sessionKey, { session: { sessionId: 'ses_a' } });
   expect(queryClient.getQueryData(balance)).toEqual({ available: '5.00' });
+});
+
+it('is asked for again whenever the page is looked at, however new the last answer is', async () => {
+  vi.stubGlobal('location', { origin: 'http://node.test' });
+  const { sessionQuery } = await import('./session.ts');
+  const asked = vi.fn(async () => ({ session: null }) as never);
+  const queryClient = new QueryClient();
+  queryClient.mount();
+  const leave = new QueryObserver(queryClient, { ...sessionQuery, queryFn: asked }).subscribe(() => undefined);
+  onTestFinished(() => {
+    leave();
+    queryClient.unmount();
+    focusManager.setFocused(undefined);
+    vi.unstubAllGlobals();
+  });
+  await expect.poll(() => queryClient.getQueryData(sessionQuery.queryKey)).toBeDefined();
+  focusManager.setFocused(false);
+  focusManager.setFocused(true);
+  await expect.poll(() => asked.mock.calls.length).toBe(2);
 });

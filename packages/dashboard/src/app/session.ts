@@ -14,6 +14,8 @@ export const sessionQuery = queryOptions<SessionInfo>({
   queryKey: sessionKey,
   queryFn: ({ signal }) => client.getSession({}, { signal }),
   staleTime: 60_000,
+  // Another tab may have signed in as somebody else meanwhile: nothing is to be paid by an account that the page does not show.
+  refetchOnWindowFocus: 'always',
 });
 
 export const useSessionInfo = (): SessionInfo => useSuspenseQuery(sessionQuery).data;

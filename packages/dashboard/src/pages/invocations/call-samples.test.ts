@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { againText, bodyAgain, callSamples, samplesOf, shellQuote } from './call-samples.ts';
+import { againText, bodyAgain, callSamples, maxCostAgain, samplesOf, shellQuote } from './call-samples.ts';
 import type { DetailedRecord } from './invocation.ts';
 
 const body = { task: `it's "that" $HOME` };
@@ -58,6 +58,12 @@ it('asks the agent that was asked for, not the one that took its place', () => {
     expect(code).toContain('agt_1');
     expect(code).not.toContain('agt_2');
   }
+});
+
+it('allows the agreed price once more, also after a call that failed or cost less', () => {
+  const detail = { price: '0.05' } as NonNullable<DetailedRecord['detail']>;
+  for (const cost of ['0.00', '0.02', '0.05', null]) expect(maxCostAgain({ ...record, detail, cost })).toBe('0.05');
+  expect(maxCostAgain({ ...record, detail: undefined, cost: '0.02' })).toBe('0.02');
 });
 
 it('says before a call is paid again that its input was removed', () => {

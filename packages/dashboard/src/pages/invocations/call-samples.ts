@@ -16,6 +16,9 @@ export function bodyAgain({ task, priority, metadata, detail }: DetailedRecord) 
   };
 }
 
+/** What one more call may cost: the agreed price. The cost was less where a part was not charged, and nothing where the call failed. */
+export const maxCostAgain = ({ detail, cost }: DetailedRecord): string => detail?.price ?? cost ?? '';
+
 /** What is sent again. Contents that were removed since cannot be: an agent that needs them would be paid for nothing. */
 export const againText = ({ contentRemovedAt }: DetailedRecord): string =>
   contentRemovedAt === undefined

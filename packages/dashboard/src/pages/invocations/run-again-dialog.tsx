@@ -6,7 +6,7 @@ import { Field } from '../../ui/controls/field.tsx';
 import { NumberInput, Textarea } from '../../ui/controls/text-input.tsx';
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { againText, bodyAgain } from './call-samples.ts';
+import { againText, bodyAgain, maxCostAgain } from './call-samples.ts';
 import type { DetailedRecord } from './invocation.ts';
 import { useRunAgain } from './use-run-again.ts';
 
@@ -15,7 +15,7 @@ export function RunAgainDialog({ record, onClose }: { record: DetailedRecord; on
   const navigate = useNavigate();
   const { invoke, isUncertain } = useRunAgain();
   const form = useForm({
-    initial: { task: record.task, maxCost: record.cost ?? '' },
+    initial: { task: record.task, maxCost: maxCostAgain(record) },
     schema: InvocationRequest,
     toBody: ({ task, maxCost }) => ({
       ...bodyAgain(record),
