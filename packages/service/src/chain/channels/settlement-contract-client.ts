@@ -25,6 +25,22 @@ export interface ChannelOnChain {
   readonly withdrawal: { readonly amountMicro: bigint; readonly initiatedAtS: number } | null;
 }
 
+/** What was claimed for the node's wallet in all channels, and what was swept of it. */
+export interface ReceiverTotals {
+  readonly claimedMicro: bigint;
+  readonly sweptMicro: bigint;
+}
+
+/**
+ * The RPC node answered calls for one block by several states: anvil may answer for its newest block by the state of the next one while it
+ * mines that, and the nodes behind one URL may follow different forks. What was read is worth nothing together; reading again helps.
+ */
+export class SeveralStatesError extends Error {
+  constructor() {
+    super('the RPC node answered calls for one block by several states of the chain');
+  }
+}
+
 /** A log of the settlement contract in its place on the chain. */
 export interface ChannelLog {
   readonly transactionHash: string;
@@ -44,8 +60,13 @@ export interface SettlementContract {
   whyUnusable(): Promise<string | null>;
   /** State of channels at the end of a block (null: the latest), in the order of the ids. A channel without deposits has zeros. */
   readChannels(ids: readonly string[], blockNumber: bigint | null): Promise<ChannelOnChain[]>;
-  /** Claimed for the node's wallet in all channels, and what was swept of it, at the end of a block. */
-  receiverTotals(blockNumber: bigint | null): Promise<{ claimedMicro: bigint; sweptMicro: bigint }>;
+  /** Totals of the node's wallet at the end of a block; null: the latest. */
+  receiverTotals(blockNumber: bigint | null): Promise<ReceiverTotals>;
+  /** Both, with the same claims in them. Throws SeveralStatesError when the answers were of several states of the chain. */
+  readReceiver(
+    ids: readonly string[],
+    blockNumber: bigint,
+  ): Promise<{ totals: ReceiverTotals; channels: ChannelOnChain[] }>;
   headBlock(): Promise<bigint>;
   /** Hash of the block at a height in the current chain; null above the head. */
   hashAt(block: bigint): Promise<string | null>;
@@ -69,6 +90,8 @@ interface ContractOptions {
 
 const channelCreated = getAbiItem({ abi: batchSettlementAbi, name: 'ChannelCreated' });
 const contract = { address: SETTLEMENT_CONTRACT, abi: batchSettlementAbi } as const;
+const channelReads = ['channels', 'refundNonce', 'pendingWithdrawals'] as const;
+type ReadName = 'receivers' | (typeof channelReads)[number];
 /** Channels read in one call: some RPC providers limit its gas. */
 const MAX_READ = 150;
 const NO_CHANNEL = `0x${'0'.repeat(64)}` as const;
@@ -78,23 +101,28 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, transport) });
   const at = (blockNumber: bigint | null) => (blockNumber === null ? {} : { blockNumber });
 
-  async function readSome(ids: readonly string[], blockNumber: bigint | null): Promise<ChannelOnChain[]> {
-    const contracts = ids.flatMap((id) =>
-      (['channels', 'refundNonce', 'pendingWithdrawals'] as const).map((functionName) => ({
-        ...contract,
-        functionName,
-        args: [id as Hex] as const,
-      })),
-    );
+  /** One call, so one state of the chain. */
+  async function readSome(
+    ids: readonly string[],
+    blockNumber: bigint | null,
+  ): Promise<{ totals: ReceiverTotals; channels: ChannelOnChain[] }> {
+    const calls: { functionName: ReadName; args: readonly Hex[] }[] = [
+      { functionName: 'receivers', args: [wallet as Hex, token as Hex] },
+      ...ids.flatMap((id) => channelReads.map((functionName) => ({ functionName, args: [id as Hex] }))),
+    ];
     const one = { allowFailure: false, batchSize: 0, multicallAddress: MULTICALL3_ADDRESS } as const;
-    const words = await client.multicall({ contracts, ...one, ...at(blockNumber) });
-    return ids.map((_, index) => {
+    const contracts = calls.map((call) => ({ ...contract, ...call }) as const);
+    const answers: readonly unknown[] = await client.multicall({ contracts, ...one, ...at(blockNumber) });
+    const [receiver, ...words] = answers;
+    const [claimedMicro, sweptMicro] = receiver as readonly [bigint, bigint];
+    const channels = ids.map((_, index) => {
       const [balanceMicro, claimedMicro] = words[3 * index] as readonly [bigint, bigint];
       const refundNonce = words[3 * index + 1] as bigint;
       const [amountMicro, initiatedAtS] = words[3 * index + 2] as readonly [bigint, number];
       const withdrawal = initiatedAtS === 0 ? null : { amountMicro, initiatedAtS };
       return { balanceMicro, claimedMicro, refundNonce, withdrawal };
     });
+    return { totals: { claimedMicro, sweptMicro }, channels };
   }
 
   return {
@@ -102,14 +130,21 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
     async readChannels(ids, blockNumber) {
       const found: ChannelOnChain[] = [];
       for (let start = 0; start < ids.length; start += MAX_READ)
-        found.push(...(await readSome(ids.slice(start, start + MAX_READ), blockNumber)));
+        found.push(...(await readSome(ids.slice(start, start + MAX_READ), blockNumber)).channels);
       return found;
     },
     async receiverTotals(blockNumber) {
-      const args = [wallet as Hex, token as Hex] as const;
-      const read = { ...contract, functionName: 'receivers', args, ...at(blockNumber) } as const;
-      const [claimedMicro, sweptMicro] = await client.readContract(read);
-      return { claimedMicro, sweptMicro };
+      return (await readSome([], blockNumber)).totals;
+    },
+    async readReceiver(ids, blockNumber) {
+      const { totals, channels } = await readSome(ids.slice(0, MAX_READ), blockNumber);
+      const found = [...channels];
+      for (let start = MAX_READ; start < ids.length; start += MAX_READ) {
+        const next = await readSome(ids.slice(start, start + MAX_READ), blockNumber);
+        throwUnlessSame(next.totals, totals);
+        found.push(...next.channels);
+      }
+      return { totals, channels: found };
     },
     headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
     async hashAt(block) {
@@ -131,6 +166,11 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
       return logs.map(openedChannelOf);
     },
   };
+}
+
+/** Throws SeveralStatesError when totals of one block differ. */
+export function throwUnlessSame(one: ReceiverTotals, other: ReceiverTotals): void {
+  if (one.claimedMicro !== other.claimedMicro || one.sweptMicro !== other.sweptMicro) throw new SeveralStatesError();
 }
 
 async function findFault(client: ReturnType<typeof createPublicClient>, chainId: number): Promise<string | null> {

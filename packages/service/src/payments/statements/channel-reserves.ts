@@ -1,4 +1,4 @@
-import type { ChannelOnChain } from '../../chain/channels/settlement-contract-client.ts';
+import type { ChannelOnChain, ReceiverTotals } from '../../chain/channels/settlement-contract-client.ts';
 
 /** A channel in the books, of which something is owed or was claimed lately. */
 export interface ChannelBooks {
@@ -38,14 +38,14 @@ export function channelReserves(
   channels: readonly ChannelBooks[],
   receiver: ReceiverBooks,
   onChain: {
-    readonly states: readonly ChannelOnChain[];
-    readonly totals: { readonly claimedMicro: bigint; readonly sweptMicro: bigint };
+    readonly channels: readonly ChannelOnChain[];
+    readonly totals: ReceiverTotals;
   },
 ): ChannelReserves {
   let [vouchersMicro, bookedAfterBlockMicro] = [0n, 0n];
   let knownMicro = receiver?.knownMicro ?? 0n;
   for (const [index, { dueMicro, claimedMicro, depositedAfterMicro }] of channels.entries()) {
-    const state = onChain.states[index] ?? { balanceMicro: 0n, claimedMicro: 0n };
+    const state = onChain.channels[index] ?? { balanceMicro: 0n, claimedMicro: 0n };
     const covered = least(dueMicro, state.balanceMicro);
     vouchersMicro += covered - state.claimedMicro;
     bookedAfterBlockMicro += least(dueMicro - covered, depositedAfterMicro);

@@ -132,11 +132,8 @@ async function readChannelReserves(
 ): Promise<ChannelReserves> {
   if (channels.length === 0 && receiver === null) return noChannels;
   const ids = channels.map(({ id }) => id);
-  const [states, totals] = [
-    await settlementContract.readChannels(ids, block.number),
-    await settlementContract.receiverTotals(block.number),
-  ];
-  return channelReserves(channels, receiver, { states, totals });
+  const onChain = await settlementContract.readReceiver(ids, block.number);
+  return channelReserves(channels, receiver, onChain);
 }
 
 const sumOf = ({ sums }: Books, kind: LedgerAccountKind): bigint => sums.get(kind) ?? 0n;

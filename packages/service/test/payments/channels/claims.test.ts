@@ -193,6 +193,45 @@ it('two processes that claim at once claim once', async () => {
   expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000' });
 });
 
+describe('an RPC node that answers calls for one block by the states of two', () => {
+  afterEach(() => {
+    engine.proxy.rule('eth_call', null);
+    engine.proxy.rule('eth_blockNumber', null);
+  });
+
+  it.each([
+    { title: 'the later one after the first call', isLater: (call: number) => call > 0 },
+    { title: 'the later one for the first call only', isLater: (call: number) => call === 0 },
+    { title: 'one and the other in turn', isLater: (call: number) => call % 2 === 0 },
+  ])('books the claims of channels and wallet together: $title', async ({ isLater }) => {
+    const channel = await openChannel(engine, 3000n, { receiverAuthorizer: `0x${'ab'.repeat(20)}` });
+    await charge(engine, channel, 700n);
+    await bookClaims(engine.ctx);
+    const earlier = await rpc('eth_blockNumber');
+    const before = await booksOf(engine, channel);
+    await claimAs(engine, channel, 700n);
+    let calls = 0;
+    engine.proxy.rule('eth_blockNumber', ({ answer }) => answer(earlier));
+    engine.proxy.rule('eth_call', async ({ params: [call], answer }) =>
+      answer(await rpc('eth_call', call, isLater(calls++) ? 'latest' : earlier)),
+    );
+    for (const also of [[], [channel.id]]) {
+      await bookClaims(engine.ctx, also);
+      const { vouchersDue, claimedDue } = await booksOf(engine, channel);
+      expect(vouchersDue + claimedDue).toBe(before.vouchersDue + before.claimedDue);
+      expect(await suspenseOf(engine.ctx, SETTLEMENT_CONTRACT)).toBe(0n);
+    }
+    expect(calls).toBeGreaterThan(0);
+    engine.proxy.rule('eth_call', null);
+    engine.proxy.rule('eth_blockNumber', null);
+    await bookClaims(engine.ctx);
+    expect(await booksOf(engine, channel)).toMatchObject({ claimed: '700', claimedDue: before.claimedDue + 700n });
+    await sweep(engine);
+    await bookClaims(engine.ctx);
+    expect(await assetsOf(engine)).toMatchObject({ wallet: before.wallet + 700n, claimedDue: before.claimedDue });
+  });
+});
+
 describe('money that strangers bring in by the contract', () => {
   it('as claims of their channels is kept in suspense, swept or not', async () => {
     const before = await assetsOf(engine);

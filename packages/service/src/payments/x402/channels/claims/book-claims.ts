@@ -1,5 +1,10 @@
 import { SETTLEMENT_CONTRACT } from '../../../../chain/channels/channel-calls.ts';
-import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
+import {
+  type ChannelOnChain,
+  type ReceiverTotals,
+  SeveralStatesError,
+  throwUnlessSame,
+} from '../../../../chain/channels/settlement-contract-client.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
 import { openSuspense } from '../../../deposits/suspense.ts';
@@ -27,13 +32,15 @@ import { creditLostCharges } from './credit-lost-charges.ts';
 
 /** A block without bookings is noted once in so many. */
 const NOTED_BLOCKS = 50n;
+/** Number of reads in one run: a block that comes in between invalidates one of them. */
+const TRIES = 3;
 
 interface Reading {
   readonly before: BookedReceiver;
   readonly block: { readonly number: bigint; readonly hash: string };
   readonly channels: ReadonlyMap<string, ChannelOnChain>;
   readonly lossy: readonly string[];
-  readonly totals: { readonly claimedMicro: bigint; readonly sweptMicro: bigint };
+  readonly totals: ReceiverTotals;
 }
 
 /**
@@ -44,7 +51,7 @@ interface Reading {
  */
 export async function bookClaims(ctx: ChainContext, also: readonly string[] = []): Promise<void> {
   if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
-  const reading = await read(ctx, also);
+  const reading = await readSteady(ctx, also);
   if (reading === null) return;
   const { claimed, lost } = await ctx.db.transaction(async (tx) => {
     const booked = await book(ctx, tx, reading);
@@ -72,7 +79,19 @@ export async function beginBooks(ctx: ChainContext): Promise<BookedReceiver | nu
   return findReceiver(ctx.db, ctx.chain);
 }
 
-/** Null when the chain changed during the read, or this RPC node is behind the one that was read last. */
+/** Null when the chain changed during each of the reads, or this RPC node is behind the one that was read last. */
+async function readSteady(ctx: ChainContext, also: readonly string[]): Promise<Reading | null> {
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const reading = await read(ctx, also).catch((error: unknown) => {
+      if (error instanceof SeveralStatesError) return null;
+      throw error;
+    });
+    if (reading) return reading;
+  }
+  return null;
+}
+
+/** Null when a reorg came in between, or this RPC node is behind. Throws SeveralStatesError when the answers do not belong together. */
 async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading | null> {
   const { settlementContract: contract, db, chain } = ctx;
   const before = await beginBooks(ctx);
@@ -80,31 +99,32 @@ async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading
   const number = await contract.headBlock();
   if (number < before.blockNumber) return null;
   const hash = await contract.hashAt(number);
-  const totals = await contract.receiverTotals(number);
-  const expected = await readStates(
-    ctx,
-    [...(await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS)), ...also],
-    number,
-  );
-  const rest = totals.claimedMicro - before.knownMicro - before.foreignMicro - (await claimedMore(ctx, expected));
+  const expected = [...new Set([...(await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS)), ...also])];
+  const { totals, channels } = await contract.readReceiver(expected, number);
+  const readSame = async (ids: readonly string[]) => {
+    const found = await contract.readReceiver(ids, number);
+    throwUnlessSame(found.totals, totals);
+    return found.channels;
+  };
+  const rest =
+    totals.claimedMicro - before.knownMicro - before.foreignMicro - (await claimedMore(ctx, expected, channels));
   const others =
-    rest === 0n ? [] : await listClaimedOtherwise(ctx, rest > 0n ? listOwingAfter : listBookedAfter, number);
-  const channels = new Map([...expected, ...(await readStates(ctx, others, number))]);
+    rest === 0n ? [] : await listClaimedOtherwise(ctx, rest > 0n ? listOwingAfter : listBookedAfter, readSame);
+  const states = [...channels, ...(others.length === 0 ? [] : await readSame(others))];
   const lossy = await listLossy(db, chain.chainId);
   if (hash === null || (await contract.hashAt(number)) !== hash) return null;
-  return { before, block: { number, hash }, channels, totals, lossy };
-}
-
-async function readStates(ctx: ChainContext, some: readonly string[], block: bigint): Promise<Reading['channels']> {
-  const ids = [...new Set(some)];
-  const states = await ctx.settlementContract.readChannels(ids, block);
-  return new Map(ids.map((id, index) => [id, states[index] as ChannelOnChain]));
+  const all = new Map([...expected, ...others].map((id, index) => [id, states[index] as ChannelOnChain]));
+  return { before, block: { number, hash }, channels: all, totals, lossy };
 }
 
 /** What the contract has claimed of these channels beyond the books. */
-async function claimedMore(ctx: ChainContext, channels: Reading['channels']): Promise<bigint> {
-  const claimedMicro = [...channels.values()].reduce((sum, each) => sum + each.claimedMicro, 0n);
-  return claimedMicro - (await sumClaimed(ctx.db, [...channels.keys()]));
+async function claimedMore(
+  ctx: ChainContext,
+  ids: readonly string[],
+  states: readonly ChannelOnChain[],
+): Promise<bigint> {
+  const claimedMicro = states.reduce((sum, each) => sum + each.claimedMicro, 0n);
+  return claimedMicro - (await sumClaimed(ctx.db, ids));
 }
 
 const nothing = { claimed: 0n, lost: 0n };

@@ -1,4 +1,4 @@
-import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
+import type { ChannelOnChain, ReceiverTotals } from '../../../../chain/channels/settlement-contract-client.ts';
 import { CLAIMED, LOSS, type NewTransfer, VOUCHERS, WALLET } from '../../../ledger/ledger-store.ts';
 import type { BookedChannel, BookedReceiver } from './booking-store.ts';
 
@@ -39,7 +39,7 @@ export function bookingOfChannel(booked: BookedChannel, onChain: ChannelOnChain 
  */
 export async function bookingOfReceiver(
   receiver: BookedReceiver,
-  totals: { readonly claimedMicro: bigint; readonly sweptMicro: bigint },
+  totals: ReceiverTotals,
   { suspense }: { suspense: () => Promise<string> },
 ): Promise<{ next: BookedReceiver; transfers: NewTransfer[] }> {
   const foreignMicro = totals.claimedMicro - receiver.knownMicro;

@@ -28,7 +28,8 @@ export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Pro
   await followChannels(ctx);
   const [followed] = await channelPoints.list(ctx.db, chainId);
   if (followed === undefined || followed.block < head) return false;
-  const claimedOtherwise = () => listClaimedOtherwise(ctx, listBookedAfter, null);
+  const claimedOtherwise = () =>
+    listClaimedOtherwise(ctx, listBookedAfter, (ids) => ctx.settlementContract.readChannels(ids, null));
   await bookClaims(ctx, await claimedOtherwise());
   return (await claimedOtherwise()).length === 0;
 }
