@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
@@ -80,25 +81,31 @@ it('is light or dark as one chose, at once, after a reload, and as the system wh
   await page.locator('html[data-theme=dark]').waitFor();
 });
 
+/** Keys that come before a field has the focus go to the page. */
+const isReadyFor = (field: Locator) =>
+  expect.poll(() => field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+
 it('finds pages, agents and invocations from anywhere with Ctrl-K, and goes there with Enter', async () => {
   const { page } = await world.signedIn();
-  const agent = await startTestAgent(world.h, { name: 'Palette weaver' });
+  const name = `Palette weaver ${crypto.randomUUID().slice(0, 8)}`;
+  const agent = await startTestAgent(world.h, { name });
   await page.goto('/dashboard/keys');
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
   await page.keyboard.press('Control+k');
   const search = page.getByRole('combobox', { name: 'Search pages, agents and invocations' });
-  await search.waitFor();
+  await isReadyFor(search);
   await page.getByRole('option', { name: 'Webhooks' }).waitFor();
   await page.keyboard.type('palette wea');
-  await page.getByRole('option', { name: /Palette weaver/ }).waitFor();
+  await page.getByRole('option', { name }).waitFor();
   await expectAccessible(page);
   await lookAt(page, 'palette');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'Palette weaver' }).waitFor();
+  await page.getByRole('heading', { level: 1, name }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/dashboard/explore/${agent.id}`);
-  await page.getByRole('status').getByText('Palette weaver · agent-network').waitFor({ state: 'attached' });
+  await page.getByRole('status').getByText(`${name} · agent-network`).waitFor({ state: 'attached' });
+  await search.waitFor({ state: 'hidden' });
   await page.keyboard.press('Meta+k');
-  await search.waitFor();
+  await isReadyFor(search);
   await page.keyboard.type('no such thing');
   await page.getByText('No results.').waitFor();
   await page.keyboard.press('Escape');
