@@ -264,7 +264,7 @@ describe('a transfer that a reorg took back', () => {
     isHolding = true;
     const [first, isHeld] = [watch.look(), async () => (held.length > 0 ? true : null)];
     expect(await until(isHeld, { timeoutMs: 10_000, firstMs: 2, mostMs: 20 })).toBe(true);
-    await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(keccak256(raw)), []);
+    await reorgOut(keccak256(raw));
     const second = watch.look();
     const isSecondHeld = async () => (held.length > 1 ? true : null);
     expect(await until(isSecondHeld, { timeoutMs: 100, firstMs: 5, mostMs: 20 })).toBe(null);
@@ -360,12 +360,17 @@ async function settleChain(): Promise<void> {
 }
 /** The chain has other blocks instead of the newest, down to the one of the transaction, and the node has seen that. */
 async function takeBack(hash: Hex): Promise<void> {
-  await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(hash), []);
+  await reorgOut(hash);
   const lost = async () => {
     await h.ctx.reorgWatch.look();
     return (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length;
   };
   await expect.poll(lost).toBe(1);
+}
+/** Repeated when the chain mined a block after its height was read: the reorg does not reach the transaction then. */
+async function reorgOut(hash: Hex): Promise<void> {
+  do await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(hash), []);
+  while (await blockOf(hash));
 }
 const depthOf = async (hash: Hex): Promise<number> => {
   const { blockNumber } = await callChain<{ blockNumber: Hex }>(h.rpcUrl, 'eth_getTransactionReceipt', hash);
