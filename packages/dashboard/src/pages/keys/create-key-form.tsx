@@ -60,20 +60,10 @@ export function CreateKeyForm({ onCancel, onBusy, onMade }: CreateKeyFormProps) 
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Limit per call" error={error('limits.perCall')}>
-          <NumberInput
-            unit="USDC"
-            placeholder="no limit"
-            value={values.perCall}
-            onChange={(perCall) => set('perCall', perCall)}
-          />
+          <SpendingLimit value={values.perCall} onChange={(perCall) => set('perCall', perCall)} />
         </Field>
         <Field label="Limit per day" error={error('limits.perDay')}>
-          <NumberInput
-            unit="USDC"
-            placeholder="no limit"
-            value={values.perDay}
-            onChange={(perDay) => set('perDay', perDay)}
-          />
+          <SpendingLimit value={values.perDay} onChange={(perDay) => set('perDay', perDay)} />
         </Field>
       </div>
       <Field
@@ -100,3 +90,7 @@ export function CreateKeyForm({ onCancel, onBusy, onMade }: CreateKeyFormProps) 
     </form>
   );
 }
+
+const SpendingLimit = (props: { value: string; onChange: (value: string) => void }) => (
+  <NumberInput unit="USDC" placeholder="no limit" {...props} />
+);

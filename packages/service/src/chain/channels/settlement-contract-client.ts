@@ -115,13 +115,7 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
     const answers: readonly unknown[] = await client.multicall({ contracts, ...one, ...at(blockNumber) });
     const [receiver, ...words] = answers;
     const [claimedMicro, sweptMicro] = receiver as readonly [bigint, bigint];
-    const channels = ids.map((_, index) => {
-      const [balanceMicro, claimedMicro] = words[3 * index] as readonly [bigint, bigint];
-      const refundNonce = words[3 * index + 1] as bigint;
-      const [amountMicro, initiatedAtS] = words[3 * index + 2] as readonly [bigint, number];
-      const withdrawal = initiatedAtS === 0 ? null : { amountMicro, initiatedAtS };
-      return { balanceMicro, claimedMicro, refundNonce, withdrawal };
-    });
+    const channels = ids.map((_, index) => channelOf(words.slice(3 * index, 3 * index + 3)));
     return { totals: { claimedMicro, sweptMicro }, channels };
   }
 
@@ -166,6 +160,14 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
       return logs.map(openedChannelOf);
     },
   };
+}
+
+/** From the answers to `channelReads`, in their order. */
+function channelOf([channel, refundNonce, pending]: readonly unknown[]): ChannelOnChain {
+  const [balanceMicro, claimedMicro] = channel as readonly [bigint, bigint];
+  const [amountMicro, initiatedAtS] = pending as readonly [bigint, number];
+  const withdrawal = initiatedAtS === 0 ? null : { amountMicro, initiatedAtS };
+  return { balanceMicro, claimedMicro, refundNonce: refundNonce as bigint, withdrawal };
 }
 
 /** Throws SeveralStatesError when totals of one block differ. */
