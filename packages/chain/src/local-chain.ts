@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Address } from 'viem';
 import { LOCAL_CHAIN_ID, MULTICALL3_ADDRESS, usdcByChain } from './addresses.ts';
 import { type AnvilProcess, startAnvil } from './anvil-process.ts';
-import { fundWallets, installContracts, type WalletFunding } from './chain-funding.ts';
+import { fundOnNewChain, fundWallets, installContracts, type WalletFunding } from './chain-funding.ts';
 import { type ChainLock, lockChainFolder } from './chain-lock.ts';
 import { type ChainPulse, startChainPulse } from './chain-pulse.ts';
 import { callChain } from './chain-rpc-client.ts';
@@ -178,7 +178,7 @@ async function restore({ anvil, isNew, options, disk }: Parts, usdc: Address): P
   }
   const known = (await options.transactionsToReplay?.(rpcUrl)) ?? [];
   if (isNew && known.length > 0) throw stateMissing(options, known.length);
-  if (isNew) await fundWallets(rpcUrl, usdc, options.wallets ?? []);
+  if (isNew) await fundOnNewChain(rpcUrl, usdc, options.wallets ?? []);
   return isNew ? [] : replayTransactions(rpcUrl, known);
 }
 
