@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 import { connectionOptions, watchPool } from './connection-pool.ts';
+import { DatabaseAwayError } from './database-away.ts';
 import { migrateQueue } from './migrate-queue.ts';
 import { clientOn } from './primary/database-hosts.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
@@ -53,15 +54,19 @@ export async function migrate(
   const pool = new pg.Pool({
     ...connectionOptions(url, 'agent-network migrate'),
     ...unlimited,
-    max: 2,
+    // The queue's own migrations then run on the connection that holds the lock.
+    max: 1,
     Client: clientOn(url),
   });
   watchPool(pool, { url, log, gate, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
+    const first = await takeConnection(pool);
+    await first.query('select pg_advisory_lock($1)', [LOCK_KEY]).finally(() => first.release());
+    await migrateQueue(pool, log);
     const client = await takeConnection(pool);
     try {
-      await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
-      await migrateQueue(pool, log);
+      if (client !== first)
+        throw new DatabaseAwayError(new Error('the connection that held the lock was lost'), 'nothing', false);
       await applyAll(client, migrations, log);
     } finally {
       client.release(true);

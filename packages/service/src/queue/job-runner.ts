@@ -25,8 +25,8 @@ const STUCK_MS = 10_000;
 const LAST_WORDS_MS = 500;
 /** Maximum wait for graphile-worker to end; after it the runner is abandoned. */
 const END_WAIT_MS = 2_000;
-/** Connections beside the workers': one listens, one completes jobs while every worker is busy. */
-const SPARE_CONNECTIONS = 2;
+/** Workers hold none while they work: one listens, and two take and complete the jobs of all. */
+const MAX_CONNECTIONS = 3;
 
 export interface RunnerOptions {
   readonly concurrency: number;
@@ -58,8 +58,7 @@ export async function startJobRunner(
   { concurrency, cronItems }: RunnerOptions,
 ): Promise<JobRunner> {
   const { url, gate } = ctx.db;
-  const max = concurrency + SPARE_CONNECTIONS;
-  const pool = new pg.Pool({ ...connectionOptions(url), max, Client: clientOn(url) });
+  const pool = new pg.Pool({ ...connectionOptions(url), max: MAX_CONNECTIONS, Client: clientOn(url) });
   watchPool(pool, { url, log: ctx.log, gate });
   const aborting = new AbortController();
   const watched = watchEvents(concurrency);
