@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -80,9 +80,16 @@ async function makeTemplate(adminUrl: string): Promise<string | null> {
   }
 }
 
-/** Each test file signs in dozens of times; the 4096 rounds against guessing take milliseconds of each, and guard nothing here. */
+/**
+ * Each test file signs in dozens of times: an exchange that hides the password on the way, and 4096 rounds against guessing, take
+ * milliseconds of each, and guard nothing here.
+ */
 async function makeSignInsCheap(admin: pg.Client, adminUrl: string): Promise<void> {
   const { username, password } = new URL(adminUrl);
   await admin.query('set scram_iterations = 1');
   await admin.query(`alter role ${admin.escapeIdentifier(username)} password ${admin.escapeLiteral(password)}`);
+  const { rows } = await admin.query<{ path: string }>(`select current_setting('hba_file') as path`);
+  const path = rows[0]?.path ?? '';
+  await writeFile(path, (await readFile(path, 'utf8')).replace(/ scram-sha-256$/gm, ' password'));
+  await admin.query('select pg_reload_conf()');
 }
