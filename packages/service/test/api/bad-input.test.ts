@@ -1,5 +1,5 @@
 import { jsonSchema } from '@agent-network/contracts/openapi/json-schema';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { badValues, withBadValue } from './support/bad-values.ts';
 import { databaseDigest } from './support/database-digest.ts';
 import { problemWithError } from './support/expect-error.ts';
@@ -13,13 +13,6 @@ beforeAll(async () => {
   digest = await databaseDigest(world.h);
 });
 afterAll(() => world.stop());
-
-afterEach(async () => {
-  const before = digest;
-  digest = await databaseDigest(world.h);
-  expect(digest, 'what was refused has changed the database').toEqual(before);
-  expect([...world.agent.calls, ...world.strangersAgent.calls], 'what was refused has reached an agent').toEqual([]);
-});
 
 const malformedIds = ['%00', 'agt_%00aaaaaaaaaa', '%20', 'a%20b', '%7F', '%F0%9F%92%A5', 'x'.repeat(101)];
 const unknownIds = [
@@ -48,6 +41,14 @@ const badQueryText = [
 ];
 
 describe.each(endpoints)('%s', (name, row) => {
+  // Once for each endpoint: reading the whole database takes as long as some of its tests.
+  afterAll(async () => {
+    const before = digest;
+    digest = await databaseDigest(world.h);
+    expect(digest, 'what was refused has changed the database').toEqual(before);
+    expect([...world.agent.calls, ...world.strangersAgent.calls], 'what was refused has reached an agent').toEqual([]);
+  });
+
   const bodyCases = row.body ? [...badValues(jsonSchema(row.body, 'input'))] : [];
 
   if (row.body)

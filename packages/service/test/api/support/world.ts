@@ -10,6 +10,7 @@ import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit } from '../../support/treasury.ts';
 import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { databaseDigest } from './database-digest.ts';
+import { quickSend } from './quick-send.ts';
 
 /** A node with one of everything that a call can name, belonging to `owner`; `stranger` owns an agent of its own. */
 export interface World {
@@ -61,7 +62,7 @@ export async function startWorld(): Promise<World> {
 const fromOwnPage = (h: Harness): Harness => ({
   ...h,
   request: (method, path, options) =>
-    h.request(method, path, { ...options, headers: { origin: h.baseUrl, ...options?.headers } }),
+    quickSend(h.baseUrl, method, path, { ...options, headers: { origin: h.baseUrl, ...options?.headers } }),
 });
 
 async function furnish(harness: Harness): Promise<World> {
