@@ -2,10 +2,16 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
-import { at, type NodeCluster, startCluster } from '../support/node-cluster.ts';
+import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import { balanceOf, newClient, untilUsdc } from '../support/treasury.ts';
 
 let cluster: NodeCluster;
+/** The process of the node to which callers turn when theirs is dead. */
+let living: NodeProcess | undefined;
+const untilHeir = async () => {
+  living ??= await cluster.startProcess();
+  return at(cluster, living);
+};
 beforeAll(async () => {
   cluster = await startCluster();
 });
@@ -39,7 +45,7 @@ it('a withdrawal whose process is killed after its commit, before its answer, is
   cluster.proxy.rule('eth_sendRawTransaction', null);
   cluster.proxy.rule('eth_getTransactionReceipt', null);
 
-  const heir = at(cluster, await cluster.startProcess());
+  const heir = await untilHeir();
   const again = await heir.request('POST', '/payments/withdraw', call);
   expect([again.status, again.body.error]).toEqual([200, undefined]);
   expect(await withdrawals()).toEqual([{ id: again.body.data.withdrawalId }]);
@@ -80,7 +86,7 @@ it.each([
     expect(await mortal.ended).toBe('SIGKILL');
     expect(await askDatabase(cluster.databaseUrl, made, [body.name])).toHaveLength(1);
 
-    const heir = at(cluster, await cluster.startProcess());
+    const heir = await untilHeir();
     const again = await heir.request('POST', path, call);
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await askDatabase(cluster.databaseUrl, made, [body.name])).toHaveLength(1);
