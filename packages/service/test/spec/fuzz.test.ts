@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { type Dispatcher, request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../api/support/world.ts';
 import { contradictions } from '../support/books.ts';
@@ -53,17 +54,16 @@ async function problemOf(call: FuzzCall, operation: Operation, resolve: Resolve)
   const declared = operation.responses[String(status)];
   if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`;
   if (!declared) return `answered ${status}, which is not documented: ${JSON.stringify(body)}`;
-  if (!headers.get('x-request-id')) return 'has no X-Request-Id';
-  if (headers.get('content-type') === 'text/event-stream') return null;
+  if (!headers['x-request-id']) return 'has no X-Request-Id';
+  if (headers['content-type'] === 'text/event-stream') return null;
   const wrong = problemsWith(body, declared.content['application/json'].schema, resolve);
   return wrong.length === 0 ? null : `${status}: ${wrong.slice(0, 3).join('; ')}`;
 }
 
 /** A stream is left as soon as it has begun. */
 async function send({ method, path, key, headers, text }: FuzzCall) {
-  const leave = new AbortController();
-  const response = await fetch(world.h.baseUrl + path, {
-    ...{ method, signal: leave.signal },
+  const answer = await request(world.h.baseUrl + path, {
+    method: method as Dispatcher.HttpMethod,
     headers: {
       ...headers,
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -71,10 +71,10 @@ async function send({ method, path, key, headers, text }: FuzzCall) {
     },
     ...(text === undefined || method === 'GET' ? {} : { body: text }),
   });
-  const isStream = response.headers.get('content-type') === 'text/event-stream';
-  const body: unknown = isStream ? null : await response.json();
-  leave.abort();
-  return { status: response.status, headers: response.headers, body };
+  const isStream = answer.headers['content-type'] === 'text/event-stream';
+  if (isStream) answer.body.on('error', () => undefined).destroy();
+  const body: unknown = isStream ? null : await answer.body.json();
+  return { status: answer.statusCode, headers: answer.headers, body };
 }
 
 it(
