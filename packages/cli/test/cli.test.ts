@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { startLocal } from '../../service/test/support/local-node.ts';
 import { createProgram } from '../src/program.ts';
-import { BIN, inItsProcess, type RunLine, startCommandLines } from './support/command-lines.ts';
+import { bundledMain, inItsProcess, type RunLine, startCommandLines } from './support/command-lines.ts';
 
 const envOf = () => ({
   ...{ PATH: process.env.PATH, HOME: folder, AGENTNET_CONFIG_DIR: join(folder, 'config') },
@@ -20,7 +20,9 @@ const envOf = () => ({
 });
 
 /** As a person runs it. What the program's own process makes of arguments, streams and exit codes is tried with some commands. */
-const spawned = inItsProcess(envOf);
+const spawned = inItsProcess(envOf, bundledMain);
+/** By the file that npm puts into the path. */
+const installed = inItsProcess(envOf);
 
 let node: Awaited<ReturnType<typeof startLocal>>;
 let folder: string;
@@ -31,7 +33,7 @@ beforeAll(async () => {
   node = await startLocal();
   folder = await mkdtemp(join(tmpdir(), 'agentnet-'));
   lines = await startCommandLines(envOf());
-  const { stdout } = await spawned(['login', '--local', '--data-dir', node.dataDir, '--json']);
+  const { stdout } = await installed(['login', '--local', '--data-dir', node.dataDir, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ profile: 'default', url: node.local.baseUrl });
   echo = node.local.agents[0]?.id ?? '';
 });
@@ -292,7 +294,11 @@ describe('errors', () => {
 });
 
 it('no command: the help, on stderr', async () => {
-  expect(await spawned([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage: agentnet') });
+  expect(await installed([])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('Usage: agentnet'),
+  });
 });
 
 it.each([
@@ -326,7 +332,7 @@ it('a program that is served is listed, called, paid, and shows its earnings', a
     `let text=''; for await (const part of process.stdin) text+=part; console.log(JSON.stringify({ text: JSON.parse(text).task.toUpperCase() }));`,
   );
   const args = ['serve', '--name', 'Shouter', '-c', 'shouting', '--price', '0.02', process.execPath, file];
-  const child = spawn(process.execPath, [BIN, ...args], { env: envOf() });
+  const child = spawn(process.execPath, [await bundledMain(), ...args], { env: envOf() });
   let said = '';
   let told = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
@@ -353,9 +359,8 @@ it('events are forwarded as signed webhook deliveries', async () => {
   await once(receiver, 'listening');
   const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks/`;
   const { stdout: secret } = await agentnet(['listen', '--print-secret']);
-  const child = spawn(process.execPath, [BIN, 'listen', '--forward-to', target, '--events', 'invocation.completed'], {
-    env: envOf(),
-  });
+  const listen = [await bundledMain(), 'listen', '--forward-to', target, '--events', 'invocation.completed'];
+  const child = spawn(process.execPath, listen, { env: envOf() });
   let told = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
   await expect.poll(() => told, { timeout: 20_000 }).toContain('Listening');

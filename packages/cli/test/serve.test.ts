@@ -20,8 +20,8 @@ import { balanceOf, type Client, newClient, untilEnded } from '../../service/tes
 import { a2aBackend } from '../src/serve/a2a.ts';
 import { mcpBackend } from '../src/serve/mcp.ts';
 import { openaiBackend } from '../src/serve/openai.ts';
+import { bundledMain } from './support/command-lines.ts';
 
-const bin = join(import.meta.dirname, '../bin/agentnet.js');
 const stdioServer = join(import.meta.dirname, 'support/mcp-stdio-server.ts');
 const SECRET = 'sk-of-the-owner';
 
@@ -46,8 +46,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function run(args: readonly string[]) {
-  const child = spawn(process.execPath, [bin, 'serve', '-c', 'testing', '--price', '0.02', '--json', ...args], {
+async function run(args: readonly string[]) {
+  const line = [await bundledMain(), 'serve', '-c', 'testing', '--price', '0.02', '--json', ...args];
+  const child = spawn(process.execPath, line, {
     env: {
       ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: BUNDLES, AGENTNET_CONFIG_DIR: folder },
       ...{ AGENTNET_URL: h.baseUrl, AGENTNET_API_KEY: seller, UPSTREAM_KEY: `Bearer ${SECRET}` },
@@ -61,7 +62,7 @@ function run(args: readonly string[]) {
 }
 
 async function serve(args: readonly string[]): Promise<{ id: string; child: ChildProcess; said: { stdout: string } }> {
-  const { child, said } = run(args);
+  const { child, said } = await run(args);
   await expect.poll(() => said.stdout || said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
   const { agentId: id } = JSON.parse(said.stdout.split('\n')[0] ?? '');
   await untilStatus(h, id, 'online');
@@ -96,7 +97,7 @@ describe('an agent of another protocol is served, called and paid', () => {
 
 it('a later run is the same agent, listed as that run says', async () => {
   const start = async (options: readonly string[]) => {
-    const { child, said } = run([...options, '--name', 'Again', '--', 'cat']);
+    const { child, said } = await run([...options, '--name', 'Again', '--', 'cat']);
     await expect.poll(() => said.stdout || said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
     const { agentId } = JSON.parse(said.stdout.split('\n')[0] ?? '');
     child.kill('SIGINT');
@@ -110,17 +111,17 @@ it('a later run is the same agent, listed as that run says', async () => {
 });
 
 it('two programs of one name do not take the calls of each other', async () => {
-  const first = run(['--name', 'Twice', '--', 'cat']);
+  const first = await run(['--name', 'Twice', '--', 'cat']);
   await expect.poll(() => first.said.stdout || first.said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
   const { agentId, endpoint } = JSON.parse(first.said.stdout.split('\n')[0] ?? '');
-  const second = run(['--name', 'Twice', '--', 'tee']);
+  const second = await run(['--name', 'Twice', '--', 'tee']);
   expect((await once(second.child, 'close'))[0]).toBe(1);
   expect(JSON.parse(second.said.stderr).error.message).toContain('--name');
   expect((await h.request('GET', `/agents/${agentId}`)).body.data.endpoint).toBe(endpoint);
 });
 
 it('an endpoint that lacks the model is not registered', async () => {
-  const { child, said } = run([upstream('openai').endpoint, '--model', 'none']);
+  const { child, said } = await run([upstream('openai').endpoint, '--model', 'none']);
   expect([(await once(child, 'close'))[0], said.stdout]).toEqual([2, '']);
   expect(JSON.parse(said.stderr).error.message).toContain('does not list the model none');
 });

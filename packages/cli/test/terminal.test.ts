@@ -8,8 +8,8 @@ import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { type Harness, startHarness } from '../../service/test/support/harness.ts';
 import { echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../../service/test/support/treasury.ts';
+import { bundledMain } from './support/command-lines.ts';
 
-const bin = join(import.meta.dirname, '../bin/agentnet.js');
 const COLUMNS = 72;
 const CTRL_C = '\u0003';
 
@@ -46,7 +46,7 @@ async function inTerminal(
   typed: readonly Typed[] = [],
   env: Record<string, string> = { AGENTNET_API_KEY: buyer.key },
 ): Promise<{ code: number; shown: string }> {
-  const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ');
+  const words = [process.execPath, await bundledMain(), ...args].map((word) => `'${word}'`).join(' ');
   const terminal = spawn('script', ['-qfec', `stty cols ${COLUMNS} rows 40; exec ${words}`, '/dev/null'], {
     env: {
       ...{ PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm-256color', NODE_COMPILE_CACHE: BUNDLES },

@@ -1,6 +1,7 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { bundled } from '../../../service/test/support/bundled.ts';
 
 export interface CommandLine {
   readonly args: readonly string[];
@@ -19,19 +20,25 @@ export interface Ended {
 export type RunLine = (args: readonly string[], more?: Partial<Omit<CommandLine, 'args'>>) => Promise<Ended>;
 
 export const BIN = join(import.meta.dirname, '../../bin/agentnet.js');
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const CHILD = join(import.meta.dirname, 'command-child.ts');
+
+/** What `BIN` loads, in one file: where many commands run, loading its modules would be most of each one's time. */
+export const bundledMain = (): Promise<string> => bundled(MAIN);
 
 /** Runs a command line as a person does: by the program in a process of its own. */
 export const inItsProcess =
-  (base: () => NodeJS.ProcessEnv): RunLine =>
-  (args, { input = '', env = {} } = {}) =>
-    new Promise((resolve) => {
+  (base: () => NodeJS.ProcessEnv, program: () => string | Promise<string> = () => BIN): RunLine =>
+  async (args, { input = '', env = {} } = {}) => {
+    const line = [await program(), ...args];
+    return new Promise((resolve) => {
       const options = { env: { ...base(), ...env } };
-      const child = execFile(process.execPath, [BIN, ...args], options, (error, stdout, stderr) =>
+      const child = execFile(process.execPath, line, options, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
       );
       child.stdin?.end(input);
     });
+  };
 
 /** Runs one command line after another in one process: loading the program anew would be most of each one's time. */
 export async function startCommandLines(env: NodeJS.ProcessEnv): Promise<{ run: RunLine; stop(): Promise<void> }> {
