@@ -12,12 +12,18 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the compiler says of the types followed by a program. */
-async function problemsOf(types: string, program = ''): Promise<string[]> {
-  const file = join(folder, 'types.ts');
-  await writeFile(file, `${types}\n${program}\n`);
-  const compiled = ts.createProgram([file], { strict: true, noEmit: true, types: [], lib: ['lib.es2022.d.ts'] });
-  return ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+/** What the compiler says of the types followed by each of some programs; all at once, as reading the library takes it longest. */
+async function problemsOfEach(types: string, programs: readonly string[]): Promise<string[][]> {
+  const files = programs.map((_, nth) => join(folder, `types-${nth}.ts`));
+  await Promise.all(files.map((file, nth) => writeFile(file, `${types}\n${programs[nth]}\nexport {};\n`)));
+  const compiled = ts.createProgram(files, { strict: true, noEmit: true, types: [], lib: ['lib.es2022.d.ts'] });
+  const found = ts.getPreEmitDiagnostics(compiled);
+  const ofAll = found.filter(({ file }) => file === undefined);
+  return files.map((path) =>
+    [...ofAll, ...found.filter(({ file }) => file?.fileName === path)].map(({ messageText }) =>
+      ts.flattenDiagnosticMessageText(messageText, ' '),
+    ),
+  );
 }
 
 describe('the types of an agent', () => {
@@ -51,8 +57,7 @@ describe('the types of an agent', () => {
       const output: Output = { words: 1 };
       const counted: Capabilities['count-2'] = { input, output: 7 };
       export { input, output, counted };`;
-    expect(await problemsOf(text, good)).toEqual([]);
-    for (const bad of [
+    const bad = [
       `const input: Input = {};`,
       `const input: Input = { text: 'a', more: 1 };`,
       `const input: Input = { text: 'a', style: 'wide' };`,
@@ -60,8 +65,10 @@ describe('the types of an agent', () => {
       `const input: Input = { text: 'a', pair: [1, 1] };`,
       `const output: Output = {};`,
       `const count: Capabilities['count-2']['output'] = 'x';`,
-    ])
-      expect((await problemsOf(text, bad)).length, bad).toBeGreaterThan(0);
+    ];
+    const [ofGood, ...ofBad] = await problemsOfEach(text, [good, ...bad]);
+    expect(ofGood).toEqual([]);
+    for (const [nth, found] of ofBad.entries()) expect(found.length, bad[nth]).toBeGreaterThan(0);
   });
 
   it('of a hostile agent are types and comments, and no code', async () => {
@@ -85,7 +92,7 @@ describe('the types of an agent', () => {
       { id: evil, name: evil },
       { inputSchema: hostile, capabilities: { [evil]: { outputSchema: hostile } } },
     );
-    expect(await problemsOf(text)).toEqual([]);
+    expect(await problemsOfEach(text, [''])).toEqual([[]]);
     expect(ts.transpile(text, { module: ts.ModuleKind.ESNext, removeComments: true }).trim()).toMatch(
       /^(export \{\};)?$/,
     );
