@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { cancelPayment } from '../support/chain-actions.ts';
-import { type Answer, type Harness, startHarness, type TestAccount, type TestWallet } from '../support/harness.ts';
+import type { Answer, Harness, TestAccount, TestWallet } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
@@ -11,7 +12,7 @@ let agent: TestAgent;
 let account: TestAccount;
 let wallet: TestWallet;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   [agent, account, wallet] = await Promise.all([
     startTestAgent(h, { perRequest: '0.05' }),
     h.newAccount(),
@@ -109,7 +110,8 @@ describe.each([
     const before = await h.usdcOf(wallet.address);
     const key = { 'idempotency-key': newName() };
     const first = await invoke({ ...key, ...(await pay(h, wallet, await invoke())) });
-    await h.ctx.db.query('lose-answers', 'update idempotency set answer_sealed = null, answer_headers = null');
+    const losing = 'update idempotency set answer_sealed = null, answer_headers = null where account_id = $1';
+    await h.ctx.db.query('lose-answers', losing, [account.accountId]);
     const again = await invoke({ ...key, ...(await pay(h, wallet, await invoke())) });
     expect(again.body.data.requestId).toBe(first.body.data.requestId);
     expect(transactionOf(again, header)).toBe(transactionOf(first, header));

@@ -3,7 +3,7 @@ import { readSignatureEngine } from '../../src/chain/signatures/signature-engine
 import { createLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { noteSignatureEngine } from '../../src/start-warnings.ts';
-import { startHarness } from '../support/harness.ts';
+import { borrowHarness } from '../support/lent-harness.ts';
 
 const gauge = async (text: string) => /^native_signatures (\d)$/m.exec(text)?.[1];
 
@@ -29,7 +29,7 @@ it('a node without compiled signatures warns at start and says so in its metrics
 });
 
 it('a node tells in /readyz and /metrics how it checks signatures', async () => {
-  const h = await startHarness();
+  const h = await borrowHarness();
   try {
     const engine = readSignatureEngine();
     expect((await h.request('GET', '/readyz')).body).toMatchObject({ status: 'ready', signatures: engine });

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SseAnswer, type SseEvent, sseBody } from '../../../src/http/answer/sse.ts';
-import { startHarness } from '../../support/harness.ts';
 import { endIdleLoans } from '../../support/lend.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';
 import { openSse, problemWithStream } from './support/sse-client.ts';
@@ -95,7 +95,7 @@ describe('the bytes of a stream', () => {
 });
 
 it('a reader that takes nothing holds nobody up, and misses nothing when it comes back', async () => {
-  const h = await startHarness();
+  const h = await borrowHarness();
   const words = Array.from({ length: 3000 }, (_, index) => chunk({ index, text: 'x'.repeat(1000) }));
   const agent = await startTestAgent(h, { perRequest: '0', behaviour: says(...words, result('end')) });
   onTestFinished(async () => {

@@ -4,14 +4,15 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { MAX_STREAMS } from '../../../src/events/outbox/live-events.ts';
 import { MAX_WAITING } from '../../../src/http/request/in-turn.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type OpenStream, openSse } from './support/sse-client.ts';
 
 let h: Harness;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await borrowHarness();
   agent = await startTestAgent(h, { perRequest: '0', behaviour: () => {} });
 });
 afterAll(async () => {
