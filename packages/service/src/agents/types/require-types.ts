@@ -1,7 +1,7 @@
 import type { AgentTypes, AgentTypesPart } from '@agent-network/contracts/agents/agent-types';
 import { AppError } from '../../lib/app-error.ts';
 import { countSchemas, type Fault } from '../../lib/json-schema/schema-rules.ts';
-import { compileSchema } from '../../lib/json-schema/validator.ts';
+import { compileSchema } from './compile-schema.ts';
 
 interface Problem {
   readonly path: string;

@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import type { Fault } from '../../lib/json-schema/schema-rules.ts';
-import { compileSchema, type Validator } from '../../lib/json-schema/validator.ts';
+import type { Validator } from '../../lib/json-schema/validator.ts';
 import type { CallableAgent } from '../agent.ts';
+import { compileSchema } from './compile-schema.ts';
 import { findTypes } from './types-store.ts';
 
 /** The parts of a call that an agent's types are about. */

@@ -1,3 +1,4 @@
+import { madeOnce } from '../../lib/made-once.ts';
 import { nameOf, type Schema } from './document.ts';
 
 /** One row of a table of fields. */
@@ -20,16 +21,17 @@ export function alternativesOf(schema: Schema): Schema[] {
   return branches.length === 0 ? [schema] : branches.flatMap(alternativesOf);
 }
 
-const number = new Intl.NumberFormat('en-US');
+/** On first use: the first one of a process loads the data of a language, which no start needs. */
+const number = madeOnce(() => new Intl.NumberFormat('en-US'));
 
 function limitsOf(schema: Schema): string {
   const { minimum, maximum, maxLength, maxItems } = schema as Readonly<Record<string, number | undefined>>;
   const upper = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const lower = minimum === undefined || minimum <= -Number.MAX_SAFE_INTEGER ? undefined : minimum;
-  if (lower !== undefined && upper !== undefined) return ` ${number.format(lower)} to ${number.format(upper)}`;
-  if (lower !== undefined) return ` from ${number.format(lower)}`;
-  if (upper !== undefined) return ` up to ${number.format(upper)}`;
-  if (maxLength !== undefined) return `, at most ${number.format(maxLength)} characters`;
+  if (lower !== undefined && upper !== undefined) return ` ${number().format(lower)} to ${number().format(upper)}`;
+  if (lower !== undefined) return ` from ${number().format(lower)}`;
+  if (upper !== undefined) return ` up to ${number().format(upper)}`;
+  if (maxLength !== undefined) return `, at most ${number().format(maxLength)} characters`;
   return maxItems === undefined ? '' : `, at most ${maxItems}`;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { eventCatalogue } from '@agent-network/contracts/events';
 import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
 import type { PlanLimits } from '../../config-limits.ts';
+import { madeOnce } from '../../lib/made-once.ts';
 import { contents } from './docs/contents.ts';
 import type { ApiDocument } from './document.ts';
 import { codeBlock, type Html, html, inline, prose } from './html.ts';
@@ -16,9 +17,9 @@ export interface Guide {
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-const number = new Intl.NumberFormat('en-US');
+const number = madeOnce(() => new Intl.NumberFormat('en-US'));
 /** Formats a limit; a plan whose limit only guards against accidents has none. */
-const count = (limit: number) => (limit >= 100_000_000 ? 'no limit' : number.format(limit));
+const count = (limit: number) => (limit >= 100_000_000 ? 'no limit' : number().format(limit));
 
 function limitsTable(limits: PlanLimits): Html {
   const rows = Object.entries(limits).map(

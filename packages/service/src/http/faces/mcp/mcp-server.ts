@@ -4,6 +4,7 @@ import { listedTools, type McpTool, mcpAgentTools, mcpTools, withInput } from '@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { invalidFields } from '../../../lib/app-error.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
+import { madeOnce } from '../../../lib/made-once.ts';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
@@ -25,18 +26,18 @@ type Run = (ctx: HttpContext, call: ToolCall<McpTool>) => Promise<CallToolResult
 /** The tools of an endpoint: as listed, and what they do. */
 interface ToolSet {
   readonly tools: Readonly<Record<string, McpTool>>;
-  readonly listed: ReturnType<typeof listedTools>;
+  readonly listed: () => ReturnType<typeof listedTools>;
   readonly runs: Readonly<Record<string, Run>>;
 }
 
 const all: ToolSet = {
   tools: mcpTools,
-  listed: listedTools(mcpTools),
+  listed: madeOnce(() => listedTools(mcpTools)),
   runs: runTools as unknown as Readonly<Record<string, Run>>,
 };
 const ofAgent: ToolSet = {
   tools: mcpAgentTools,
-  listed: listedTools(mcpAgentTools),
+  listed: madeOnce(() => listedTools(mcpAgentTools)),
   runs: runAgentTools as unknown as Readonly<Record<string, Run>>,
 };
 
@@ -54,7 +55,7 @@ export function createMcpServer(ctx: HttpContext, request: McpRequest): Server {
   const { face, agentId, method } = request;
   const server = new Server(serverInfo, { capabilities, ...(agentId === null ? { instructions } : {}) });
   server.setRequestHandler('tools/list', async () => ({
-    tools: agentId === null ? all.listed : await namedTools(ctx, face, agentId),
+    tools: agentId === null ? all.listed() : await namedTools(ctx, face, agentId),
   }));
   server.setRequestHandler('tools/call', async ({ params }, call) => {
     const { name } = params;
@@ -97,7 +98,7 @@ function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {
 /** The tools of an agent, whose first says which agent it invokes. */
 async function namedTools(ctx: HttpContext, face: FaceRequest, agentId: string) {
   const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: agentId } });
-  const [invoke, ...others] = ofAgent.listed;
+  const [invoke, ...others] = ofAgent.listed();
   return invoke
     ? [
         { ...withInput(invoke, data.types), title: data.name, description: descriptionOf(data, invoke.description) },
