@@ -4,20 +4,20 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** Inside the workspace, so that packages that stay outside the bundle are found. Also where Node.js keeps what it made of bundles. */
+/** Inside the workspace, so that packages that stay outside the bundle are found. Also where Node.js keeps what it made of programs. */
 export const BUNDLES = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
 
-/**
- * Native, or loading files by their place. OpenTelemetry is in the bundle: the node loads it only where traces are on, and an import of what
- * is outside one file would run at its start.
- */
-const external = [/^secp256k1/, /^graphile-worker/, /^pg-native/, /^pino/];
+/** Native, or not installed, or large and only loaded by somebody else's settings. */
+const external = [/^secp256k1/, /^pg-native/, /^typescript$/];
+
+/** Time in which a process that has started does some work. */
+const KEEPS_AFTER_MS = 1000;
 
 const made = new Map<string, Promise<string>>();
 
 /**
  * One file with everything that a child process of tests runs: loading 1,600 modules takes it a second of processor time, loading one
- * a third of that. Made once by each worker.
+ * with its compiled functions a fifth of that. Made once by each worker.
  */
 export function bundled(path: string): Promise<string> {
   const known = made.get(path) ?? bundle(path);
@@ -27,12 +27,18 @@ export function bundled(path: string): Promise<string> {
 
 async function bundle(path: string): Promise<string> {
   const build = await rolldown({ input: path, platform: 'node', external, plugins: [keepPlaces] });
-  const { output } = await build.generate({ format: 'esm', codeSplitting: false });
-  const { code } = output[0];
-  const name = createHash('sha256').update(code).digest('hex').slice(0, 16);
-  const file = join(BUNDLES, `${name}.mjs`);
+  const { output } = await build.generate({ format: 'esm', codeSplitting: false, comments: false });
+  const code = asFunction(output[0].code);
+  const name = createHash('sha256').update(code).update(loader('')).digest('hex').slice(0, 16);
   await mkdir(BUNDLES, { recursive: true });
-  await writeFile(`${file}.${process.pid}`, code);
+  await put(`${name}.code`, code);
+  return put(`${name}.mjs`, loader(name));
+}
+
+/** Another worker may be making the same file. */
+async function put(name: string, text: string): Promise<string> {
+  const file = join(BUNDLES, name);
+  await writeFile(`${file}.${process.pid}`, text);
   await rename(`${file}.${process.pid}`, file);
   return file;
 }
@@ -47,3 +53,53 @@ const keepPlaces = {
       .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)));
   },
 };
+
+/**
+ * Node.js keeps of a module what was compiled before it ran, of a script what has been compiled by then, too. ASCII, as a text with other
+ * characters takes twice the memory and has to be decoded.
+ */
+const asFunction = (code: string): string =>
+  `(async (require, importMeta, __filename, __dirname) => {${code
+    .replace(/^import (.+) from ("[^"]+");$/gm, (_, names: string, from: string) => requireOf(names, from))
+    .replace(/^export \{\};$/m, '')
+    .replaceAll('import.meta', 'importMeta')
+    .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n})`;
+
+function requireOf(names: string, from: string): string {
+  const [, alone, all, some] = /^([\w$]+)?(?:, )?(?:\* as ([\w$]+))?(\{.*\})?$/.exec(names) ?? [];
+  const targets = [alone, all, some?.replaceAll(' as ', ': ')].filter((target) => target !== undefined);
+  return targets.map((target) => `const ${target} = require(${from});`).join(' ');
+}
+
+/** Runs the program; the first process that lives for a while keeps its compiled functions for all others. */
+const loader = (name: string): string => `import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants, Script } from 'node:vm';
+
+const place = (suffix) => import.meta.dirname + '/${name}' + suffix;
+const read = (file, encoding) => {
+  try {
+    return readFileSync(file, encoding);
+  } catch {
+    return undefined;
+  }
+};
+const script = new Script(readFileSync(place('.code'), 'latin1'), {
+  filename: place('.code'),
+  cachedData: read(place('.compiled')),
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+});
+await script.runInThisContext()(createRequire(import.meta.url), import.meta, import.meta.filename, import.meta.dirname);
+if (script.cachedDataRejected !== false) {
+  const keep = () => {
+    const kept = place('.compiled.' + process.pid);
+    try {
+      writeFileSync(kept, script.createCachedData());
+      renameSync(kept, place('.compiled'));
+    } catch {
+      // Another user's process.
+    }
+  };
+  setTimeout(keep, ${KEEPS_AFTER_MS}).unref();
+}
+`;

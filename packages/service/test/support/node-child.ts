@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { type ArmedFailpoint, armFailpoint } from '../../src/lib/process/failpoint.ts';
@@ -21,5 +20,3 @@ process.on('message', (failpoint: ArmedFailpoint) => {
   process.send?.({ armed: true });
 });
 process.send?.({ baseUrl: node.baseUrl, processId: node.ctx.processId() });
-// Most of them are killed, and would leave nothing for the next to start faster by.
-flushCompileCache();
