@@ -6,19 +6,17 @@ import type { Harness } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
-import { type MortalNode, startJoinableHarness, startMortalNode } from './support/second-node.ts';
+import { startJoinableHarness, startMortalNode } from './support/second-node.ts';
 
 let h: Harness;
 let agents: TestAgent[];
 let client: Client;
-let mortal: MortalNode;
 beforeAll(async () => {
   h = await startJoinableHarness();
   agents = await Promise.all(Array.from({ length: 3 }, () => startTestAgent(h, { perRequest: '0.05' })));
 });
 beforeEach(async () => {
   client = await newClient(h, '1.00');
-  mortal = await startMortalNode(h);
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.die()));
@@ -42,6 +40,7 @@ const headers = { 'idempotency-key': 'k-1' };
 it('a bulk request whose process is killed is decided by its rule elsewhere, and its repetition finds it', async () => {
   silence();
   const body = { task: 'x', agents: agents.map(({ id }) => id), strategy: 'first_success' };
+  const mortal = await startMortalNode(h);
   const first = mortal.request('POST', '/invoke/bulk', { key: client.key, body, headers });
   const { data } = (await first).body;
   await untilCalled(3);
@@ -65,6 +64,7 @@ it('a call whose process is killed before it answered is found by its repetition
   silence();
   const [agent] = agents as [TestAgent];
   const options = { key: client.key, body: { task: 'x' }, headers: { ...headers, 'x-sync': 'true' } };
+  const mortal = await startMortalNode(h);
   const lost = mortal.request('POST', `/invoke/${agent.id}`, options).catch(() => null);
   await untilCalled(1);
   const running = await h.request('POST', `/invoke/${agent.id}`, options);
@@ -109,6 +109,7 @@ it('a paid call whose process is killed: a second payment under the same key is 
   const unpaid = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers });
   const offered = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers });
   const [pay1, pay2] = [await payV2(h, wallet, unpaid), await payV2(h, wallet, offered)];
+  const mortal = await startMortalNode(h);
   const lost = mortal
     .request('POST', `/invoke/${agent.id}`, { key, body, headers: { ...headers, ...pay1 } })
     .catch(() => null);
