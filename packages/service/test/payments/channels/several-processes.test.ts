@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { createPublicClient, http } from 'viem';
@@ -137,12 +138,15 @@ it('16 parallel calls of one channel at two processes are all answered, and each
   ]);
 });
 
+/** Each process tells what it has read for a second: asked more often, it says the same. */
+const SAMPLE_MS = 100;
+
 /** Reads the reserves again and again at a process that lives; answers what was read. */
 function sampleReserves() {
   const samples = new Map<string, number>();
   let isOver = false;
   const looping = (async () => {
-    while (!isOver) {
+    for (; !isOver; await sleep(SAMPLE_MS)) {
       const answer = await send(nextUrl(), 'GET', '/payments/reserves').catch(() => null);
       if (answer?.status !== 200) continue;
       const { status, difference } = answer.body.data;
