@@ -5,7 +5,7 @@ import {
   startJoinableHarness,
   startMortalNode,
 } from '../../invocations/stream/support/second-node.ts';
-import { openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
+import { type Finish, openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
 import { chunk, result, spokenBy } from '../../invocations/stream/support/streaming-agent.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -20,9 +20,14 @@ let here: Harness;
 let client: Client;
 let calls: Record<string, Call>;
 const finish: (() => unknown)[] = [];
+const atTheEnd: Finish = (end) => void finish.push(end as () => unknown);
 const gate = Promise.withResolvers<void>();
 const working = Promise.withResolvers<void>();
 const speech = spokenBy();
+/** A stream that was read, and what was read of it, until its process died. */
+let stream: Awaited<ReturnType<typeof openSse>>;
+let talk: Awaited<ReturnType<typeof speech.next>>;
+let heard: Awaited<ReturnType<typeof stream.take>>;
 const slow: Behaviour = async (request, response) => {
   working.resolve();
   await gate.promise;
@@ -42,16 +47,18 @@ beforeAll(async () => {
   await listNode(home, here);
   const nodeId = await listNode(here, home);
   client = await newClient(here, '10');
-  const arrange = async (name: string, behaviour: Behaviour, env = {}) => {
+  const start = (env = {}) => startMortalNode(here, env, atTheEnd);
+  const arrange = async (name: string, behaviour: Behaviour, mortal: Promise<MortalNode>) => {
     const agent = await startTestAgent(home, { perRequest: '0.05', behaviour });
     finish.push(agent.die);
     await listRemote(here, nodeId, agent);
-    return { name, agent, mortal: await startMortalNode(here, env, (end) => void finish.push(end as () => unknown)) };
+    return { name, agent, mortal: await mortal };
   };
+  const killed = start();
   const arranged = await Promise.all([
-    arrange('killed', slow),
-    arrange('streaming', speech.behaviour),
-    ...places.map((FAILPOINT) => arrange(FAILPOINT, echo, { FAILPOINT })),
+    arrange('killed', slow, killed),
+    arrange('streaming', speech.behaviour, killed),
+    ...places.map((FAILPOINT) => arrange(FAILPOINT, echo, start({ FAILPOINT }))),
   ]);
   const called = arranged.map(async ({ name, agent, mortal }): Promise<[string, Call]> => {
     const body = { task: name, stream: name === 'streaming' };
@@ -60,6 +67,7 @@ beforeAll(async () => {
     return [name, { agent, mortal, requestId: answer.body.data.requestId }];
   });
   calls = Object.fromEntries(await Promise.all(called));
+  await killInTheMidst();
 });
 afterAll(async () => {
   await Promise.all(finish.map((each) => each()));
@@ -68,6 +76,18 @@ afterAll(async () => {
 });
 
 const callOf = (name: string) => calls[name] as Call;
+
+/** One death for a call that is at work and for a stream of which a part was read. */
+async function killInTheMidst(): Promise<void> {
+  const { requestId, mortal } = callOf('streaming');
+  talk = await speech.next();
+  stream = await openSse(here, 'GET', `/invoke/${requestId}/events`, { key: client.key, finish: atTheEnd });
+  talk.say(chunk({ n: 1 }));
+  talk.say(chunk({ n: 2 }));
+  heard = await stream.take(4);
+  await working.promise;
+  await mortal.kill();
+}
 
 /** Runs at the agent, and payments that its home has settled for it. */
 async function timesOf({ agent }: Call) {
@@ -85,8 +105,6 @@ const LONG = { timeout: 60_000 };
 
 it('a call whose process is killed in its midst is paid once, and run once', LONG, async () => {
   const call = callOf('killed');
-  await working.promise;
-  await call.mortal.kill();
   const isTaken = async () => {
     const [row] = await askDatabase(here.databaseUrl, 'select attempt from invocation where id = $1', [call.requestId]);
     return row?.attempt > 1 ? true : null;
@@ -100,14 +118,8 @@ it('a call whose process is killed in its midst is paid once, and run once', LON
 
 it('a stream whose process is killed goes on in another behind what was stored', LONG, async () => {
   const call = callOf('streaming');
-  const talk = await speech.next();
-  const stream = await openSse(here, 'GET', `/invoke/${call.requestId}/events`, { key: client.key });
-  talk.say(chunk({ n: 1 }));
-  talk.say(chunk({ n: 2 }));
-  const events = await stream.take(4);
-  await call.mortal.kill();
   talk.say(chunk({ n: 3 }));
-  events.push(...(await stream.take(1)));
+  const events = [...heard, ...(await stream.take(1))];
   talk.say(result('done'));
   talk.end();
   events.push(...(await stream.rest()));
