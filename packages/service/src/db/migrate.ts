@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
+import { madeOnce } from '../lib/made-once.ts';
 import { connectionOptions, watchPool } from './connection-pool.ts';
 import { DatabaseAwayError } from './database-away.ts';
 import { migrateQueue } from './migrate-queue.ts';
@@ -31,7 +32,7 @@ export interface MigrateOptions {
   readonly gate?: PrimaryGate;
 }
 
-const MIGRATIONS_DIR = join(import.meta.dirname, 'migrations');
+const ownMigrations = madeOnce(() => readMigrations(join(import.meta.dirname, 'migrations')));
 /** Advisory lock key: a fixed number that every process of every node uses. */
 const LOCK_KEY = 7_402_002;
 /** Maximum number of migrations that a database may be ahead of the code: `npm run check:upgrade` proves that so many are tolerated. */
@@ -46,9 +47,9 @@ export const MOST_AHEAD = 10;
 export async function migrate(
   url: string,
   log: Log,
-  { directory = MIGRATIONS_DIR, gate = createPrimaryGate({ url, log }) }: MigrateOptions = {},
+  { directory, gate = createPrimaryGate({ url, log }) }: MigrateOptions = {},
 ): Promise<number> {
-  const migrations = await readMigrations(directory);
+  const migrations = directory === undefined ? ownMigrations() : readMigrations(directory);
   // A migration may run long, and others wait for it: no limits, except for a server that does not know the statement.
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
   const pool = new pg.Pool({
@@ -165,19 +166,20 @@ async function requireNoOlderProcess(client: pg.PoolClient, needs: number): Prom
     );
 }
 
-async function readMigrations(directory: string): Promise<Migration[]> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
-  const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
+/** At once: in turns, dozens of small files would cost ten times as much. */
+function readMigrations(directory: string): Migration[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
+  const migrations = names.sort().map((name) => readMigration(directory, name));
   for (const [index, { version, name }] of migrations.entries()) {
     if (migrations[index - 1]?.version === version) throw new Error(`two migrations have the number of ${name}`);
   }
   return migrations;
 }
 
-async function readMigration(directory: string, file: string): Promise<Migration> {
+function readMigration(directory: string, file: string): Migration {
   const match = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file);
   if (match === null) throw new Error(`${file} is not a migration name like 0001-add-agents.sql`);
-  const text = await readFile(join(directory, file), 'utf8');
+  const text = readFileSync(join(directory, file), 'utf8');
   const contracts = /^-- contract(?: after (\d{4}))?$/m.exec(text.split('\n', 1)[0] ?? '');
   const needs = contracts && Number(contracts[1] ?? match[1]);
   const checksum = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
