@@ -27,7 +27,7 @@ export function postgresSettings(
     io_method: 'sync',
     jit: 'off',
     max_parallel_workers_per_gather: 0,
-    autovacuum_naptime: '15s',
+    autovacuum_naptime: durable ? '15s' : '1min',
     autovacuum_vacuum_scale_factor: 0.05,
     log_destination: 'stderr',
     log_min_messages: 'log',
