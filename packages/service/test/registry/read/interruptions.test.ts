@@ -35,6 +35,22 @@ const pointsOf = async ({ ctx }: TestIndex) =>
   (await ctx.db.query<{ block: bigint }>('', 'select block_number as block from registry_point order by 1')).map(
     ({ block }) => Number(block),
   );
+/** A process that knows of no earlier blocks, and what it is to read. */
+async function lastBlocks(blocks: number) {
+  const head = BigInt(await world.headBlock());
+  const startBlock = head > blocks ? head - BigInt(blocks) : 0n;
+  return {
+    ...{ head, startBlock },
+    reader: newReader({ ...index.ctx, registry: { ...index.ctx.registry, startBlock } }),
+    async freshRows() {
+      const { tokens, logs } = await world.freshRows();
+      return {
+        tokens: tokens?.filter(({ registered_block }) => registered_block >= startBlock),
+        logs: logs?.filter(({ block_number }) => block_number >= startBlock),
+      };
+    },
+  };
+}
 const rangesAsked = () => {
   const ranges: [from: number, to: number][] = [];
   return {
@@ -54,19 +70,12 @@ describe('a chain that limits what it tells at once', () => {
     [5, 150],
     [100, 1000],
   ])('%i blocks: is asked for less, and all is read', async (most, blocks) => {
-    const head = BigInt(await world.headBlock());
-    const startBlock = head > blocks ? head - BigInt(blocks) : 0n;
-    const registryInfo = { ...index.ctx.registry, startBlock };
-    const reader = newReader({ ...index.ctx, registry: registryInfo });
+    const { reader, head, startBlock, freshRows } = await lastBlocks(blocks);
     const { ranges, refusing } = rangesAsked();
     refusing(most);
     while ((await index.block()) !== head) await reader.read();
     world.proxy.rule('eth_getLogs', null);
-    const { tokens, logs } = await world.freshRows();
-    expect(await index.rows()).toEqual({
-      tokens: tokens?.filter(({ registered_block }) => registered_block >= startBlock),
-      logs: logs?.filter(({ block_number }) => block_number >= startBlock),
-    });
+    expect(await index.rows()).toEqual(await freshRows());
     const told = ranges.filter(([from, to]) => to - from < most);
     const ends = [Number(startBlock) - 1, ...told.map(([, to]) => to)];
     expect(told.map(([from]) => from)).toEqual(ends.slice(0, -1).map((end) => end + 1));
@@ -84,12 +93,12 @@ describe('a chain that limits what it tells at once', () => {
   });
 
   it('of a block with more logs than an answer of many blocks may have: is read whole', async () => {
-    const reader = newReader(index.ctx);
-    const head = await world.headBlock();
+    const { reader, head, freshRows } = await lastBlocks(30);
+    const fullBlock = Number(head) - 3;
     let isFull = false;
     world.proxy.rule('eth_getLogs', async ({ params, forward }) => {
       const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
-      const hasFullBlock = Number(fromBlock) <= head - 3 && Number(toBlock) >= head - 3;
+      const hasFullBlock = Number(fromBlock) <= fullBlock && Number(toBlock) >= fullBlock;
       isFull ||= hasFullBlock && fromBlock === toBlock;
       return (await forward()) + ' '.repeat(hasFullBlock ? 17 * 2 ** 20 : 0);
     });
@@ -97,14 +106,14 @@ describe('a chain that limits what it tells at once', () => {
       await reader.read();
       return index.block();
     };
-    expect(await readTo()).toBe(BigInt(head));
+    expect(await readTo()).toBe(head);
     world.proxy.rule('eth_getLogs', null);
     expect(isFull).toBe(true);
-    expect(await index.rows()).toEqual(await world.freshRows());
+    expect(await index.rows()).toEqual(await freshRows());
   });
 
   it('by the length of its answer: is asked for less', async () => {
-    const reader = newReader(index.ctx);
+    const { reader, head, freshRows } = await lastBlocks(60);
     let refused = 0;
     world.proxy.rule('eth_getLogs', async ({ params, forward }) => {
       const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
@@ -112,11 +121,10 @@ describe('a chain that limits what it tells at once', () => {
       refused += 1;
       return (await forward()) + ' '.repeat(17 * 2 ** 20);
     });
-    const head = BigInt(await world.headBlock());
     while ((await index.block()) !== head) await reader.read();
     world.proxy.rule('eth_getLogs', null);
     expect(refused).toBeGreaterThan(0);
-    expect(await index.rows()).toEqual(await world.freshRows());
+    expect(await index.rows()).toEqual(await freshRows());
   });
 });
 
