@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 
 const MAX_TRIES = 5;
 const MAX_KEPT = 10_000;
@@ -16,7 +16,7 @@ export interface HasChallengeTries {
 }
 
 export function createChallengeTries(): ChallengeTries {
-  const taken = new LRUCache<string, number>({ max: MAX_KEPT });
+  const taken = createBoundedCache<number>(MAX_KEPT);
   const of = (id: string) => taken.get(id) ?? 0;
   return {
     take(id) {

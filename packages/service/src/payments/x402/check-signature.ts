@@ -24,7 +24,8 @@ const KNOWN_FOR_MS = 30_000;
 
 export function createSignatureChecker(ctx: HasChain & HasUsdc): SignatureChecker {
   const hasCode = new LRUCache<string, boolean>({
-    max: 10_000,
+    // As lib/bounded-cache.ts: it takes memory as it fills.
+    ...{ maxSize: 10_000, sizeCalculation: () => 1 },
     ttl: KNOWN_FOR_MS,
     fetchMethod: (address) => ctx.usdc.hasCode(address),
   });
