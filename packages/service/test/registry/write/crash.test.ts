@@ -63,12 +63,18 @@ async function newAgents(count: number): Promise<TestAgent[]> {
 const untilLeadsTo = (tokenId: string, uri: string) =>
   untilSo(`token ${tokenId} leads to ${uri}`, async () => (await chain.tokenUri(tokenId)) === uri, 20_000);
 
-/** Every place once; in the long run, each by itself. */
+/** Every place once, in the order in which a registration comes by; in the long run, each by itself. */
 const deaths = [
-  'after-registry-write-commit then after-send then before-registry-record-commit',
-  'before-registry-write-commit then after-registry-record-commit',
+  'before-registry-write-commit then after-registry-write-commit then after-send then before-registry-record-commit then after-registry-record-commit',
   ...(isLong
-    ? ['after-registry-write-commit', 'before-send', 'after-send', 'before-read-mined', 'before-registry-record-commit']
+    ? [
+        'before-registry-write-commit then after-registry-record-commit',
+        'after-registry-write-commit',
+        'before-send',
+        'after-send',
+        'before-read-mined',
+        'before-registry-record-commit',
+      ]
     : []),
 ];
 const parse = (text: string) => text.split(' then ').map((each) => parseFailpoint(each) as ArmedFailpoint);
