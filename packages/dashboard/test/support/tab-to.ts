@@ -2,20 +2,16 @@ import type { Locator, Page } from 'playwright-core';
 
 const MOST = 80;
 
-type Focusable = HTMLElement | SVGElement;
-
-const placeOf = (element: Focusable) => {
-  if (element === element.ownerDocument.activeElement) return 'focused';
-  return element.isConnected ? 'elsewhere' : 'removed';
-};
-
 /** Presses Tab until this has the focus, as somebody without a mouse does. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   // Found again only when the view has drawn another in its place: names and roles of the whole page are read to find it.
   let element = await target.elementHandle();
   for (let i = 0; i < MOST; i++) {
-    const place = await element.evaluate(placeOf);
+    const place = await element.evaluate((it) => {
+      if (it === it.ownerDocument.activeElement) return 'focused';
+      return it.isConnected ? 'elsewhere' : 'removed';
+    });
     if (place === 'focused') return;
     if (place === 'removed') element = await target.elementHandle();
     else await page.keyboard.press('Tab');
