@@ -41,11 +41,17 @@ const start = async (log = vi.fn()) => {
 };
 
 const script = fileURLToPath(new URL('../../test/hold-chain.ts', import.meta.url));
+/** Where Node.js keeps what it made of the modules: each process starts a third faster. */
+const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/agent-network', import.meta.url));
 let anvilGroup = 0;
 
 /** The chain in a process group of its own, to be killed with all that is in it. */
 async function startElsewhere(): Promise<string> {
-  holder = spawn(process.execPath, [script, dataDir], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  holder = spawn(process.execPath, [script, dataDir], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE },
+  });
   const [line] = (await once(holder.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   const { processGroup, rpcUrl } = JSON.parse(String(line)) as { processGroup: number; rpcUrl: string };
   anvilGroup = processGroup;
