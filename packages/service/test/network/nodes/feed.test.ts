@@ -12,7 +12,7 @@ let server: HostileServer;
 
 beforeAll(async () => {
   server = await startHostileServer();
-  node = await startHarness({ followsRegistry: true, env: { NETWORK_POLL_MS: '200' } });
+  node = await startHarness({ followsRegistry: true, env: { NETWORK_POLL_MS: '500' } });
 });
 afterAll(async () => {
   await node?.stop();
@@ -281,15 +281,13 @@ describe.concurrent('a node that misbehaves', () => {
       const tookMs = await untilSo('the change is shown', async () => (await shown(id)).name === `Change ${nth}`);
       expect(tookMs).toBeLessThan(5000);
     }
-    for (const [nth, home] of bad.entries())
-      await untilSo(
-        `a node that ${misbehaviours[nth]?.[0]} is offline`,
-        async () => (await statusOf(home)) === 'offline',
-        40_000,
-      );
-    const mended = bad[0] as Joined;
-    mended.tell(page([], 'a'));
-    await untilSo('it is online', async () => (await statusOf(mended)) === 'online');
+    const mends = async (home: Joined, nth: number) => {
+      const name = `a node that ${misbehaviours[nth]?.[0]}`;
+      await untilSo(`${name} is offline`, async () => (await statusOf(home)) === 'offline', 40_000);
+      home.tell(page([], 'a'));
+      await untilSo(`${name} is online when it mends`, async () => (await statusOf(home)) === 'online');
+    };
+    await Promise.all(bad.map(mends));
     expect(await statusOf(fine)).toBe('online');
   }, 90_000);
 });
