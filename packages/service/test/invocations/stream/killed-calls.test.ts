@@ -4,7 +4,7 @@ import { contradictions } from '../../support/books.ts';
 import { callAndDie } from '../../support/dying-process.ts';
 import type { Harness } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
+import { balanceOf, type Client, newClient } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 import { startJoinableHarness, startMortalNode } from './support/second-node.ts';
 
@@ -60,27 +60,47 @@ it('a bulk request whose process is killed is decided by its rule elsewhere, and
   expect(await balanceOf(h, client.key)).toEqual({ available: '0.95', held: '0.00' });
 });
 
-it('a call whose process is killed before it answered is found by its repetition: one run, one charge', async () => {
+it('calls whose process is killed before it answered are found by their repetition: one run, one charge, whatever is paid again', async () => {
   silence();
-  const [agent] = agents as [TestAgent];
+  const [agent, paid] = agents as [TestAgent, TestAgent];
   const options = { key: client.key, body: { task: 'x' }, headers: { ...headers, 'x-sync': 'true' } };
+  const { key } = await h.newAccount();
+  const wallet = await h.newWallet(1_000_000n);
+  const pay = async () =>
+    payV2(h, wallet, await h.request('POST', `/invoke/${paid.id}`, { key, body: { task: 'x' }, headers }));
+  const payments = [await pay(), await pay()];
+  const [first, second] = payments.map((payment) => ({
+    key,
+    body: { task: 'x' },
+    headers: { ...headers, ...payment },
+  }));
   const mortal = await startMortalNode(h);
-  const lost = mortal.request('POST', `/invoke/${agent.id}`, options).catch(() => null);
-  await untilCalled(1);
+  const lost = Promise.all([
+    mortal.request('POST', `/invoke/${agent.id}`, options).catch(() => null),
+    mortal.request('POST', `/invoke/${paid.id}`, first).catch(() => null),
+  ]);
+  await untilCalled(2);
   const running = await h.request('POST', `/invoke/${agent.id}`, options);
   expect([running.status, running.body.error.code]).toEqual([409, 'CONFLICT']);
   await mortal.kill();
-  expect(await lost).toBeNull();
-  agent.behave(echo);
+  expect(await lost).toEqual([null, null]);
+  for (const each of [agent, paid]) each.behave(echo);
+  const paidAgain = h.request('POST', `/invoke/${paid.id}`, second);
   const other = await h.request('POST', `/invoke/${agent.id}`, { ...options, body: { task: 'other' } });
   expect([other.status, other.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   const found = await h.request('POST', `/invoke/${agent.id}`, options);
-  expect(found.body.data).toMatchObject({ status: 'completed', result: { echo: 'x' } });
-  expect(found.body.data.requestId).toBe(agent.calls[0]?.body.request_id);
-  expect(new Set(agent.calls.map((call) => call.headers['idempotency-key'])).size).toBe(1);
+  for (const [{ calls }, answer] of [
+    [agent, found],
+    [paid, await paidAgain],
+  ] as const) {
+    expect(answer.body).toMatchObject({ data: { status: 'completed', result: { echo: 'x' } } });
+    expect(answer.body.data.requestId).toBe(calls[0]?.body.request_id);
+    expect(new Set(calls.map((call) => call.headers['idempotency-key'])).size).toBe(1);
+  }
   expect(await balanceOf(h, client.key)).toEqual({ available: '0.95', held: '0.00' });
-  const { total } = (await h.request('GET', '/invoke/history', { key: client.key })).body.data;
-  expect(total).toBe(1);
+  expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+  for (const each of [client.key, key])
+    expect((await h.request('GET', '/invoke/history', { key: each })).body.data.total).toBe(1);
 });
 
 it('a bulk request whose process is killed before it answered is found by its repetition', async () => {
@@ -98,27 +118,4 @@ it('a bulk request whose process is killed before it answered is found by its re
       h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key }),
     ),
   );
-});
-
-it('a paid call whose process is killed: a second payment under the same key is never taken', async () => {
-  silence();
-  const [agent] = agents as [TestAgent];
-  const { key } = await h.newAccount();
-  const wallet = await h.newWallet(1_000_000n);
-  const body = { task: 'x' };
-  const unpaid = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers });
-  const offered = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers });
-  const [pay1, pay2] = [await payV2(h, wallet, unpaid), await payV2(h, wallet, offered)];
-  const mortal = await startMortalNode(h);
-  const lost = mortal
-    .request('POST', `/invoke/${agent.id}`, { key, body, headers: { ...headers, ...pay1 } })
-    .catch(() => null);
-  await untilCalled(1);
-  await mortal.kill();
-  await lost;
-  agent.behave(echo);
-  const again = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers: { ...headers, ...pay2 } });
-  expect(again.body.data).toMatchObject({ status: 'completed', requestId: agent.calls[0]?.body.request_id });
-  expect(await h.usdcOf(wallet.address)).toBe(950_000n);
-  await untilEnded(h, key, again.body.data.requestId);
 });
