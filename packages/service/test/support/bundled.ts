@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { rolldown } from 'rolldown';
+import { inject } from 'vitest';
+import { withClient } from './kept-connections.ts';
 
 /** Inside the workspace, so that packages that stay outside the bundle are found. Also where Node.js keeps what it made of programs. */
 export const BUNDLES = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
@@ -13,29 +17,87 @@ const external = [/^secp256k1/, /^pg-native/, /^typescript$/];
 /** Time in which a process that has started does some work. */
 const KEEPS_AFTER_MS = 1000;
 
+const BUNDLES_LOCK = 7_261_386;
+
+const ROOT = join(import.meta.dirname, '../../../..');
+/** What says which files are meant by which names, and how a bundle is made. */
+const resolvedBy = [
+  import.meta.filename,
+  ...['package-lock.json', 'node_modules/.package-lock.json', 'tsconfig.json'].map((name) => join(ROOT, name)),
+  ...['chain', 'contracts', 'service'].map((name) => join(ROOT, 'packages', name, 'package.json')),
+];
+
 const made = new Map<string, Promise<string>>();
 
 /**
  * One file with everything that a child process of tests runs: loading 1,600 modules takes it a second of processor time, loading one
- * with its compiled functions a fifth of that. Made once by each worker.
+ * with its compiled functions a fifth of that. Made once, by one worker for all, until a file of it changes.
  */
 export function bundled(path: string): Promise<string> {
-  const known = made.get(path) ?? bundle(path);
+  const known = made.get(path) ?? oneByOne(() => keptBundle(path));
   made.set(path, known);
   return known;
 }
 
-async function bundle(path: string): Promise<string> {
+/** Making a bundle takes three seconds of processor time: the workers of a run wait for the one that makes it. */
+async function oneByOne<T>(work: () => Promise<T>): Promise<T> {
+  // A long run of its own, which has one process.
+  if (!process.env.VITEST) return work();
+  return withClient(inject('postgresAdminUrl'), async (admin) => {
+    await admin.query('select pg_advisory_lock($1)', [BUNDLES_LOCK]);
+    try {
+      return await work();
+    } finally {
+      await admin.query('select pg_advisory_unlock($1)', [BUNDLES_LOCK]);
+    }
+  });
+}
+
+interface Note {
+  readonly file: string;
+  /** Everything that it was made of, and what it was like. */
+  readonly made: Readonly<Record<string, string>>;
+}
+
+async function keptBundle(path: string): Promise<string> {
+  const place = `${createHash('sha256').update(path).digest('hex').slice(0, 16)}.json`;
+  const note = await readFile(join(BUNDLES, place), 'utf8').then(
+    (text) => JSON.parse(text) as Note,
+    () => null,
+  );
+  if (note && existsSync(note.file) && isDeepStrictEqual(await looksOf(Object.keys(note.made)), note.made))
+    return note.file;
+  const startMs = Date.now();
+  const { file, paths } = await bundle(path);
+  const looks = await looksOf([...paths, ...resolvedBy]);
+  // What changed meanwhile may be in it as it was before.
+  const isSure = Object.values(looks).every((look) => Number.parseFloat(look) < startMs);
+  if (isSure) await put(place, JSON.stringify({ file, made: looks } satisfies Note));
+  return file;
+}
+
+/** Of each file the time of its last change, which nothing sets back, and its size. */
+async function looksOf(paths: readonly string[]): Promise<Record<string, string>> {
+  const look = async (path: string) => {
+    const found = await stat(path).catch(() => null);
+    return [path, found ? `${found.ctimeMs} ${found.size}` : 'absent'] as const;
+  };
+  return Object.fromEntries(await Promise.all(paths.map(look)));
+}
+
+async function bundle(path: string): Promise<{ file: string; paths: string[] }> {
   const build = await rolldown({ input: path, platform: 'node', external, plugins: [keepPlaces] });
   const { output } = await build.generate({ format: 'esm', codeSplitting: false, comments: false });
   const code = asFunction(output[0].code);
   const name = createHash('sha256').update(code).update(loader('')).digest('hex').slice(0, 16);
   await mkdir(BUNDLES, { recursive: true });
   await put(`${name}.code`, code);
-  return put(`${name}.mjs`, loader(name));
+  // Those too of which nothing is in it: they say what others are.
+  const paths = (await build.watchFiles).filter((id) => isAbsolute(id));
+  return { file: await put(`${name}.mjs`, loader(name)), paths };
 }
 
-/** Another worker may be making the same file. */
+/** Another run may be making the same file. */
 async function put(name: string, text: string): Promise<string> {
   const file = join(BUNDLES, name);
   await writeFile(`${file}.${process.pid}`, text);
