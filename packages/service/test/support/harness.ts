@@ -5,6 +5,7 @@ import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import type { Plan } from '@agent-network/contracts/access/access';
 import { scopes as allScopes, type Scope } from '@agent-network/contracts/access/scopes';
+import { type Dispatcher, request } from 'undici';
 import { encodeFunctionData } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
@@ -122,7 +123,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     databaseUrl: database.url,
     rpcUrl,
     dataDir,
-    request: (method, path, request) => send(baseUrl, method, path, request),
+    request: (method, path, options) => send(baseUrl, method, path, options),
     newAccount: (account) => newAccount(running(), account),
     newWallet: (usdcMicro = 1_000_000_000n) => newWallet(rpcUrl, running().chain.token, usdcMicro),
     usdcOf: (address) => running().usdc.balanceOf(address),
@@ -136,24 +137,26 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
 }
 
+/** By undici, which takes a third of the processor time of `fetch`; redirects are not followed. */
 export async function send(
   baseUrl: string,
   method: string,
   path: string,
   options: RequestOptions = {},
 ): Promise<Answer> {
-  const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-  const response = await fetch(baseUrl + path, {
-    method,
-    headers: {
-      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...options.headers,
-    },
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: parse(text) };
+  const body = options.text ?? (options.body === undefined ? null : JSON.stringify(options.body));
+  const headers = {
+    ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+    ...(body === null ? {} : { 'content-type': 'application/json' }),
+    ...options.headers,
+  };
+  const answer = await request(baseUrl + path, { method: method as Dispatcher.HttpMethod, headers, body });
+  return { status: answer.statusCode, headers: headersOf(answer), body: parse(await answer.body.text()) };
+}
+
+function headersOf({ headers }: Dispatcher.ResponseData): Headers {
+  const pairs = Object.entries(headers).flatMap(([name, value = '']) => [value].flat().map((each) => [name, each]));
+  return new Headers(pairs as [string, string][]);
 }
 
 function parse(text: string): unknown {

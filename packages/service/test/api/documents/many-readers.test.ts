@@ -77,7 +77,8 @@ describe('documents', () => {
   });
 
   it('files that pages load are counted as well', async () => {
-    const { body: page, headers } = await get(`/agents/${agent.id}`, { accept: 'text/html' });
+    const byId = await get(`/agents/${agent.id}`, { accept: 'text/html' });
+    const { body: page, headers } = await get(byId.headers.get('location') ?? '', { accept: 'text/html' });
     expect(headers.get('content-type')).toMatch(/^text\/html/);
     const named = [...String(page).matchAll(/(?:src|href)="(\/[^"?]+\.\w+)/g)].map(([, path = '']) => path);
     const paths = [...new Set([...named, '/favicon.ico', '/icon-512.png', '/icon-192.png'])];

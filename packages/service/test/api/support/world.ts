@@ -4,13 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { startSession } from '../../../src/access/sessions/manage-sessions.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
-import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
+import { type Harness, send, startHarness, type TestAccount } from '../../support/harness.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit } from '../../support/treasury.ts';
 import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { databaseDigest } from './database-digest.ts';
-import { quickSend } from './quick-send.ts';
 
 /** A node with one of everything that a call can name, belonging to `owner`; `stranger` owns an agent of its own. */
 export interface World {
@@ -62,7 +61,7 @@ export async function startWorld(): Promise<World> {
 const fromOwnPage = (h: Harness): Harness => ({
   ...h,
   request: (method, path, options) =>
-    quickSend(h.baseUrl, method, path, { ...options, headers: { origin: h.baseUrl, ...options?.headers } }),
+    send(h.baseUrl, method, path, { ...options, headers: { origin: h.baseUrl, ...options?.headers } }),
 });
 
 async function furnish(harness: Harness): Promise<World> {
