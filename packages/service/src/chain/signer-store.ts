@@ -50,29 +50,57 @@ export async function extendLease(sql: Sql, key: SignerKey, { holder, leaseMs }:
 export const endLease = (sql: Sql, key: SignerKey, holder: string): Promise<boolean> =>
   extendLease(sql, key, { holder, leaseMs: 0 });
 
-/** Takes over keys with open transactions whose lease has expired or belongs to this holder already. */
-export async function takeStrandedKeys(
-  sql: Sql,
-  chainId: number,
-  { holder, leaseMs }: Lease,
-): Promise<ReadonlySet<string>> {
+/** The lease has expired, or belongs to this holder already. */
+const isLeft = `chain_id = $1 and (leased_by is null or leased_by = $2 or leased_until <= clock_timestamp())`;
+
+/** Lists keys without a living lease that have open transactions, or are still leased. */
+export async function listLeftKeys(sql: Sql, chainId: number, holder: string): Promise<string[]> {
   const rows = await sql.query<{ address: string }>(
-    'take-stranded-keys',
-    `update chain_signer s set leased_by = $2, leased_until = clock_timestamp() + $3 * interval '1 millisecond'
-      where chain_id = $1 and (leased_by is null or leased_by = $2 or leased_until <= clock_timestamp())
-        and exists (select from chain_transaction t where t.chain_id = $1 and t.signer = s.address and t.state = 'sent')
-     returning address`,
-    [chainId, holder, leaseMs],
+    'list-left-keys',
+    `select address from chain_signer s
+      where ${isLeft} and (leased_by is not null or exists (
+        select from chain_transaction t where t.chain_id = $1 and t.signer = s.address and t.state = 'sent'))`,
+    [chainId, holder],
   );
-  return new Set(rows.map(({ address }) => address));
+  return rows.map(({ address }) => address);
 }
 
-/** Marks a key as stranded: nobody takes it until its open transactions have been checked. */
+/**
+ * Takes over those of the keys that have open transactions, and frees the others. The keys are locked by a statement of their own: one that
+ * waits for a key sees the transactions as they were before, and would take a key that whoever recorded its last one has just freed.
+ */
+export async function takeLeftKeys(
+  tx: Tx,
+  chainId: number,
+  { keys, holder, leaseMs }: Lease & { keys: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const locked = await tx.query<{ address: string }>(
+    'lock-left-keys',
+    `select address from chain_signer where ${isLeft} and address = any($3) order by address for update skip locked`,
+    [chainId, holder, keys],
+  );
+  const rows = await tx.query<{ address: string; isOpen: boolean }>(
+    'take-left-keys',
+    `update chain_signer s
+        set leased_by = case when is_open then $2 end,
+            leased_until = case when is_open then clock_timestamp() + $3 * interval '1 millisecond' end
+       from (select address, exists (
+               select from chain_transaction t where t.chain_id = $1 and t.signer = k.address and t.state = 'sent') as is_open
+               from unnest($4::text[]) as k(address)) k
+      where s.chain_id = $1 and s.address = k.address
+     returning s.address, is_open as "isOpen"`,
+    [chainId, holder, leaseMs, locked.map(({ address }) => address)],
+  );
+  return new Set(rows.flatMap(({ address, isOpen }) => (isOpen ? [address] : [])));
+}
+
+/** Marks a free key as stranded: nobody takes it until its open transactions have been checked. A leased one is locked only. */
 export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
   await sql.query(
     'strand-key',
-    `update chain_signer set leased_by = 'nobody', leased_until = clock_timestamp()
-      where chain_id = $1 and address = $2 and leased_by is null`,
+    `update chain_signer
+        set leased_by = coalesce(leased_by, 'nobody'), leased_until = coalesce(leased_until, clock_timestamp())
+      where chain_id = $1 and address = $2`,
     [key.chainId, key.signer],
   );
 }

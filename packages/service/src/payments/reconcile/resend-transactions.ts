@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS } from '../../chain/lease.ts';
-import { resumeSigner, takeStrandedKeys } from '../../chain/signer-store.ts';
+import { listLeftKeys, resumeSigner, takeLeftKeys } from '../../chain/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
+import type { HasDb } from '../../db/database.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { signAgain } from '../onchain/open-transaction.ts';
 import { BUMP_AFTER_MS } from '../settlement/transaction-monitor.ts';
@@ -14,19 +15,23 @@ const HOLDER = `reconciler ${randomUUID()}`;
 
 /**
  * Resends every unmined transaction, even one that another process monitors: resending is harmless. Keys without a live lease are taken
- * over, and transactions with too low a fee are replaced.
+ * over or, if nothing of theirs is open, freed; transactions with too low a fee are replaced.
  */
 export async function resendTransactions(ctx: ChainContext): Promise<void> {
   const { chainId } = ctx.chain;
-  const lease = { holder: HOLDER, leaseMs: LEASE_MS };
   const nowMs = ctx.clock.now().getTime();
   const open = await listOpenNonces(ctx.db, chainId, new Date(nowMs - MINED_BY_NOW_MS));
-  if (open.length === 0) return;
-  const ours = await takeStrandedKeys(ctx.db, chainId, lease);
+  const ours = await takeKeys(ctx, chainId);
   for (const nonce of open)
     await resend(ctx, nonce, ours.has(nonce.signer)).catch((error) =>
       ctx.log.warn({ err: error, hash: nonce.hashes[0] }, 'cannot resend transaction'),
     );
+}
+
+async function takeKeys({ db }: HasDb, chainId: number): Promise<ReadonlySet<string>> {
+  const keys = await listLeftKeys(db, chainId, HOLDER);
+  if (keys.length === 0) return new Set();
+  return db.transaction((tx) => takeLeftKeys(tx, chainId, { keys, holder: HOLDER, leaseMs: LEASE_MS }));
 }
 
 async function resend(ctx: ChainContext, open: OpenNonce, isOurs: boolean): Promise<void> {

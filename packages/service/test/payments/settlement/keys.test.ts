@@ -1,5 +1,7 @@
 import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { markMined, reopenNonce } from '../../../src/chain/transaction-store.ts';
+import { until } from '../../../src/lib/concurrency/until.ts';
 import { resendTransactions } from '../../../src/payments/reconcile/resend-transactions.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -19,6 +21,12 @@ afterAll(() => engine.stop());
 
 const read = <Row extends Record<string, unknown>>(text: string) => askDatabase<Row>(engine.databaseUrl, text);
 const openKeys = () => read('select address from chain_signer where leased_by is not null');
+
+/** When transactions are left to their senders no more. */
+const later = () => ({ ...engine.ctx, clock: { now: () => new Date(Date.now() + 5000) } });
+/** The leases of all keys that have one have run out. */
+const leaveKeys = () =>
+  read(`update chain_signer set leased_by = 'gone', leased_until = now() where leased_by is not null`);
 
 async function sentBy(raw: Hex): Promise<{ signer: string; nonce: number }> {
   const signer = await recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
@@ -110,11 +118,46 @@ describe('several keys, several processes', () => {
     expect(await lost).toMatchObject({ state: 'unknown' });
     engine.proxy.rule(SEND, null);
     expect(await openKeys()).toHaveLength(1);
-    const later = { ...engine.ctx, clock: { now: () => new Date(Date.now() + 5000) } };
-    await resendTransactions(later);
-    await resendTransactions(later);
+    await resendTransactions(later());
+    await resendTransactions(later());
     expect(await openKeys()).toEqual([]);
     expect(await engine.ctx.usdc.areSpent([payment.authorization])).toEqual([true]);
+    expect(await engine.ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
+  });
+
+  it('a key whose transaction is recorded while a process takes it over that dies is free afterwards', async () => {
+    const [payment] = await engine.claimMany(1);
+    if (!payment) throw new Error('a payment was claimed');
+    await engine.ctx.settler.settle(payment);
+    const [last] = await read<{ hash: string }>('select hash from chain_transaction order by created_at desc limit 1');
+    const mined = await engine.ctx.usdc.findMined([last?.hash ?? '']);
+    if (!mined) throw new Error('the payment is in a block');
+    // As it was before its block was recorded, by a process that has died since.
+    await engine.ctx.db.transaction((tx) => reopenNonce(tx, mined.hash));
+    await leaveKeys();
+    const waits = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const [marked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const recorded = engine.ctx.db.transaction(async (tx) => {
+      await markMined(tx, mined);
+      marked.resolve();
+      await seen.promise;
+    });
+    await marked.promise;
+    const findMined = () => Promise.reject(new Error('the process died'));
+    const taken = resendTransactions({ ...later(), usdc: { ...engine.ctx.usdc, findMined } });
+    const isWaiting = async () => ((await read(waits)).length > 0 ? true : null);
+    await Promise.race([taken, until(isWaiting, { timeoutMs: 5000, firstMs: 5, mostMs: 20 })]);
+    seen.resolve();
+    await Promise.all([recorded, taken]);
+    expect(await openKeys()).toEqual([]);
+  });
+
+  it('a key that is leased without an open transaction is freed, and pays again', async () => {
+    const [payment] = await engine.claimMany(1);
+    if (!payment) throw new Error('a payment was claimed');
+    await askDatabase(engine.databaseUrl, `update chain_signer set leased_by = 'gone', leased_until = now()`);
+    await resendTransactions(engine.ctx);
+    expect(await openKeys()).toEqual([]);
     expect(await engine.ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
   });
 });
