@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { request as post } from 'undici';
 
 export interface RpcCall {
   readonly method: string;
@@ -72,8 +73,8 @@ interface RpcRequest {
 
 async function ask(chainUrl: string, body: RpcRequest | RpcRequest[]): Promise<string> {
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(chainUrl, { method: 'POST', headers, body: JSON.stringify(body) });
-  return answer.text();
+  const answer = await post(chainUrl, { method: 'POST', headers, body: JSON.stringify(body) });
+  return answer.body.text();
 }
 
 function answerTo(request: RpcRequest, chainUrl: string, rules: ReadonlyMap<string, RpcRule>) {
