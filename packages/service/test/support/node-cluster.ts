@@ -72,7 +72,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     PORT: '0',
     DATABASE_URL: database.url,
     // Many clusters share one PostgreSQL.
-    DATABASE_CONNECTIONS: '8',
+    DATABASE_CONNECTIONS: '5',
     CHAIN_RPC_URL: proxy.url,
     SETTLEMENT_PRIVATE_KEY: settlementKey,
     // Places to die at are those of payments, unless a test says otherwise.
