@@ -4,7 +4,7 @@ import { type LocalChain, startLocalChain } from '@agent-network/chain/local-cha
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { firstFees } from '../packages/service/src/chain/fees.ts';
-import { createNodeWallet, type NodeWallet } from '../packages/service/src/chain/node-wallet.ts';
+import { createNodeWallet, type NodeWallet } from '../packages/service/src/chain/keys/node-wallet.ts';
 import { type SignedAuthorization, settlementCall } from '../packages/service/src/chain/settlement-call.ts';
 import { authorizationDigest, signDigest } from '../packages/service/src/chain/signatures/authorization.ts';
 import { createUsdcClient, type UsdcClient } from '../packages/service/src/chain/usdc-client.ts';

@@ -22,6 +22,7 @@ export const floors: readonly string[] = [
   'queue',
   'replica',
   'chain/signatures',
+  'chain/keys',
   'chain/rpc',
   'chain/channels',
   'chain',

@@ -17,7 +17,7 @@ import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
-import { createNodeWallet } from './chain/node-wallet.ts';
+import { createNodeWallet } from './chain/keys/node-wallet.ts';
 import { createWalletReads } from './chain/outgoing-transfer-client.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { type ContextParts, settingsOf } from './context-parts.ts';
@@ -51,10 +51,8 @@ import { createOnDemandRun } from './lib/concurrency/on-demand-run.ts';
 import { createTurns } from './lib/concurrency/turns.ts';
 import type { Log } from './lib/log/log.ts';
 import type { Metrics } from './lib/metrics.ts';
-import { createGuardedFetch } from './lib/net/guarded-fetch.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
-import { createResolver } from './lib/net/guarded-fetch-resolve.ts';
-import { createTextRecords } from './lib/net/text-records.ts';
+import { createOutboundCalls } from './lib/net/outbound-calls.ts';
 import { createSecrets } from './lib/secrets.ts';
 import { createNodeMetrics } from './metric-series.ts';
 import { createTotalsReader } from './operator/read-totals.ts';
@@ -288,14 +286,3 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
     },
   };
 }
-
-/** Clients for calls to addresses and names that strangers gave us. */
-const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints }: Config) => ({
-  guardedFetch: createGuardedFetch({
-    allowPrivate: allowPrivateEndpoints,
-    userAgent: 'agent-network',
-    connections: 4096,
-    resolve: createResolver({ servers }),
-  }),
-  textRecords: createTextRecords({ servers }),
-});

@@ -1,8 +1,8 @@
 import { AppError } from '../lib/app-error.ts';
 import type { Telemetry } from '../lib/log/telemetry.ts';
 import type { HasFees } from './chain-fees.ts';
-import { createSender, type HasWallet, type NodeWallet } from './node-wallet.ts';
-import { createSenders, type HasRegistrar, type HasSenders } from './senders.ts';
+import { createSender, type HasWallet, type NodeWallet } from './keys/node-wallet.ts';
+import { createSenders, type HasRegistrar, type HasSenders } from './keys/senders.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
 import type { HasUsdc } from './usdc-client.ts';
 

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts';
-import { freeKey, freeKeyOf, type SignerKey, strandKey } from './signer-store.ts';
+import { freeKey, freeKeyOf, type SignerKey, strandKey } from './keys/signer-store.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 
 export interface StoredTransaction {

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getAddress, keccak256, stringToBytes } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
-import { createSender } from '../chain/node-wallet.ts';
+import { createSender } from '../chain/keys/node-wallet.ts';
 import { replaceFile } from '../lib/replace-file.ts';
 
 type Hex = `0x${string}`;

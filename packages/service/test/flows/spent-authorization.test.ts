@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
-import { payoutNonce } from '../../src/chain/node-wallet.ts';
+import { payoutNonce } from '../../src/chain/keys/node-wallet.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { awaitRefunds } from '../../src/payments/payouts/await-refunds.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';

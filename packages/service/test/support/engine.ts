@@ -6,7 +6,7 @@ import { createChainFees } from '../../src/chain/chain-fees.ts';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { createSettlementContract } from '../../src/chain/channels/settlement-contract-client.ts';
 import { createSigningKeys } from '../../src/chain/gas-watch.ts';
-import { createNodeWallet } from '../../src/chain/node-wallet.ts';
+import { createNodeWallet } from '../../src/chain/keys/node-wallet.ts';
 import { type Authorization, authorizationDigest, signDigest } from '../../src/chain/signatures/authorization.ts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';

@@ -1,5 +1,5 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { HasRegistrar } from '../../chain/senders.ts';
+import type { HasRegistrar } from '../../chain/keys/senders.ts';
 import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';

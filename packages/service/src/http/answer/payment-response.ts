@@ -1,7 +1,7 @@
 import type { PaymentReceipt } from '@agent-network/contracts/payments/receipt-types';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-wallet.ts';
 import { toChannelState } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { encode } from './errors.ts';

@@ -2,7 +2,7 @@ import type { EventType } from '@agent-network/contracts/events';
 import { unspend } from '../../access/limits/spend.ts';
 import { type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-wallet.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';

@@ -3,7 +3,7 @@ import type { SignedReceipt } from '@agent-network/contracts/payments/receipts';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { readOwner } from '../../agents/read-owner.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-wallet.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';

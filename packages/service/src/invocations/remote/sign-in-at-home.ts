@@ -1,6 +1,6 @@
 import type { Home } from '../../agents/agent.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-wallet.ts';
 import { signInText } from '../../identity/challenges/wallet-challenge.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';

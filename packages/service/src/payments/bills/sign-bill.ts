@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { type HasWallet, payoutNonce } from '../../chain/node-wallet.ts';
+import { type HasWallet, payoutNonce } from '../../chain/keys/node-wallet.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';

@@ -1,6 +1,6 @@
 import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
 import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
-import { transferNonce } from '../../chain/node-wallet.ts';
+import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';

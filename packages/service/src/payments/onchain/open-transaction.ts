@@ -1,9 +1,9 @@
 import { type Hex, parseTransaction } from 'viem';
 import { type Fees, raisedFees } from '../../chain/fees.ts';
-import type { Lease } from '../../chain/lease.ts';
-import { hashOfTransaction, type UnsignedTransaction } from '../../chain/node-wallet.ts';
-import { senderOf } from '../../chain/senders.ts';
-import { extendLease, type SignerKey, takeKey } from '../../chain/signer-store.ts';
+import type { Lease } from '../../chain/keys/lease.ts';
+import { hashOfTransaction, type UnsignedTransaction } from '../../chain/keys/node-wallet.ts';
+import { senderOf } from '../../chain/keys/senders.ts';
+import { extendLease, type SignerKey, takeKey } from '../../chain/keys/signer-store.ts';
 import { insertTransaction } from '../../chain/transaction-store.ts';
 import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';

@@ -1,4 +1,4 @@
-import { payoutNonce } from '../../chain/node-wallet.ts';
+import { payoutNonce } from '../../chain/keys/node-wallet.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
 const SUBJECT_BYTES = 14;

@@ -1,7 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { listSeenBlocks } from '../../chain/block-store.ts';
-import { keysOf } from '../../chain/senders.ts';
-import { registerSigner, type SignerKey } from '../../chain/signer-store.ts';
+import { keysOf } from '../../chain/keys/senders.ts';
+import { registerSigner, type SignerKey } from '../../chain/keys/signer-store.ts';
 import { countMined, listRawFrom } from '../../chain/transaction-store.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { sumWallet } from '../ledger/ledger-total-store.ts';

@@ -1,6 +1,6 @@
 import type { ChainPoint } from '../../chain/chain-point.ts';
 import { newestStanding } from '../../chain/chain-point.ts';
-import { transferNonce } from '../../chain/node-wallet.ts';
+import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
 import { requireChain } from '../../chain/require-chain.ts';

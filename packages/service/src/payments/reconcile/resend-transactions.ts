@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS } from '../../chain/lease.ts';
-import { listLeftKeys, resumeSigner, takeLeftKeys } from '../../chain/signer-store.ts';
+import { LEASE_MS } from '../../chain/keys/lease.ts';
+import { listLeftKeys, resumeSigner, takeLeftKeys } from '../../chain/keys/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS, type Lease } from '../../chain/lease.ts';
+import { LEASE_MS, type Lease } from '../../chain/keys/lease.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import type { Wake } from '../../lib/concurrency/wake.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';

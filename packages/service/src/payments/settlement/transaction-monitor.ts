@@ -1,5 +1,5 @@
-import type { Lease } from '../../chain/lease.ts';
-import { endLease } from '../../chain/signer-store.ts';
+import type { Lease } from '../../chain/keys/lease.ts';
+import { endLease } from '../../chain/keys/signer-store.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';

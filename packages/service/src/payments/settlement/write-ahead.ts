@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { Lease } from '../../chain/lease.ts';
+import type { Lease } from '../../chain/keys/lease.ts';
 import { settlementCall } from '../../chain/settlement-call.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';

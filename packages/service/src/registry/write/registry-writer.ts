@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS } from '../../chain/lease.ts';
+import { LEASE_MS } from '../../chain/keys/lease.ts';
 import { noteMined } from '../../payments/onchain/own-transactions.ts';
 import { createTransactionMonitor } from '../../payments/settlement/transaction-monitor.ts';
 import { type FollowWrites, recordWrites } from './record-writes.ts';

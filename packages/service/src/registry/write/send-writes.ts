@@ -1,5 +1,5 @@
 import { BATCH_EXECUTOR_ADDRESS, CREATE2_FACTORY } from '@agent-network/chain/batch-executor';
-import type { Lease } from '../../chain/lease.ts';
+import type { Lease } from '../../chain/keys/lease.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { type OpenTransaction, openTransaction } from '../../payments/onchain/open-transaction.ts';
 import { batchCall, putExecutorCall } from './batch-call.ts';

@@ -1,6 +1,6 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { payoutNonce } from '../../../src/chain/node-wallet.ts';
+import { payoutNonce } from '../../../src/chain/keys/node-wallet.ts';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
 import { settleHomeCall } from '../../../src/invocations/remote/settle-home-calls.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS, type Lease } from '../../../../chain/lease.ts';
+import { LEASE_MS, type Lease } from '../../../../chain/keys/lease.ts';
 import type { ChannelClaims, HasChannelClaims } from '../../../onchain/channel-claims.ts';
 import type { ClaimContext } from './claim-context.ts';
 import type { ClaimMode } from './claim-plan.ts';

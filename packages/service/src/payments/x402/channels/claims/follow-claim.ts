@@ -1,4 +1,4 @@
-import type { Lease } from '../../../../chain/lease.ts';
+import type { Lease } from '../../../../chain/keys/lease.ts';
 import type { MinedTransaction } from '../../../../chain/usdc-client.ts';
 import type { OpenTransaction } from '../../../onchain/open-transaction.ts';
 import { createTransactionMonitor } from '../../../settlement/transaction-monitor.ts';

@@ -1,6 +1,6 @@
 import { allOf, claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../../chain/channels/channel-calls.ts';
 import { channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
-import type { Lease } from '../../../../chain/lease.ts';
+import type { Lease } from '../../../../chain/keys/lease.ts';
 import { MAX_TRANSACTION_GAS } from '../../../../chain/settlement-call.ts';
 import { newId } from '../../../../lib/id.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS, type Lease } from '../../../../chain/lease.ts';
+import { LEASE_MS, type Lease } from '../../../../chain/keys/lease.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { until } from '../../../../lib/concurrency/until.ts';
 import { newId } from '../../../../lib/id.ts';

@@ -3,9 +3,9 @@ import type { InvocationReceipt } from '@agent-network/contracts/payments/receip
 import secp256k1 from 'secp256k1';
 import { hashMessage, hexToBytes, serializeTransaction } from 'viem';
 import { hashAuthorization } from 'viem/utils';
-import { keccak256 } from '../lib/keccak.ts';
-import { type Authorization, addressOf, authorizationDigest, signDigest } from './signatures/authorization.ts';
-import { invocationReceiptDigest, paymentReceiptDigest } from './signatures/receipt-digests.ts';
+import { keccak256 } from '../../lib/keccak.ts';
+import { type Authorization, addressOf, authorizationDigest, signDigest } from '../signatures/authorization.ts';
+import { invocationReceiptDigest, paymentReceiptDigest } from '../signatures/receipt-digests.ts';
 
 type Hex = `0x${string}`;
 

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 import type { Lease } from './lease.ts';
 
 export interface SignerKey {
