@@ -276,13 +276,17 @@ export async function reverseChainPayment(
   return row ?? null;
 }
 
-/** Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so the token pays it at most once. */
-export async function renewSignature(sql: Sql, id: string, validBeforeS: bigint, signature: string): Promise<void> {
-  await sql.query(
+/**
+ * Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so the token pays it at most once. False when
+ * the payment has ended: it must not be sent.
+ */
+export async function renewSignature(sql: Sql, id: string, validBeforeS: bigint, signature: string): Promise<boolean> {
+  const rows = await sql.query(
     'renew-signature',
     `update chain_payment set valid_before = $2, signature = $3
       where id = $1 and direction = 'out'
-        and (state in ('claimed', 'broadcasting') or (state = 'settled' and lost_at is not null))`,
+        and (state in ('claimed', 'broadcasting') or (state = 'settled' and lost_at is not null)) returning id`,
     [id, validBeforeS, signature],
   );
+  return rows.length > 0;
 }

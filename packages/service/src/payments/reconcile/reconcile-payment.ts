@@ -73,6 +73,7 @@ export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayme
     });
     return;
   }
-  await renewSignature(ctx.db, payment.id, authorization.validBeforeS, signature);
-  void ctx.settler.settle({ ...payment, authorization, signature });
+  // Another process may have returned the withdrawal meanwhile: a page of payments is worked off for seconds.
+  const isOpen = await renewSignature(ctx.db, payment.id, authorization.validBeforeS, signature);
+  if (isOpen) void ctx.settler.settle({ ...payment, authorization, signature });
 }

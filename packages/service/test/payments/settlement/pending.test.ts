@@ -119,6 +119,23 @@ it('a withdrawal that another process has signed again is not given back to its 
   expect(await ctx.usdc.balanceOf(payer.address)).toBe(1_000_000n);
 });
 
+it('a withdrawal that another process has given back to its treasury is not paid as well', async () => {
+  const { ctx } = engine;
+  const payer = await engine.newPayer();
+  const paidIn = await engine.claim(payer);
+  await ctx.settler.settle(paidIn);
+  const withdrawal = await expiredWithdrawal(paidIn.ledgerAccountId, payer.address);
+  const nowS = await ctx.usdc.headTimeS();
+  // As an RPC node answers that is behind, or while the wallet had less.
+  const refusing = { ...ctx, simulator: { ...ctx.simulator, simulate: async () => 'transfer amount exceeds balance' } };
+  await payAgain(refusing, withdrawal, nowS);
+  expect(await engine.stateOf(withdrawal)).toBe('failed');
+  await payAgain(ctx, withdrawal, nowS);
+  await ctx.settler.idle();
+  expect(await ctx.usdc.areSpent([withdrawal.authorization])).toEqual([false]);
+  expect((await findLedgerAccount(ctx.db, paidIn.ledgerAccountId))?.postedMicro).toBe(1_000_000n);
+});
+
 it.each([
   [30, true],
   [300, false],
