@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Tx } from '../db/sql.ts';
 import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
 
 const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
@@ -130,13 +130,17 @@ export async function countAgentsOf(sql: Sql, accountId: string, agentId: string
   return Number(row?.count ?? 0);
 }
 
-/** The agent, unless it is removed, with a row lock until the transaction ends. */
-export async function lockAgentRow(sql: Sql, id: string): Promise<Agent | null> {
-  const rows = await sql.query<Agent>(
-    'lock-agent',
-    `select ${columns} from ${source} where g.id = $1 and g.status <> 'removed' for update of g`,
-    [id],
-  );
+/**
+ * The agent, unless it is removed, with a row lock until the transaction ends. Read by a statement of its own after the lock: one that waits
+ * for the agent sees its owner's account as it was before, and so neither of two proofs at once would find the other.
+ */
+export async function lockAgentRow(tx: Tx, id: string): Promise<Agent | null> {
+  const [, rows] = await Promise.all([
+    tx.query('lock-agent', 'select from agent where id = $1 for update', [id]),
+    tx.query<Agent>('read-locked-agent', `select ${columns} from ${source} where g.id = $1 and g.status <> 'removed'`, [
+      id,
+    ]),
+  ]);
   return rows[0] ?? null;
 }
 
@@ -162,14 +166,21 @@ export async function findOwner(sql: Sql, id: string): Promise<string | null> {
 
 /**
  * The agents that an account registered here, with row locks until the transaction ends; locked in the order of ids, so that two
- * transactions can't deadlock.
+ * transactions can't deadlock, and read after it, as `lockAgentRow` does.
  */
-export const lockAgentsOf = (sql: Sql, accountId: string): Promise<Agent[]> =>
-  sql.query<Agent>(
+export async function lockAgentsOf(tx: Tx, accountId: string): Promise<Agent[]> {
+  const ofAccount = `account_id = $1 and home_node is null and status <> 'removed'`;
+  const locked = await tx.query<{ id: string }>(
     'lock-agents-of',
-    `select ${columns} from ${source} where g.account_id = $1 and g.home_node is null and g.status <> 'removed' order by g.id for update of g`,
+    `select id from agent where ${ofAccount} order by id for update`,
     [accountId],
   );
+  return tx.query<Agent>(
+    'read-locked-agents',
+    `select ${columns} from ${source} where g.account_id = $1 and g.status <> 'removed' and g.id = any($2) order by g.id`,
+    [accountId, locked.map(({ id }) => id)],
+  );
+}
 
 export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<CallableAgent[]> =>
   sql.query<CallableAgent>(

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Tx } from '../db/sql.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import type { Agent } from './agent.ts';
 import { lockAgentRow } from './agent-store.ts';
@@ -10,7 +10,7 @@ const SOLD =
  * Locks an agent that the account registered. Existence of an agent is public, so other accounts get FORBIDDEN, not NOT_FOUND. Throws
  * CONFLICT for a remote agent, which only its home node changes.
  */
-export async function lockOwnAgent(tx: Sql, accountId: string, agentId: string): Promise<Agent> {
+export async function lockOwnAgent(tx: Tx, accountId: string, agentId: string): Promise<Agent> {
   const agent = await lockAgentRow(tx, agentId);
   if (!agent) throw notFound('agent');
   if (agent.homeNode !== null)
