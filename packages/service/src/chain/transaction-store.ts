@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/sql.ts';
-import { freeKey, freeKeyOf, type SignerKey, strandKey } from './keys/signer-store.ts';
+import { freeKey, freeKeyOf, lockKey, lockKeyOf, type SignerKey, strandKey } from './keys/signer-store.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 
 export interface StoredTransaction {
@@ -36,6 +36,7 @@ export async function markMined(
   tx: Tx,
   mined: Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'index' | 'minedAtS'>,
 ): Promise<void> {
+  const locked = lockKeyOf(tx, mined.hash);
   const replaced = tx.query(
     'mark-replaced',
     `update chain_transaction t
@@ -50,22 +51,24 @@ export async function markMined(
       where hash = $1`,
     [mined.hash, mined.blockNumber, mined.minedAtS, mined.blockHash, mined.index],
   );
-  await Promise.all([replaced, marked, freeKeyOf(tx, mined.hash)]);
+  await Promise.all([locked, replaced, marked, freeKeyOf(tx, mined.hash)]);
 }
 
 /** Records that a foreign transaction used the nonce: none of ours under it will ever be mined. */
-export async function markReplaced(sql: Sql, { chainId, signer, nonce }: OpenNonce): Promise<void> {
-  await sql.query(
+export async function markReplaced(tx: Tx, { chainId, signer, nonce }: OpenNonce): Promise<void> {
+  await lockKey(tx, { chainId, signer });
+  await tx.query(
     'mark-all-replaced',
     `update chain_transaction set state = 'replaced' where chain_id = $1 and signer = $2 and nonce = $3 and state = 'sent'`,
     [chainId, signer, nonce],
   );
-  await freeKey(sql, { chainId, signer });
+  await freeKey(tx, { chainId, signer });
 }
 
 /** Reopens all transactions of a nonce after a reorg removed the block of the mined one. */
-export async function reopenNonce(sql: Sql, hash: string): Promise<void> {
-  const rows = await sql.query<SignerKey>(
+export async function reopenNonce(tx: Tx, hash: string): Promise<void> {
+  await lockKeyOf(tx, hash);
+  const rows = await tx.query<SignerKey>(
     'reopen-nonce',
     `update chain_transaction t
         set state = 'sent', mined_block = null, mined_at_s = null, block_hash = null, block_index = null
@@ -74,7 +77,7 @@ export async function reopenNonce(sql: Sql, hash: string): Promise<void> {
      returning t.chain_id as "chainId", t.signer`,
     [hash],
   );
-  if (rows[0]) await strandKey(sql, rows[0]);
+  if (rows[0]) await strandKey(tx, rows[0]);
 }
 
 export const HAS_OPEN_NONCES = `(select hash from chain_transaction where chain_id = given.chain_id and state = 'sent'

@@ -105,6 +105,26 @@ export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
   );
 }
 
+/**
+ * Locks the key that has sent this transaction. Whoever ends or reopens one of its transactions does this first: by a statement that waits
+ * for the key, one would judge by transactions as they were before.
+ */
+export async function lockKeyOf(tx: Tx, hash: string): Promise<void> {
+  await tx.query(
+    'lock-key-of',
+    `select from chain_signer where (chain_id, address) = (select chain_id, signer from chain_transaction where hash = $1) for update`,
+    [hash],
+  );
+}
+
+/** Locks a key until the transaction ends. */
+export async function lockKey(tx: Tx, key: SignerKey): Promise<void> {
+  await tx.query('lock-signer', 'select from chain_signer where chain_id = $1 and address = $2 for update', [
+    key.chainId,
+    key.signer,
+  ]);
+}
+
 /** Frees a key, unless it has other open transactions. Runs in the transaction that ends its open transaction. */
 export async function freeKey(sql: Sql, key: SignerKey): Promise<void> {
   await sql.query(
@@ -135,10 +155,7 @@ export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
  */
 export async function resumeSigner(tx: Tx, key: SignerKey, chainNonce: number): Promise<void> {
   // Locked by a statement of its own, so that the next one sees what another process has sent meanwhile.
-  await tx.query('lock-signer', 'select from chain_signer where chain_id = $1 and address = $2 for update', [
-    key.chainId,
-    key.signer,
-  ]);
+  await lockKey(tx, key);
   await registerSigner(tx, key, chainNonce);
   await tx.query(
     'resume-signer',
