@@ -204,14 +204,19 @@ export const takeOrphans = (
 ): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'take-orphans',
-    `update invocation set worker = $1, attempt = attempt + 1
-      where id in (
-        select v.id from invocation v
+    // The attempt is compared under the lock: a process that started meanwhile may have taken the request, and is not in the snapshot.
+    `with left_behind as materialized (
+        select v.id, v.attempt from invocation v
          where v.status in ('pending', 'processing')
            and case when v.worker is null then v.status = 'processing' or v.payment_method = 'x402'
                     when v.worker = $1 then coalesce(v.started_at, v.created_at) < now() - interval '10 seconds' and not (v.id = any($2))
                     else not exists (select 1 from process p where p.id = v.worker) end
-         order by v.created_at limit $3 for update skip locked)
+         order by v.created_at limit $3
+     ), taken as (
+        select v.id from invocation v join left_behind l using (id)
+         where v.attempt = l.attempt and v.status in ('pending', 'processing') for update of v skip locked
+     )
+     update invocation set worker = $1, attempt = attempt + 1 where id in (select id from taken)
       returning ${invocationColumns}`,
     [worker, tracked, limit],
   );

@@ -17,12 +17,15 @@ export async function findUpstreamCall(sql: Sql, requestId: string): Promise<Ups
   return row ?? null;
 }
 
-/** Records that a request is about to be sent. False when it was recorded before, or another attempt has it, or it has ended. */
+/**
+ * Records that a request is about to be sent. False when it was recorded before, or another attempt has it, or it has ended. The row is
+ * locked, so that whoever takes the request over sees the record or comes before it.
+ */
 export async function markUpstreamCall(sql: Sql, { id, attempt }: Invocation, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'mark-upstream-call',
     `insert into upstream_call (request_id, sent_at)
-     select id, $3 from invocation where id = $1 and attempt = $2 and status = 'processing'
+     select id, $3 from (select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share) held
      on conflict do nothing returning request_id`,
     [id, attempt, now],
   );
