@@ -1,5 +1,5 @@
 import type { Plan } from '@agent-network/contracts/access/access';
-import type { Sql } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
 
 /** Accounts by their own wallet or a further proven one, keyed by address. */
 export async function findAccountsOfWallets(sql: Sql, addresses: readonly string[]): Promise<Map<string, string>> {
@@ -12,6 +12,19 @@ export async function findAccountsOfWallets(sql: Sql, addresses: readonly string
   );
   return new Map(rows.map(({ address, accountId }) => [address, accountId]));
 }
+
+/** Has who gets an account, or is linked to one, wait until the transaction ends, and waits for those who are at it. */
+export const lockWalletOwner = (tx: Tx, address: string): Promise<unknown> =>
+  tx.query('lock-wallet-owner', `select pg_advisory_xact_lock(hashtextextended('wallet-owner:' || $1, 0))`, [address]);
+
+/** Keeps the accounts of wallets as they are until the transaction ends. */
+export const holdWalletOwners = (tx: Tx, addresses: readonly string[]): Promise<unknown> =>
+  tx.query(
+    'hold-wallet-owners',
+    `select pg_advisory_xact_lock_shared(hashtextextended('wallet-owner:' || address, 0))
+       from (select address from unnest($1::text[]) a(address) order by address) a`,
+    [addresses],
+  );
 
 /** True when the account has proven this wallet: its own, or a further one. */
 export async function isProvenWallet(sql: Sql, address: string, accountId: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { findUnproven, openProvenAccount, writeNodeUrl } from './account-store.ts';
+import { lockWalletOwner } from './account-wallet-store.ts';
 import { accountsOfWallets } from './link-wallet.ts';
 
 /** What the first proof of an account's wallet changes with it: the agents that it has already. */
@@ -24,6 +25,7 @@ export async function admitWallet(
   address: string,
   now: Date,
 ): Promise<string> {
+  await lockWalletOwner(tx, address);
   const known = (await accountsOfWallets(tx, [address])).get(address);
   const unproven = await findUnproven(tx, address);
   if (unproven !== null) await ownerProofs.record(tx, unproven, now);

@@ -1,4 +1,4 @@
-import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
 import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { Tx } from '../../db/sql.ts';
@@ -26,7 +26,7 @@ export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly
   const transfers = await newlyArrived(ctx, tx, found);
   if (transfers.length === 0) return;
   const now = ctx.clock.now();
-  const accountOf = await accountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);
+  const accountOf = await holdAccountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);
   const payments: NewChainPayment[] = [];
   for (const transfer of transfers) {
     const accountId = accountOf.get(transfer.from) ?? null;

@@ -1,4 +1,4 @@
-import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
 import { isListedNode } from '../../access/accounts/listed-node.ts';
 import type { Tx } from '../../db/sql.ts';
 import { openSuspense } from '../deposits/suspense.ts';
@@ -42,7 +42,7 @@ export async function creditRefund(
 ): Promise<void> {
   if (!(await insertChainPayments(tx, [payment], now)).has(payment.id)) return;
   const { address, requestId, amountMicro, ledgerAccountId, transferId } = refund;
-  const ownerId = (await accountsOfWallets(tx, [address])).get(address);
+  const ownerId = (await holdAccountsOfWallets(tx, [address])).get(address);
   const credit = ownerId === undefined ? await openSuspense(tx, address, now) : await openTreasury(tx, ownerId, now);
   await endPayments(tx, [payment], [{ id: payment.id, state: 'settled', reason: null, ...nowhere }], now);
   await postTransfers(

@@ -1,4 +1,4 @@
-import { accountsOfWallets } from '../../../../access/accounts/link-wallet.ts';
+import { holdAccountsOfWallets } from '../../../../access/accounts/link-wallet.ts';
 import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
 import { deepestOf } from '../../../../chain/confirmation-depth.ts';
 import type { Tx } from '../../../../db/sql.ts';
@@ -58,7 +58,7 @@ async function creditOne(
   now: Date,
 ): Promise<NewTransfer[]> {
   const payer = await chargeLost(tx, id, amountMicro, now);
-  const ownerId = (await accountsOfWallets(tx, [payer])).get(payer);
+  const ownerId = (await holdAccountsOfWallets(tx, [payer])).get(payer);
   const credit = ownerId === undefined ? await openSuspense(tx, payer, now) : await openTreasury(tx, ownerId, now);
   const account = channelAccountId(id);
   // The charged sum of a channel never falls: each sum is credited once.
