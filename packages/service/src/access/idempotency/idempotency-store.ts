@@ -205,7 +205,8 @@ export async function dropKey(sql: Sql, { accountId, key, worker }: HeldKey): Pr
 export async function dropExpiredKeys(sql: Sql, before: Date, most: number): Promise<number> {
   const gone = await sql.query(
     'drop-expired-keys',
-    `delete from idempotency where (account_id, key) in (
+    // The condition stands outside too: a key that was taken anew meanwhile stays.
+    `delete from idempotency where created_at < $1 and (account_id, key) in (
        select account_id, key from idempotency where created_at < $1 order by created_at limit $2)
      returning 1`,
     [before, most],

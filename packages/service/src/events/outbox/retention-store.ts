@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../../db/sql.ts';
 export async function removeDeliveries(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-deliveries',
-    `delete from webhook_delivery where id in (
+    `delete from webhook_delivery where state <> 'pending' and id in (
        select id from webhook_delivery where state <> 'pending' and created_at < $1 order by created_at limit $2) returning 1`,
     [before, most],
   );

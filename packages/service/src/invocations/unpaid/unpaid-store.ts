@@ -110,7 +110,7 @@ export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<Readon
 export async function removeUnpaid(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-unpaid',
-    `delete from unpaid_task where id in (select id from unpaid_task where expires_at <= $1 order by expires_at limit $2)
+    `delete from unpaid_task where expires_at <= $1 and id in (select id from unpaid_task where expires_at <= $1 order by expires_at limit $2)
      returning id`,
     [before, most],
   );

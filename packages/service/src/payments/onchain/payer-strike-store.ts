@@ -41,7 +41,7 @@ export const writeRefused = (tx: Tx, refused: readonly Refused[]): Promise<unkno
 export async function dropOldStrikes(sql: Sql, before: Date, most: number): Promise<number> {
   const gone = await sql.query(
     'drop-old-payer-strikes',
-    `delete from payer_strike where subject in (
+    `delete from payer_strike where last_at < $1 and subject in (
        select subject from payer_strike where last_at < $1 order by last_at limit $2)
      returning 1`,
     [before, most],

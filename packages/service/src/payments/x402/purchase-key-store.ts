@@ -59,7 +59,8 @@ export async function dropPurchaseKeys(tx: Tx, paymentIds: readonly string[]): P
 export async function dropOldPurchaseKeys(sql: Sql, before: Date, most: number): Promise<number> {
   const gone = await sql.query(
     'drop-old-purchase-keys',
-    `delete from purchase_key where (account_id, key) in (
+    // The condition stands outside too: a key that is renewed meanwhile is judged as it is then.
+    `delete from purchase_key where created_at < $1 and (account_id, key) in (
        select account_id, key from purchase_key where created_at < $1 order by created_at limit $2)
      returning 1`,
     [before, most],
