@@ -1,23 +1,6 @@
-import type { Sql, Tx } from '../db/sql.ts';
+import type { Sql } from '../db/sql.ts';
 import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
-
-const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
-  g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.types_id as "typesId", g.status,
-  g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
-  case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
-  g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",
-  a.address as "accountAddress", g.frozen_at as "frozenAt", g.owned_since as "ownedSince", g.token_claimed_at as "tokenClaimedAt", g.checks_done as "checksDone",
-  g.failed_in_a_row as "failedInARow", g.passed_in_a_row as "passedInARow", g.last_ping_at as "lastPingAt", g.next_check_at as "nextCheckAt",
-  case when g.status = 'online' then greatest(g.last_seen_at, n.last_seen_at) else g.last_seen_at end as "lastSeenAt",
-  g.response_ms as "responseMs", g.reported_load as "reportedLoad", g.reported_at as "reportedAt",
-  g.is_accepting as "isAccepting", g.created_at as "createdAt", g.updated_at as "updatedAt",
-  g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed", g.upstream_digest as "upstreamDigest", g.fault, g.fault_detail as "faultDetail",
-  t.completed, t.failed, t.duration_ms as "durationMs", t.probes_passed as "probesPassed", t.probes,
-  g.token_id::text as "tokenId", encode(g.id_salt, 'hex') as "idSalt", g.home_node as "homeNode", n.label as "homeLabel", n.base_url as "homeUrl"`;
-
-const sourceOf = (agents: string) =>
-  `${agents} g join account a on a.id = g.account_id join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node`;
-const source = sourceOf('agent');
+import { columns, source, sourceOf } from './agent-row.ts';
 
 export interface NewAgent {
   readonly id: string;
@@ -130,20 +113,6 @@ export async function countAgentsOf(sql: Sql, accountId: string, agentId: string
   return Number(row?.count ?? 0);
 }
 
-/**
- * The agent, unless it is removed, with a row lock until the transaction ends. Read by a statement of its own after the lock: one that waits
- * for the agent sees its owner's account as it was before, and so neither of two proofs at once would find the other.
- */
-export async function lockAgentRow(tx: Tx, id: string): Promise<Agent | null> {
-  const [, rows] = await Promise.all([
-    tx.query('lock-agent', 'select from agent where id = $1 for update', [id]),
-    tx.query<Agent>('read-locked-agent', `select ${columns} from ${source} where g.id = $1 and g.status <> 'removed'`, [
-      id,
-    ]),
-  ]);
-  return rows[0] ?? null;
-}
-
 /** An agent of this node, removed or not: for records about its past. */
 export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
@@ -162,24 +131,6 @@ export async function findOwner(sql: Sql, id: string): Promise<string | null> {
     [id],
   );
   return row?.owner ?? null;
-}
-
-/**
- * The agents that an account registered here, with row locks until the transaction ends; locked in the order of ids, so that two
- * transactions can't deadlock, and read after it, as `lockAgentRow` does.
- */
-export async function lockAgentsOf(tx: Tx, accountId: string): Promise<Agent[]> {
-  const ofAccount = `account_id = $1 and home_node is null and status <> 'removed'`;
-  const locked = await tx.query<{ id: string }>(
-    'lock-agents-of',
-    `select id from agent where ${ofAccount} order by id for update`,
-    [accountId],
-  );
-  return tx.query<Agent>(
-    'read-locked-agents',
-    `select ${columns} from ${source} where g.account_id = $1 and g.status <> 'removed' and g.id = any($2) order by g.id`,
-    [accountId, locked.map(({ id }) => id)],
-  );
 }
 
 export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<CallableAgent[]> =>

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/sql.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
 import type { Agent } from './agent.ts';
-import { lockAgentRow } from './agent-store.ts';
+import { lockAgentRow } from './agent-lock-store.ts';
 
 const SOLD =
   'The token of this agent belongs to another wallet now. Its holder takes the agent over: sign in with that wallet, or that of the account which it is linked to, then POST /identity/verify with proof "wallet".';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { proveAccount } from '../../src/access/accounts/prove-account.ts';
-import { lockAgentRow, lockAgentsOf } from '../../src/agents/agent-store.ts';
+import { lockAgentRow, lockAgentsOf } from '../../src/agents/agent-lock-store.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

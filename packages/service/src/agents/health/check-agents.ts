@@ -6,7 +6,7 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { type Agent, type AgentEvent, type FaultDetail, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { agentEventsOf } from '../agent-events.ts';
-import { lockAgentRow } from '../agent-store.ts';
+import { lockAgentRow } from '../agent-lock-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { nextAgentStatus } from '../agent.ts';
 import { agentEventsOf } from '../agent-events.ts';
-import { lockAgentsOf } from '../agent-store.ts';
+import { lockAgentsOf } from '../agent-lock-store.ts';
 import { changeAgent } from '../change-agent.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 

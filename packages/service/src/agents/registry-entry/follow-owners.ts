@@ -6,7 +6,7 @@ import { freezeTreasury, giveTreasury } from '../../payments/ledger/freeze-treas
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import type { Agent } from '../agent.ts';
-import { lockAgentRow } from '../agent-store.ts';
+import { lockAgentRow } from '../agent-lock-store.ts';
 import { toDetail } from '../agent-view.ts';
 import { changeAgent } from '../change-agent.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
