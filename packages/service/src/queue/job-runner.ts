@@ -25,8 +25,9 @@ const STUCK_MS = 10_000;
 const LAST_WORDS_MS = 500;
 /** Maximum wait for graphile-worker to end; after it the runner is abandoned. */
 const END_WAIT_MS = 2_000;
-/** Workers hold none while they work: one listens, and two take and complete the jobs of all. */
-const MAX_CONNECTIONS = 3;
+
+/** Workers hold none while they work: one listens, and two take and complete the jobs of all. graphile-worker warns below a worker each. */
+const MIN_CONNECTIONS = 3;
 
 export interface RunnerOptions {
   readonly concurrency: number;
@@ -58,7 +59,8 @@ export async function startJobRunner(
   { concurrency, cronItems }: RunnerOptions,
 ): Promise<JobRunner> {
   const { url, gate } = ctx.db;
-  const pool = new pg.Pool({ ...connectionOptions(url), max: MAX_CONNECTIONS, Client: clientOn(url) });
+  const max = Math.max(concurrency, MIN_CONNECTIONS);
+  const pool = new pg.Pool({ ...connectionOptions(url), max, Client: clientOn(url) });
   watchPool(pool, { url, log: ctx.log, gate });
   const aborting = new AbortController();
   const watched = watchEvents(concurrency);

@@ -171,9 +171,11 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       const before = await stateOf(service);
       const processes = treeOf(service.pid);
       expect(processes.length).toBeGreaterThan(4);
-      const { code, tookMs } = await service.interrupt();
+      const { code, tookMs, output } = await service.interrupt();
       expect(code).toBe(0);
       expect(tookMs).toBeLessThan(5000);
+      // Libraries warn of settings of ours.
+      expect(output).not.toContain('WARNING');
       expect(await leftOf(processes, 1000)).toEqual([]);
       if (isWhole) await expectRefusedWithoutChain();
       expect(await stateOf(await startAgain())).toEqual(before);
