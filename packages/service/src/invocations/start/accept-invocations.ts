@@ -35,7 +35,7 @@ export interface Acceptance {
   readonly budget: Budget | null;
   /** Its agent and price, as decided. */
   readonly sale: Sale;
-  /** The call that has waited for this payment: its caller may have ended it meanwhile. */
+  /** The call that goes on as this one: its caller may have ended it meanwhile. What is paid by x402 has the id of the call that waited for it. */
   readonly waitingId?: string | undefined;
 }
 
@@ -160,9 +160,9 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   const quoted = items.flatMap(({ quoteId, invocation: { id } }) =>
     quoteId && !answers.has(id) ? [{ quoteId, requestId: id }] : [],
   );
-  const used = await useQuotes(tx, quoted);
-  for (const { requestId } of quoted) if (!used.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
-  await holdWaiting(tx, items, answers);
+  const [used] = await Promise.all([useQuotes(tx, quoted), holdWaiting(tx, items, answers)]);
+  for (const { requestId } of quoted)
+    if (!used.has(requestId) && !answers.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));
 
   await spendAll(tx, open, now, answers);
@@ -181,11 +181,18 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
 }
 
+/**
+ * Refuses what the caller has ended while it waited for its payment: under the id of the request, or as the call that goes on as another. What
+ * it finds open cannot be ended before the end of the transaction.
+ */
 async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<string, AcceptAnswer>): Promise<void> {
-  const waiting = items.flatMap(({ waitingId }) => waitingId ?? []);
-  const givenUp = await holdUnpaid(tx, waiting);
-  for (const { invocation, waitingId } of items)
-    if (waitingId !== undefined && givenUp.has(waitingId)) answers.set(invocation.id, { kind: 'given_up' });
+  const waitingOf = ({ invocation, payment, voucher, waitingId }: Acceptance) => [
+    ...((payment ?? voucher) ? [invocation.id] : []),
+    ...(waitingId === undefined ? [] : [waitingId]),
+  ];
+  const givenUp = await holdUnpaid(tx, [...new Set(items.flatMap(waitingOf))]);
+  for (const item of items)
+    if (waitingOf(item).some((id) => givenUp.has(id))) answers.set(item.invocation.id, { kind: 'given_up' });
 }
 
 async function spendAll(

@@ -227,11 +227,13 @@ describe('payment on the task', () => {
   });
 
   it.each([
-    ['cancelled', 'with a key'],
-    ['cancelled', 'without a key'],
-    ['declined', 'with a key'],
-    ['declined', 'without a key'],
-  ])('of a task that is %s while the payment is checked is not collected (%s)', async (how, who) => {
+    ['cancelled', 'with a key', 'for the task'],
+    ['cancelled', 'without a key', 'for the task'],
+    ['declined', 'with a key', 'for the task'],
+    ['declined', 'without a key', 'for the task'],
+    ['cancelled', 'with a key', 'in a message of its own'],
+    ['cancelled', 'without a key', 'in a message of its own'],
+  ])('of a task that is %s while the payment is checked is not collected (%s, %s)', async (how, who, where) => {
     const wallet = await h.newWallet(50_000n);
     const sending = who === 'with a key' ? { key: (await h.newAccount()).key } : {};
     const task = await waiting(sending);
@@ -242,7 +244,9 @@ describe('payment on the task', () => {
       await goesOn.promise;
       return accept(item);
     });
-    const paid = rpc(paying(task.id, await paymentOf(h, wallet, termsOf(task))), sending);
+    const payload = await paymentOf(h, wallet, termsOf(task));
+    const metadata = { [STATUS]: 'payment-submitted', 'x402.payment.payload': payload };
+    const paid = rpc(where === 'for the task' ? paying(task.id, payload) : send({ metadata }), sending);
     await checked.promise;
     const end =
       how === 'cancelled'
