@@ -23,3 +23,29 @@ export async function newestStanding(
   }
   return null;
 }
+
+/**
+ * Where a follower of the chain goes on: at the newest of these points (given newest first) that is still on the chain. After a reorg deeper
+ * than all of them it goes on at the present block at the height of the oldest. Null: there are no points.
+ */
+export async function pointToGoOnFrom(
+  points: readonly ChainPoint[],
+  hashAt: (block: bigint) => Promise<string | null>,
+): Promise<ChainPoint | null> {
+  const oldest = points.at(-1);
+  const standing = await newestStanding(points, hashAt);
+  if (standing || !oldest) return standing;
+  return { block: oldest.block, hash: (await hashAt(oldest.block)) ?? oldest.hash };
+}
+
+/**
+ * True when all of these points are on the chain now. Of what was read between two points, the upper one known before: no reorg was among
+ * it, or below it since the lower point was found.
+ */
+export async function areStanding(
+  points: readonly ChainPoint[],
+  hashAt: (block: bigint) => Promise<string | null>,
+): Promise<boolean> {
+  const hashes = await Promise.all(points.map(({ block }) => hashAt(block)));
+  return points.every(({ hash }, index) => hashes[index] === hash);
+}

@@ -222,6 +222,30 @@ it('a reorg while blocks are read hides nothing: what the new blocks have is cre
   await ledgerEqualsChain();
 });
 
+it('a reorg below the block where a read begins hides nothing: what the new blocks have is credited', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const { key } = await accountOf(wallet);
+  const { incomingTransfers } = h.ctx;
+  const raw = await signTransfer(wallet, 150_000n);
+  let isOld = false;
+  while (!isOld) {
+    await callChain(h.rpcUrl, 'evm_mine');
+    await readTransfers(h.ctx);
+    const begin = await incomingTransfers.headBlock();
+    await callChain(h.rpcUrl, 'evm_mine');
+    const hashAt = async (block: bigint) => {
+      if (block > begin && !isOld) {
+        isOld = true;
+        await callChain(h.rpcUrl, 'anvil_reorg', 2, [[raw, 0]]);
+      }
+      return incomingTransfers.hashAt(block);
+    };
+    await readTransfers({ ...h.ctx, incomingTransfers: { ...incomingTransfers, hashAt } });
+  }
+  await eventually(() => available(key)).toBe('0.15');
+  await ledgerEqualsChain();
+});
+
 describe('a transfer that a reorg took back', () => {
   it('and that was reversed is credited again when the chain takes it in again, however late, and once', async () => {
     const wallet = await h.newWallet(1_000_000n);

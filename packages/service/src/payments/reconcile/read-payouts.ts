@@ -1,5 +1,4 @@
-import type { ChainPoint } from '../../chain/chain-point.ts';
-import { newestStanding } from '../../chain/chain-point.ts';
+import { areStanding, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
@@ -90,13 +89,13 @@ async function startAt(ctx: PayoutContext, point: ChainPoint): Promise<ChainPoin
   return (await payoutPoints.add(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
 }
 
-/** The newest point that is still on the chain; a reorg deeper than all of them rewinds to the oldest. */
+/** The point to continue from, as of the incoming transfers. Null when there is none. */
 async function standingPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
   const points = await payoutPoints.list(ctx.db, chainId);
   const [newest] = points;
   if (!newest) return null;
-  const point = (await newestStanding(points.slice(0, -1), ctx.incomingTransfers.hashAt)) ?? points.at(-1) ?? newest;
+  const point = (await pointToGoOnFrom(points, ctx.incomingTransfers.hashAt)) ?? newest;
   if (point.block < newest.block) {
     await requireChain(ctx);
     await payoutPoints.goBack(ctx.db, chainId, point.block);
@@ -110,10 +109,12 @@ async function readUpTo(
   { from, to, isRestored }: { from: ChainPoint; to: bigint; isRestored: boolean },
 ): Promise<ChainPoint | null> {
   const { chain, db } = ctx;
-  const hash = await ctx.incomingTransfers.hashAt(to);
+  const { hashAt } = ctx.incomingTransfers;
+  const hash = await hashAt(to);
   const read = await ctx.outgoingTransfers.read(from.block + 1n, to);
-  if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
+  if (hash === null) return null;
   const point = { block: to, hash };
+  if (!(await areStanding([from, point], hashAt))) return null;
   const transfers = read.filter((each) => each.to !== chain.wallet && each.valueMicro > 0n).map(named(chain.chainId));
   const isAhead = await db.transaction(async (tx) => {
     if (!(await payoutPoints.add(tx, chain.chainId, { before: from, point }))) return null;

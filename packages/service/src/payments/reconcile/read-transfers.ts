@@ -1,4 +1,4 @@
-import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
+import { areStanding, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { requireChain } from '../../chain/require-chain.ts';
 import {
@@ -62,9 +62,7 @@ async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint 
   const points = await transferPoints.list(ctx.db, ctx.chain.chainId);
   const [newest] = points;
   if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
-  const { hashAt } = ctx.incomingTransfers;
-  // A reorg deeper than all points rewinds to the oldest.
-  const point = (await newestStanding(points.slice(0, -1), hashAt)) ?? points.at(-1) ?? newest;
+  const point = (await pointToGoOnFrom(points, ctx.incomingTransfers.hashAt)) ?? newest;
   if (point.block < newest.block) {
     await requireChain(ctx);
     await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
@@ -86,15 +84,17 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
  */
 async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
-  const hash = await ctx.incomingTransfers.hashAt(to);
+  const { hashAt } = ctx.incomingTransfers;
+  const hash = await hashAt(to);
   failpoint('before-read-transfers');
   const range = { fromBlock: before.block + 1n, toBlock: to };
   const read = await ctx.incomingTransfers.read(range.fromBlock, range.toBlock);
   const found = await withoutSweeps(ctx, read, range);
   failpoint('after-read-transfers');
-  // A reorg during the read: the transfers may be of removed blocks.
-  if (hash === null || (await ctx.incomingTransfers.hashAt(to)) !== hash) return null;
+  if (hash === null) return null;
   const point = { block: to, hash };
+  // A reorg meanwhile: the transfers may be of removed blocks, or others be in new blocks below.
+  if (!(await areStanding([before, point], hashAt))) return null;
   const isAhead = await ctx.db.transaction(async (tx) => {
     if (!(await transferPoints.add(tx, chainId, { before, point }))) return false;
     const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);

@@ -1,4 +1,4 @@
-import { type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
+import { areStanding, type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
 import { requireChain } from '../../../../chain/require-chain.ts';
 import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
@@ -46,8 +46,9 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   const read = await readAtHead(ctx, [...new Set([...events.ids, ...due])]);
   failpoint('after-channel-read');
   // The sums may be of a later block; its events are left to the next run. A reorg meanwhile: the events may be of removed blocks.
-  if (read === null || read.block.number < head || (await ctx.settlementContract.hashAt(head)) !== hash) return nothing;
+  if (read === null || read.block.number < head) return nothing;
   const point = { block: head, hash };
+  if (!(await areStanding([...(before ? [before] : []), point], ctx.settlementContract.hashAt))) return nothing;
   const withdrawRequested = await ctx.db.transaction(async (tx) => {
     if (!(await channelPoints.add(tx, chainId, { before, point }))) return [];
     const requested = await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
