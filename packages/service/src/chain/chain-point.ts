@@ -4,6 +4,12 @@ export interface ChainPoint {
   readonly hash: string;
 }
 
+/** A block from which logs are read on; without a hash where the chain does not know it any more, as a local one that dropped old blocks. */
+export interface BeginPoint {
+  readonly block: bigint;
+  readonly hash: string | null;
+}
+
 /** Concurrent hash reads. The first point, which usually suffices, is read alone. */
 const AT_ONCE = 16;
 
@@ -31,11 +37,11 @@ export async function newestStanding(
 export async function pointToGoOnFrom(
   points: readonly ChainPoint[],
   hashAt: (block: bigint) => Promise<string | null>,
-): Promise<ChainPoint | null> {
+): Promise<BeginPoint | null> {
   const oldest = points.at(-1);
   const standing = await newestStanding(points, hashAt);
   if (standing || !oldest) return standing;
-  return { block: oldest.block, hash: (await hashAt(oldest.block)) ?? oldest.hash };
+  return { block: oldest.block, hash: await hashAt(oldest.block) };
 }
 
 /**
@@ -43,7 +49,7 @@ export async function pointToGoOnFrom(
  * it, or below it since the lower point was found.
  */
 export async function areStanding(
-  points: readonly ChainPoint[],
+  points: readonly BeginPoint[],
   hashAt: (block: bigint) => Promise<string | null>,
 ): Promise<boolean> {
   const hashes = await Promise.all(points.map(({ block }) => hashAt(block)));

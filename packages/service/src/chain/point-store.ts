@@ -1,5 +1,5 @@
 import type { Sql } from '../db/sql.ts';
-import type { ChainPoint } from './chain-point.ts';
+import type { BeginPoint, ChainPoint } from './chain-point.ts';
 
 /** Number of points kept. A deeper reorg rewinds to the oldest. */
 const POINTS_KEPT = 500;
@@ -9,7 +9,7 @@ export interface PointStore {
   /** The recorded points, newest first. */
   list(sql: Sql, chainId: number): Promise<ChainPoint[]>;
   /** Advances to a point, unless another process has moved the newest one. Returns whether it advanced. */
-  add(sql: Sql, chainId: number, step: { before: ChainPoint | null; point: ChainPoint }): Promise<boolean>;
+  add(sql: Sql, chainId: number, step: { before: BeginPoint | null; point: ChainPoint }): Promise<boolean>;
   /** Deletes the points above a block: a reorg replaced their blocks. */
   goBack(sql: Sql, chainId: number, block: bigint): Promise<void>;
 }

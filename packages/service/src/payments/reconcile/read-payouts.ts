@@ -1,4 +1,4 @@
-import { areStanding, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
+import { areStanding, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
@@ -70,10 +70,10 @@ async function readPayouts(ctx: PayoutContext, standing: Standing): Promise<bigi
   const { chainId } = ctx.chain;
   const [last] = await transferPoints.list(ctx.db, chainId);
   if (!last) return null;
-  let point: ChainPoint | null = (await standingPoint(ctx)) ?? (await startAt(ctx, last));
+  let point: BeginPoint | null = (await standingPoint(ctx)) ?? (await startAt(ctx, last));
   let most = MAX_BLOCKS;
   while (point !== null && point.block < last.block) {
-    const from: ChainPoint = point;
+    const from: BeginPoint = point;
     const to = from.block + most < last.block ? from.block + most : last.block;
     point = await readUpTo(ctx, { from, to, isRestored: !standing.isCaughtUp }).catch((error) => {
       // Some RPC nodes limit the size of a log query.
@@ -90,7 +90,7 @@ async function startAt(ctx: PayoutContext, point: ChainPoint): Promise<ChainPoin
 }
 
 /** The point to continue from, as of the incoming transfers. Null when there is none. */
-async function standingPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
+async function standingPoint(ctx: PayoutContext): Promise<BeginPoint | null> {
   const { chainId } = ctx.chain;
   const points = await payoutPoints.list(ctx.db, chainId);
   const [newest] = points;
@@ -106,7 +106,7 @@ async function standingPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
 /** Null when another process was faster, or the chain was reorganised during the read; the next run retries. */
 async function readUpTo(
   ctx: PayoutContext,
-  { from, to, isRestored }: { from: ChainPoint; to: bigint; isRestored: boolean },
+  { from, to, isRestored }: { from: BeginPoint; to: bigint; isRestored: boolean },
 ): Promise<ChainPoint | null> {
   const { chain, db } = ctx;
   const { hashAt } = ctx.incomingTransfers;

@@ -1,4 +1,4 @@
-import { areStanding, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
+import { areStanding, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { requireChain } from '../../chain/require-chain.ts';
 import {
@@ -43,7 +43,7 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   let point = await currentPoint(ctx, last);
   let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
-    const from: ChainPoint = point;
+    const from: BeginPoint = point;
     point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {
       // Some RPC nodes limit the size of a log query.
       if (most === 1n) throw error;
@@ -58,7 +58,7 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
 }
 
 /** The point to continue from: the newest one that is still on the chain. Null when there is nothing to read yet. */
-async function currentPoint(ctx: ReadContext, last: bigint): Promise<ChainPoint | null> {
+async function currentPoint(ctx: ReadContext, last: bigint): Promise<BeginPoint | null> {
   const points = await transferPoints.list(ctx.db, ctx.chain.chainId);
   const [newest] = points;
   if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
@@ -82,7 +82,7 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
  * Reads the blocks after a point, and advances the point in the transaction that credits. Null when another process was faster, or the
  * chain was reorganised during the read; the next run retries.
  */
-async function readUpTo(ctx: ReadContext, before: ChainPoint, to: bigint): Promise<ChainPoint | null> {
+async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
   const { hashAt } = ctx.incomingTransfers;
   const hash = await hashAt(to);
