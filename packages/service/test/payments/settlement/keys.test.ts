@@ -1,6 +1,7 @@
 import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { markMined, reopenNonce } from '../../../src/chain/transaction-store.ts';
+import type { Tx } from '../../../src/db/sql.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { resendTransactions } from '../../../src/payments/reconcile/resend-transactions.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
@@ -20,6 +21,7 @@ afterEach(async () => {
 afterAll(() => engine.stop());
 
 const read = <Row extends Record<string, unknown>>(text: string) => askDatabase<Row>(engine.databaseUrl, text);
+const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const openKeys = () => read('select address from chain_signer where leased_by is not null');
 
 /** When transactions are left to their senders no more. */
@@ -135,7 +137,6 @@ describe('several keys, several processes', () => {
     // As it was before its block was recorded, by a process that has died since.
     await engine.ctx.db.transaction((tx) => reopenNonce(tx, mined.hash));
     await leaveKeys();
-    const waits = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     const [marked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const recorded = engine.ctx.db.transaction(async (tx) => {
       await markMined(tx, mined);
@@ -145,11 +146,70 @@ describe('several keys, several processes', () => {
     await marked.promise;
     const findMined = () => Promise.reject(new Error('the process died'));
     const taken = resendTransactions({ ...later(), usdc: { ...engine.ctx.usdc, findMined } });
-    const isWaiting = async () => ((await read(waits)).length > 0 ? true : null);
+    const isWaiting = async () => ((await read(WAITING)).length > 0 ? true : null);
     await Promise.race([taken, until(isWaiting, { timeoutMs: 5000, firstMs: 5, mostMs: 20 })]);
     seen.resolve();
     await Promise.all([recorded, taken]);
     expect(await openKeys()).toEqual([]);
+  });
+
+  describe('a key with two open transactions', () => {
+    /** Two mined transactions of one key, as they were before their blocks were recorded. */
+    async function reopenTwo() {
+      const hashes = async () =>
+        (
+          await read<{ hashes: string[] }>(
+            `select array_agg(hash) as hashes from chain_transaction where state = 'mined' group by signer having count(*) > 1`,
+          )
+        )[0]?.hashes;
+      let found = await hashes();
+      for (; !found; found = await hashes()) {
+        const [payment] = await engine.claimMany(1);
+        if (payment) await engine.ctx.settler.settle(payment);
+      }
+      const mined = await Promise.all(found.slice(0, 2).map((hash) => engine.ctx.usdc.findMined([hash])));
+      const [first, second] = mined;
+      if (!first || !second) throw new Error('both are in blocks');
+      return { first, second, reopen: (hash: string) => engine.ctx.db.transaction((tx) => reopenNonce(tx, hash)) };
+    }
+    /** Begins the second when the first is done but for its commit. */
+    async function beside(first: (tx: Tx) => Promise<void>, second: (tx: Tx) => Promise<void>) {
+      const [done, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const one = engine.ctx.db.transaction(async (tx) => {
+        await first(tx);
+        done.resolve();
+        await seen.promise;
+      });
+      await done.promise;
+      const other = engine.ctx.db.transaction(second);
+      const isWaiting = async () => ((await read(WAITING)).length > 0 ? true : null);
+      await Promise.race([other, until(isWaiting, { timeoutMs: 10_000, firstMs: 5, mostMs: 20 })]);
+      seen.resolve();
+      await Promise.all([one, other]);
+    }
+
+    it('is free when both are recorded at once', async () => {
+      const { first, second, reopen } = await reopenTwo();
+      for (const { hash } of [first, second]) await reopen(hash);
+      expect(await openKeys()).toHaveLength(1);
+      await beside(
+        (tx) => markMined(tx, first),
+        (tx) => markMined(tx, second),
+      );
+      expect(await openKeys()).toEqual([]);
+    });
+
+    it('is kept when one is recorded while a reorg reopens the other', async () => {
+      const { first, second, reopen } = await reopenTwo();
+      await reopen(first.hash);
+      await beside(
+        (tx) => reopenNonce(tx, second.hash),
+        (tx) => markMined(tx, first),
+      );
+      expect(await openKeys()).toHaveLength(1);
+      await engine.ctx.db.transaction((tx) => markMined(tx, second));
+      expect(await openKeys()).toEqual([]);
+    });
   });
 
   it('a key that is leased without an open transaction is freed, and pays again', async () => {
