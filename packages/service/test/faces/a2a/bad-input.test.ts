@@ -1,14 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { forgetUnpaid } from '../../../src/invocations/unpaid/keep-unpaid.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { balanceOf, type Client, deposit, newClient } from '../../support/treasury.ts';
-import { paymentOf, payV1 } from '../../support/x402-payer.ts';
+import { balanceOf, type Client, newClient } from '../../support/treasury.ts';
+import { type Any, envelope, message, rawClient, type Sending, STATUS, send, v1 } from './raw-client.ts';
 
-/** What the node's clock is ahead by. */
-let aheadMs = 0;
 let h: Harness;
 let buyer: Client;
 let other: Client;
@@ -16,7 +12,7 @@ let echo: TestAgent;
 let second: TestAgent;
 
 beforeAll(async () => {
-  h = await startHarness({ clock: { now: () => new Date(Date.now() + aheadMs) } });
+  h = await startHarness();
   [buyer, other] = [await newClient(h, '10'), await newClient(h, '1')];
   [echo, second] = [await startTestAgent(h, { name: 'Echo' }), await startTestAgent(h, { name: 'Second' })];
 });
@@ -26,41 +22,8 @@ afterAll(async () => {
   await h?.stop();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-type Any = any;
-
-const v1 = { 'a2a-version': '1.0', 'content-type': 'application/json' };
 const pathOf = (agent = echo) => `/a2a/${agent.id}`;
-const message = (more: object = {}) => ({
-  messageId: randomUUID(),
-  role: 'ROLE_USER',
-  parts: [{ text: 'hello' }],
-  ...more,
-});
-const envelope = (method: string, params: unknown, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params });
-const send = (more: object = {}) => envelope('SendMessage', { message: message(more) });
-
-interface Sending {
-  readonly key?: string | undefined;
-  readonly headers?: Record<string, string>;
-  readonly agent?: TestAgent;
-}
-
-const rpc = async (body: unknown, { key, headers = v1, agent = echo }: Sending = {}): Promise<Any> => {
-  const text = typeof body === 'string' ? { text: body } : { body };
-  const answer = await h.request('POST', pathOf(agent), { key, headers, ...text });
-  expect(answer.status).not.toBe(500);
-  return { ...answer.body, status: answer.status };
-};
-const STATUS = 'x402.payment.status';
-const waiting = async (sending: Sending = {}): Promise<Any> => {
-  const { result } = await rpc(send(), sending);
-  expect(result.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-  return result.task;
-};
-const termsOf = (task: Any) => task.status.message.metadata['x402.payment.required'];
-const paying = (taskId: string, payload: unknown) =>
-  send({ taskId, metadata: { [STATUS]: 'payment-submitted', 'x402.payment.payload': payload } });
+const { rpc, waiting } = rawClient(() => ({ h, agent: echo }));
 
 describe('a bad request is answered with the error of the protocol, and spends nothing', () => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
@@ -206,133 +169,4 @@ it('a storm of one message is one purchase', async () => {
   expect(new Set(ids.filter((id) => id !== -30_409))).toEqual(new Set([task.id]));
   expect(echo.calls.length - calls).toBe(1);
   expect(Number((before - Number((await balanceOf(h, buyer.key)).available)).toFixed(6))).toBe(0.05);
-});
-
-describe('payment on the task', () => {
-  it('shown twice at once pays once, and one that names other terms is not collected', async () => {
-    const wallet = await h.newWallet(1_000_000n);
-    const [first, another] = [await waiting(), await waiting()];
-    const payload = await paymentOf(h, wallet, termsOf(first));
-    expect((await rpc(paying(another.id, payload))).error.code).toBe(-32_602);
-    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
-    const calls = echo.calls.length;
-    const answers = await Promise.all([1, 2, 3].map(() => rpc(paying(first.id, payload))));
-    for (const { result } of answers) expect(result.task).toMatchObject({ id: first.id, contextId: first.contextId });
-    expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([1, 950_000n]);
-    // A second wallet that pays the same terms is refused, and not collected.
-    const late = await h.newWallet(1_000_000n);
-    const refused = await rpc(paying(first.id, await paymentOf(h, late, termsOf(first))));
-    expect(refused.error?.code ?? refused.result.task.status.state).not.toBe('TASK_STATE_COMPLETED');
-    expect(await h.usdcOf(late.address)).toBe(1_000_000n);
-  });
-
-  it.each([
-    ['cancelled', 'with a key', 'for the task'],
-    ['cancelled', 'without a key', 'for the task'],
-    ['declined', 'with a key', 'for the task'],
-    ['declined', 'without a key', 'for the task'],
-    ['cancelled', 'with a key', 'in a message of its own'],
-    ['cancelled', 'without a key', 'in a message of its own'],
-  ])('of a task that is %s while the payment is checked is not collected (%s, %s)', async (how, who, where) => {
-    const wallet = await h.newWallet(50_000n);
-    const sending = who === 'with a key' ? { key: (await h.newAccount()).key } : {};
-    const task = await waiting(sending);
-    const [calls, checked, goesOn] = [echo.calls.length, Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { accept } = h.ctx.acceptor;
-    const held = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
-      checked.resolve();
-      await goesOn.promise;
-      return accept(item);
-    });
-    const payload = await paymentOf(h, wallet, termsOf(task));
-    const metadata = { [STATUS]: 'payment-submitted', 'x402.payment.payload': payload };
-    const paid = rpc(where === 'for the task' ? paying(task.id, payload) : send({ metadata }), sending);
-    await checked.promise;
-    const end =
-      how === 'cancelled'
-        ? envelope('CancelTask', { id: task.id })
-        : send({ taskId: task.id, metadata: { [STATUS]: 'payment-rejected' } });
-    const { result } = await rpc(end, sending);
-    const { state, message: said } = (result.task ?? result).status;
-    expect(state).toBe(how === 'cancelled' ? 'TASK_STATE_CANCELED' : 'TASK_STATE_FAILED');
-    expect(said.parts[0].text).toContain('Nothing was charged');
-    goesOn.resolve();
-    expect((await paid).error.data[0].reason).toBe('CONFLICT');
-    held.mockRestore();
-    expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([0, 50_000n]);
-  });
-
-  it('with the terms and a payment of x402 version 1, for clients of the first extension', async () => {
-    const wallet = await h.newWallet(1_000_000n);
-    const headers = { ...v1, 'x-a2a-extensions': 'https://github.com/google-a2a/a2a-x402/v0.1' };
-    const task = await waiting({ headers });
-    const required = termsOf(task);
-    expect(required).toMatchObject({ x402Version: 1, accepts: [{ maxAmountRequired: '50000' }] });
-    const header = (await payV1(h, wallet, { body: required, headers: new Headers() }))['x-payment'] ?? '';
-    const payload = JSON.parse(Buffer.from(header, 'base64').toString());
-    const wrong = (await rpc(paying(task.id, { ...payload, network: 'base' }), { headers })).result.task;
-    expect(wrong.status.message.metadata).toMatchObject({
-      [STATUS]: 'payment-failed',
-      'x402.payment.error': 'NETWORK_MISMATCH',
-    });
-    const paid = (await rpc(paying(task.id, payload), { headers })).result.task;
-    expect(paid).toMatchObject({ id: task.id, status: { state: 'TASK_STATE_COMPLETED' } });
-  });
-
-  it('in the message itself is a purchase at once', async () => {
-    const wallet = await h.newWallet(1_000_000n);
-    const terms = termsOf(await waiting());
-    const metadata = { [STATUS]: 'payment-submitted', 'x402.payment.payload': await paymentOf(h, wallet, terms) };
-    const { task } = (await rpc(send({ metadata }))).result;
-    expect(task.status).toMatchObject({
-      state: 'TASK_STATE_COMPLETED',
-      message: { metadata: { [STATUS]: 'payment-completed' } },
-    });
-  });
-
-  it('of a key whose treasury was filled meanwhile needs no payment', async () => {
-    const poor = await h.newAccount();
-    const { id } = await waiting({ key: poor.key });
-    const { treasuryId } = (await h.request('POST', '/payments/treasury', { key: poor.key, body: {} })).body.data;
-    await deposit(h, poor.key, treasuryId, '1');
-    const { task } = (await rpc(send({ taskId: id }), { key: poor.key })).result;
-    expect(task).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
-    expect((await balanceOf(h, poor.key)).available).toBe('0.95');
-  });
-
-  it('is waited for by so many tasks of a caller, the oldest make room; a large one is told its terms only', async () => {
-    const poor = await h.newAccount();
-    const key = poor.key;
-    const first = await waiting({ key });
-    for (let i = 0; i < 20; i++) await waiting({ key });
-    expect((await rpc(envelope('GetTask', { id: first.id }), { key })).error.code).toBe(-32_001);
-    const status = 'TASK_STATE_INPUT_REQUIRED';
-    expect((await rpc(envelope('ListTasks', { status }), { key })).result.tasks).toHaveLength(20);
-    const large = send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(70_000) } }] });
-    expect((await rpc(send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(20_000) } }] }))).error.code).toBe(
-      -30_402,
-    );
-    const { error } = await rpc(large, { key });
-    expect(error.code).toBe(-30_402);
-    const terms = error.data.find((each: Any) => each.x402Version === 2);
-    expect(terms.accepts[0]).toMatchObject({ scheme: 'exact' });
-  });
-
-  it('is waited for until the terms end: then the task is gone, and so is what was kept of it', async () => {
-    const task = await waiting();
-    const payload = await paymentOf(h, await h.newWallet(1_000_000n), termsOf(task));
-    const keptNow = async () =>
-      (await h.ctx.db.query('test-unpaid', 'select id from unpaid_task where id = $1', [task.id])).length;
-    await forgetUnpaid(h.ctx);
-    expect(await keptNow()).toBe(1);
-    aheadMs = 16 * 60_000;
-    try {
-      expect((await rpc(envelope('GetTask', { id: task.id }))).error.code).toBe(-32_001);
-      expect((await rpc(paying(task.id, payload))).error.code).toBe(-32_001);
-      await forgetUnpaid(h.ctx);
-      expect(await keptNow()).toBe(0);
-    } finally {
-      aheadMs = 0;
-    }
-  });
 });
