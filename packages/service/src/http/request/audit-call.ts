@@ -31,6 +31,8 @@ export function isAudited(name: EndpointName, row: Endpoint): boolean {
   return row.method !== 'GET' && row.limit !== 'invocations' && row.auth !== 'agent' && !unaudited.has(name);
 }
 
+const isSignIn = (row: Endpoint): boolean => row.auth === 'none' && row.limit === 'signIns';
+
 /** True for calls that may change what processes keep in memory: agents, accounts, keys. Their answers wait until every process knows. */
 export const isSettled = (name: EndpointName, row: Endpoint): boolean =>
   row.method !== 'GET' && (isAudited(name, row) || name === 'heartbeat');
@@ -52,13 +54,15 @@ export async function auditCall<T>(
   { name, row, caller, client, parsed }: AuditedCall & { readonly parsed: Parsed<Endpoint> },
   run: () => Promise<T>,
 ): Promise<T> {
-  if (!isAudited(name, row) || caller.kind === 'agent') return run();
-  if (caller.kind === 'anonymous') {
+  if (!isAudited(name, row)) return run();
+  // Whatever credential comes with a sign-in, it is a change of the account that signs in.
+  if (caller.kind === 'anonymous' || isSignIn(row)) {
     const data = await run();
     const entry = signedIn(name, data, client);
     if (entry) await ended(ctx, entry, done, (end) => writeEntry(ctx, entry, end));
     return data;
   }
+  if (caller.kind === 'agent') return run();
   const subject = { ...accountIn(parsed.params), ...idsIn(parsed.params), ...idsIn(parsed.body) };
   const entry = entryOf(name, { ...caller, ...actorOf(caller) }, client, subject);
   const id = await writeEntry(ctx, entry);

@@ -2,9 +2,10 @@ import { api } from '@agent-network/contracts/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetOldEntries } from '../../../src/access/audit/audit.ts';
 import { isAudited } from '../../../src/http/request/audit-call.ts';
-import { type Browser, fromOwnPage, openBrowser } from '../../support/browser.ts';
+import { type Browser, cookieOf, fromOwnPage, newSigner, openBrowser, signedChallenge } from '../../support/browser.ts';
 import { callAndDie } from '../../support/dying-process.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { startTestAgent } from '../../support/test-agent.ts';
 import { expectError } from '../support/expect-error.ts';
 import { endpoints } from '../support/valid-calls.ts';
 
@@ -71,6 +72,30 @@ describe('an entry of the audit log', () => {
       { ...entry, replayed: true },
       { ...entry, replayed: false },
     ]);
+  });
+
+  it('of a sign-in is in the log of the account that signed in, whatever credential came along', async () => {
+    const [other, wallet] = [await openBrowser(h), newSigner()];
+    const { apiKey: otherKey } = (await other.request('POST', '/account/keys', { body: { name: 'other' } })).body.data;
+    const agent = await startTestAgent(h);
+    const before = await entriesOf(other);
+    const signIn = async (path: string, { key, cookie }: { key?: string; cookie?: string }) =>
+      h.request('POST', path, {
+        ...(key === undefined ? {} : { key }),
+        body: await signedChallenge(h, wallet),
+        headers: { ...fromOwnPage(h), ...(cookie === undefined ? {} : { cookie }) },
+      });
+    for (const key of [otherKey, agent.identityToken])
+      expect((await signIn('/auth/sign-in', { key })).status).toBe(200);
+    const cookie = cookieOf(await signIn('/auth/session', { cookie: other.cookie() }));
+    await agent.die();
+    const mine = await openBrowser(h, wallet, cookie);
+    expect(await entriesOf(mine)).toMatchObject([
+      { action: 'createSession', actor: { kind: 'session' } },
+      { action: 'signIn', actor: { kind: 'key', name: 'sign-in' } },
+      { action: 'signIn', actor: { kind: 'key', name: 'sign-in' } },
+    ]);
+    expect(await entriesOf(other)).toEqual(before);
   });
 
   it('is there of a change that was made by a process that died before it answered', async () => {
