@@ -45,7 +45,7 @@ export const ENVELOPE = '{"status":"success","data":';
 export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
   const hand = ctx.keysInHand.enter(call.request);
   try {
-    const run = hand && (await takeUp(ctx, call.request));
+    const run = hand && (await takeHeard(ctx, call.request));
     if (run) return await runOnce(ctx, call, run);
   } finally {
     hand?.leave();
@@ -61,6 +61,16 @@ export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<strin
     },
   );
   return encodeJson({ status: 'success', data });
+}
+
+/** Takes the key. What the database may have taken without telling so is released once it answers: it would be held for a day. */
+async function takeHeard(ctx: HttpContext, request: KeyedRequest): Promise<KeyedRun | null> {
+  try {
+    return await takeUp(ctx, request);
+  } catch (error) {
+    ctx.keysInHand.leftHeld({ ...request, worker: ctx.processId(), takenAt: ctx.clock.now() });
+    throw error;
+  }
 }
 
 async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promise<string | SseAnswer> {

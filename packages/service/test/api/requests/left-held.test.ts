@@ -30,12 +30,15 @@ async function anotherProcess() {
   const id = randomUUID();
   const beat = () => askDatabase(h.databaseUrl, 'update process set seen_at = now() where id = $1', [id]);
   await askDatabase(h.databaseUrl, `insert into process (id, label) values ($1, 'other')`, [id]);
-  let cutAt: string | null = null;
+  let cutAt: { readonly statement: string; readonly isDone: boolean } | null = null;
   const state = { isCut: false };
   const db: Database = {
     ...h.ctx.db,
     async query<Row>(name: string, text: string, params?: readonly unknown[]) {
-      state.isCut ||= cutAt !== null && name.startsWith(cutAt);
+      if (cutAt !== null && name.startsWith(cutAt.statement) && !state.isCut) {
+        state.isCut = true;
+        if (cutAt.isDone) await h.ctx.db.query<Row>(name, text, params);
+      }
       if (state.isCut) throw new Error('Connection terminated unexpectedly');
       return h.ctx.db.query<Row>(name, text, params);
     },
@@ -47,7 +50,11 @@ async function anotherProcess() {
     id,
     beat,
     cutBefore(statement: string) {
-      cutAt = statement;
+      cutAt = { statement, isDone: false };
+    },
+    /** The database has done the statement, and its answer is lost. */
+    cutAfter(statement: string) {
+      cutAt = { statement, isDone: true };
     },
     restore() {
       cutAt = null;
@@ -87,6 +94,20 @@ it('a key whose process lives, but lost its connections before it could answer, 
     return again.status === 200 ? again.body.data : null;
   }, DONE);
   expect(found).toMatchObject({ requestId, status: 'completed' });
+});
+
+it('a key that was taken, but whose process never heard so, is free for its repetition elsewhere within seconds', async () => {
+  const other = await anotherProcess();
+  other.cutAfter('take-idempotency-keys');
+  expect((await other.invoke('unheard')).status).toBe(500);
+  expect((await invokeHere('unheard')).status).toBe(409);
+  other.restore();
+  await other.beat();
+  const found = await until(async () => {
+    const again = await invokeHere('unheard');
+    return again.status === 200 ? again.body.data : null;
+  }, DONE);
+  expect(found).toMatchObject({ status: 'completed' });
 });
 
 it('a key whose process shows no sign of life is taken up elsewhere before that process is declared dead', async () => {
