@@ -82,11 +82,9 @@ describe('the client', () => {
   });
 
   const running = failure(409, 'CONFLICT');
-  const stillRunning = {
-    ...running,
-    headers: { 'retry-after': '0' },
-    body: { status: 'error', error: { code: 'CONFLICT', message: 'A request with this key is still running' } },
-  };
+  const stillRunning = failure(409, 'CONFLICT', {
+    message: 'A request with this Idempotency-Key is still running; repeat it later.',
+  });
 
   it.each([
     ['a lost connection', 'hang up' as const],
@@ -106,12 +104,23 @@ describe('the client', () => {
   });
 
   it('waits for a first attempt that is still running beyond maxRetries, but not beyond the time of an attempt', async () => {
-    await using node = await startFakeNode((_seen, count) => (count < 5 ? stillRunning : success({ requestId: 'r' })));
+    await using node = await startFakeNode((_seen, count) => (count < 4 ? stillRunning : success({ requestId: 'r' })));
     const call = { params: { agentId: id }, body: { task: 'x' } };
     expect(await createClient({ ...node, maxRetries: 1 }).invokeAgent(call)).toEqual({ requestId: 'r' });
     await using busy = await startFakeNode(() => stillRunning);
     const inTime = createClient({ ...busy, maxRetries: 1, timeoutMs: 300 }).invokeAgent(call);
     await expect(inTime).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('waits for a first attempt that ran out of time and still runs: the time counts from when that is told', async () => {
+    const never = new Promise<never>(() => undefined);
+    await using node = await startFakeNode((_seen, count) => {
+      if (count === 1) return never;
+      return count < 4 ? stillRunning : success({ requestId: 'r' });
+    });
+    const client = createClient({ ...node, timeoutMs: 1_500 });
+    expect(await client.invokeAgent({ params: { agentId: id }, body: { task: 'x' } })).toEqual({ requestId: 'r' });
+    expect(new Set(node.seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   });
 
   it.each([

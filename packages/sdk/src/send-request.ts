@@ -25,7 +25,7 @@ const mayPass = (error: unknown): boolean => {
 };
 
 /** The first attempt with the same Idempotency-Key is not done yet: the answer is still to come. Other conflicts stay. */
-const isStillRunning = (error: unknown): boolean =>
+export const isStillRunning = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.code === 'CONFLICT' &&
   (error.retryAfterS !== undefined || error.message.includes('still running'));
@@ -45,19 +45,21 @@ export const unlessAway = <T>(answer: Promise<T>, mayAskAgain: boolean): Promise
 
 /**
  * Attempts until one succeeds, at most `1 + maxRetries` times; an attempt that finds its forerunner still running is made again
- * for up to `timeoutMs` instead. Repeats only what may pass: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
+ * for up to `timeoutMs` from then on instead. Repeats only what may pass: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
  */
 export async function withRepeats<T>(
   options: Pick<SendOptions, 'maxRetries' | 'timeoutMs' | 'signal'>,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  const endsAtMs = performance.now() + options.timeoutMs;
+  let runningEndsAtMs = Number.POSITIVE_INFINITY;
   for (let repeats = 0, runningRepeats = 0; ; ) {
     try {
       return await attempt();
     } catch (error) {
       const isRunning = options.maxRetries > 0 && isStillRunning(error);
-      if (isRunning ? performance.now() > endsAtMs : repeats >= options.maxRetries) throw error;
+      // Counted from when that is told: the forerunner may have taken the whole time of an attempt.
+      if (isRunning) runningEndsAtMs = Math.min(runningEndsAtMs, performance.now() + options.timeoutMs);
+      if (isRunning ? performance.now() > runningEndsAtMs : repeats >= options.maxRetries) throw error;
       const delayMs = pauseMs(error, isRunning ? runningRepeats++ : repeats++);
       if (delayMs === null) throw error;
       await wait(delayMs, options.signal);

@@ -103,6 +103,7 @@ export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest)
   return { body, headers: row.answerHeaders ?? {}, hasSecret: row.hasSecret };
 }
 
+/** Clients know it by "was done, and is not done again", as they know `stillRunning` by "still running" (SDK: mayHaveHappened). */
 const answerLost = () =>
   new AppError(
     'CONFLICT',
