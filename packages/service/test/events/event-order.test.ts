@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TooManyEventsError } from '../../src/events/outbox/event-store.ts';
 import { forgetEvents } from '../../src/events/outbox/forget-events.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { listEvents } from '../../src/events/outbox/read-events.ts';
@@ -116,6 +117,19 @@ test('whoever reads events of one type misses nothing when those of other types 
   await expect(read({ type, after: first })).rejects.toMatchObject({ code: 'GONE' });
   await world.emit(happened(accountId, 'agt_4', { type }));
   await expect.poll(async () => (await read({ type, after: next })).events).toMatchObject([{ data: { id: 'agt_4' } }]);
+});
+
+test('a transaction that has no sequences left is refused, and does not take those of the next', async () => {
+  const { world, accountId, read } = await setUp();
+  const some = Array.from({ length: 4096 }, () => happened(accountId, 'agt_1'));
+  const written = world.db.transaction(async (tx) => {
+    await emit(tx, some, world.ctx.clock.now());
+    await emit(tx, [happened(accountId, 'agt_2')], world.ctx.clock.now());
+  });
+  await expect(written).rejects.toThrow(TooManyEventsError);
+  await expect(world.emit(...some, happened(accountId, 'agt_2'))).rejects.toThrow(TooManyEventsError);
+  await world.emit(happened(accountId, 'agt_3'));
+  await expect.poll(async () => (await read()).events).toMatchObject([{ data: { id: 'agt_3' } }]);
 });
 
 test('in a database that counts transactions from a lower number again, new events still come last', async () => {

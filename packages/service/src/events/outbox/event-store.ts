@@ -9,7 +9,15 @@ const PER_TRANSACTION = 4096;
 /** The first sequence that an open transaction may still write. */
 export const UNDECIDED_FROM = `(select (first_open_transaction() + xid_offset) * ${PER_TRANSACTION} from event_clock)`;
 
-/** Inserts events; those of accounts without endpoints are not delivered. Returns true when any event has a receiver. */
+/** A transaction writes more events than it has sequences: the next ones are those of another transaction. */
+export class TooManyEventsError extends Error {
+  override readonly name = 'TooManyEventsError';
+}
+
+/**
+ * Inserts events; those of accounts without endpoints are not delivered. Returns true when any event has a receiver. Throws
+ * `TooManyEventsError` when the transaction has no sequences left for all of them.
+ */
 export async function insertEvents(
   tx: Tx,
   events: readonly (NewEvent & { id: string })[],
@@ -27,8 +35,9 @@ export async function insertEvents(
      select free.first + nth - 1, id, account, type, subject, data::json, url,
             url is not null or exists (select from webhook w where w.account_id = account and w.kind = 'endpoint'
                                                                and w.status = 'enabled'), $7
-       from free, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+       from mine, free, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
          with ordinality as n(id, account, type, subject, data, url, nth)
+      where free.first + cardinality($1::text[]) <= mine.first + ${PER_TRANSACTION}
      returning needs_fan_out as "isToTell"`,
     [
       events.map((e) => e.id),
@@ -40,6 +49,8 @@ export async function insertEvents(
       now,
     ],
   );
+  if (rows.length < events.length)
+    throw new TooManyEventsError(`A transaction has sequences for ${PER_TRANSACTION} events, and writes more.`);
   return rows.some(({ isToTell }) => isToTell);
 }
 

@@ -19,26 +19,53 @@ const BATCH = 500;
 
 /** Copies changed registry tokens that claim to be nodes or agents of nodes, in the order of their changes. */
 export async function followEntries(ctx: NetworkContext): Promise<void> {
-  const { chainId } = ctx.registry;
   for (;;) {
-    const from = await readFollowed(ctx.db, chainId);
+    const from = await readFollowed(ctx.db, ctx.registry.chainId);
     const changes = await ctx.registryTokens.changedAfter(from, BATCH);
     const to = changes.at(-1)?.number;
     if (to === undefined) return;
-    await ctx.db.transaction(async (tx) => {
-      if (await writeFollowed(tx, chainId, from, to)) await applyTokenChanges(ctx, tx, changes);
-    });
-    if (changes.length < BATCH) return;
+    const followed = await ctx.db.transaction((tx) => followSome(ctx, tx, changes, { from, to }));
+    if (followed === changes.length && changes.length < BATCH) return;
   }
 }
 
-async function applyTokenChanges(ctx: NetworkContext, tx: Tx, changes: readonly TokenChange[]): Promise<void> {
+/** Applies the first of these changes, at most until a second node leaves. Returns their number; all: another process has followed them. */
+async function followSome(
+  ctx: NetworkContext,
+  tx: Tx,
+  changes: readonly TokenChange[],
+  { from, to }: { from: bigint; to: bigint },
+): Promise<number> {
   const { chainId } = ctx.registry;
-  const wanted = new Map(
-    changes.flatMap((change) => entryOf(ctx, change) ?? []).map((entry) => [entry.tokenId, entry]),
+  if (!(await writeFollowed(tx, chainId, from, to))) return changes.length;
+  const locked = await lockEntries(
+    tx,
+    chainId,
+    changes.map(({ tokenId }) => String(tokenId)),
   );
-  const tokenIds = changes.map(({ tokenId }) => String(tokenId));
-  const before = await lockEntries(tx, chainId, tokenIds);
+  const wanted = wantedOf(ctx, changes);
+  const isLeaving = (entry: Entry) => isListedNode(entry) && !isSame(entry, wanted.get(entry.tokenId));
+  const leaving = new Set(locked.filter(isLeaving).map(({ tokenId }) => tokenId));
+  // Each is told to all listeners, and a transaction has sequences for one such round.
+  const [, second] = changes.filter(({ tokenId }) => leaving.has(String(tokenId)));
+  const part = second ? changes.slice(0, changes.indexOf(second)) : changes;
+  const last = part.at(-1)?.number ?? from;
+  if (last !== to) await writeFollowed(tx, chainId, to, last);
+  await applyTokenChanges(ctx, tx, part, locked);
+  return part.length;
+}
+
+/** Applies changes to their entries, which are locked; others that are locked too stay as they are. */
+async function applyTokenChanges(
+  ctx: NetworkContext,
+  tx: Tx,
+  changes: readonly TokenChange[],
+  locked: readonly Entry[],
+): Promise<void> {
+  const { chainId } = ctx.registry;
+  const wanted = wantedOf(ctx, changes);
+  const changed = new Set(changes.map(({ tokenId }) => String(tokenId)));
+  const before = locked.filter(({ tokenId }) => changed.has(tokenId));
   const isGone = (entry: Entry) => !isSame(entry, wanted.get(entry.tokenId));
   for (const entry of before.filter(isGone)) await drop(ctx, tx, entry);
   const now = ctx.clock.now();
@@ -48,6 +75,11 @@ async function applyTokenChanges(ctx: NetworkContext, tx: Tx, changes: readonly 
   for (const { baseUrl } of before.filter((entry) => !isGone(entry) && hasOtherKey(entry)))
     await wakeAgents(tx, chainId, baseUrl, now);
 }
+
+const wantedOf = (ctx: NetworkContext, changes: readonly TokenChange[]): ReadonlyMap<string, NewEntry> =>
+  new Map(changes.flatMap((change) => entryOf(ctx, change) ?? []).map((entry) => [entry.tokenId, entry]));
+
+const isListedNode = ({ kind, state }: Entry): boolean => kind === 'node' && state === 'listed';
 
 function entryOf(ctx: NetworkContext, { token }: TokenChange): NewEntry | null {
   const claim = token && claimOf(token.uri);

@@ -71,3 +71,56 @@ it(`${COUNT} agents leave with their node and come back with it within seconds, 
   console.log({ agents: COUNT, leftMs, offlineMs, backMs });
   expect(offlineMs + backMs).toBeLessThan(60_000);
 }, 180_000);
+
+it('many nodes that leave at once are told to many listeners', async () => {
+  const { db } = node.ctx;
+  const baseUrl = `${server.origin}/at-once/`;
+  const listeners = await insertListeners(100);
+  // More events than one transaction may have.
+  const nodes = Array.from({ length: 45 }, (_, nth) => ({ token: 2_000_000 + nth, url: baseUrl + nth }));
+  const given = [JSON.stringify(nodes), node.ctx.registry.chainId];
+  const of = 'from json_to_recordset($1::json) as r(token numeric, url text)';
+  await db.transaction(async (tx) => {
+    await tx.query(
+      '',
+      `insert into network_node (id, chain_id, token_id, base_url, label, version, wallet, account_id, status, next_check_at, joined_at, last_seen_at)
+       select 'nod_' || r.token, $2, r.token, r.url, 'hostile', '1', '0x' || lpad(r.token::text, 40, '0'), $3, 'online',
+              now() + interval '1 day', now(), now() ${of}`,
+      [...given, listeners[0]],
+    );
+    await tx.query(
+      '',
+      `insert into network_entry (chain_id, token_id, kind, base_url, owner, registered_by, uri_block, uri_index, uri_by, state)
+       select $2, r.token, 'node', r.url, '0x', '0x', 1, 0, '0x', 'listed' ${of}`,
+      given,
+    );
+    await tx.query('', `insert into registry_change (chain_id, token_id) select $2, r.token ${of}`, given);
+  });
+  const countOf = async (sql: string, params: unknown[]) =>
+    Number((await db.query<{ n: bigint }>('', sql, params))[0]?.n);
+  const listed = "select count(*) as n from network_node where base_url like $1 || '%' and is_listed";
+  await untilSo('all have left', async () => (await countOf(listed, [baseUrl])) === 0, 60_000);
+  const told = "select count(*) as n from event where type = 'network.node_left' and account_id = any($1)";
+  expect(await countOf(told, [listeners])).toBe(nodes.length * listeners.length);
+}, 120_000);
+
+/** Accounts with an endpoint that names the event; it is paused, so nothing is sent. */
+async function insertListeners(count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, nth) => `acc_listener${nth}`);
+  await node.ctx.db.transaction(async (tx) => {
+    await tx.query(
+      '',
+      `insert into account (id, address, plan, created_at)
+       select id, '0x' || lpad(nth::text, 40, '0'), 'free', now() from unnest($1::text[]) with ordinality as n(id, nth)`,
+      [ids],
+    );
+    await tx.query(
+      '',
+      `insert into webhook (id, account_id, kind, url, description, event_types, status, secret_sealed, paused_until, created_at)
+       select 'whk_' || id, id, 'endpoint', 'http://127.0.0.1:1/', '', array['network.node_left'], 'enabled', '', now() + interval '1 day', now()
+         from unnest($1::text[]) as id`,
+      [ids],
+    );
+  });
+  return ids;
+}
