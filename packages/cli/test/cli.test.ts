@@ -96,6 +96,11 @@ describe('signing in', () => {
     expect([signed.code, signed.stderr]).toEqual([0, '']);
     const { account } = JSON.parse((await agentnet(['whoami', '--profile', 'signed', '--json'])).stdout);
     expect(account.address.toLowerCase()).toBe(node.local.wallets[1]?.address.toLowerCase());
+    // Also when the key of the profile has ended: signing in is how to get another.
+    const renewed = await agentnet(['login', '--wallet', '--profile', 'signed', '--url', node.local.baseUrl], {
+      env: { AGENTNET_WALLET_KEY: wallet, AGENTNET_API_KEY: `${node.local.apiKey.slice(0, -4)}gone` },
+    });
+    expect([renewed.code, renewed.stderr]).toEqual([0, '']);
     expect((await agentnet(['profiles', 'use', 'default'])).code).toBe(0);
     expect((await json('profiles', 'list')).map(({ name }: { name: string }) => name)).toEqual([
       'default',

@@ -90,12 +90,14 @@ async function readLocal(dataDir: string): Promise<SignedIn> {
 }
 
 async function byWallet(
-  { client, url, walletKey }: Session,
+  { url, walletKey }: Session,
   given = walletKey,
   more: readonly string[] = [],
 ): Promise<SignedIn> {
   if (given === null) throw new CommandError('Set AGENTNET_WALLET_KEY to the private key of the wallet.');
   const account = privateKeyToAccount(given);
+  // Without the key of the profile: a node refuses one that has ended, also here.
+  const client = createClient({ baseUrl: url });
   const scopes = [...new Set([...defaultScopes, ...more])] as (typeof ownScopes)[number][];
   const grant = more.length === 0 ? {} : { scopes };
   const { challengeId, message } = await client.requestSignIn({ body: { address: account.address, ...grant } });
