@@ -1,5 +1,5 @@
 import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
-import { takeTransfer } from '../../chain/transfer-point-store.ts';
+import { takeTransfer, transferPoints } from '../../chain/transfer-point-store.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
@@ -39,7 +39,8 @@ const SOURCES_AT_ONCE = 5000;
 /**
  * Finds out where payouts without a payment came from. In this order: a request of the books comes to it (its refund, its bill): it is left
  * to the request, and a request that was refunded ends. The nonce names the account of a withdrawal: it is charged. The wallet that was paid
- * had paid this node as much, in payments that nobody showed: they are credited, and the payout is charged to them. The rest is an operator's.
+ * had paid this node as much, in payments that nobody showed: they are credited, and the payout is charged to them. The rest is an operator's,
+ * once the incoming transfers are read up to the block of the payout.
  */
 export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const { db, chain, clock } = ctx;
@@ -49,8 +50,14 @@ export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const found = open.filter(({ state }) => state === 'found');
   const requests = await ctx.requestPayouts.find(found.map(({ nonce }) => nonce));
   const sources = await findSources(ctx, found);
+  const [incoming] = found.length > 0 ? await transferPoints.list(db, chain.chainId) : [];
+  const readBlock = incoming?.block ?? -1n;
   for (const payout of found)
-    await explain(ctx, payout, { request: requests.get(payout.nonce), source: sources.get(payout.nonce) });
+    await explain(ctx, payout, {
+      request: requests.get(payout.nonce),
+      source: sources.get(payout.nonce),
+      isIncomingRead: payout.blockNumber <= readBlock,
+    });
   for (const { id } of open.filter(({ state }) => state === 'due'))
     await db.transaction((tx) => collect(tx, id, clock.now()));
   const refunded = await listFoundPayouts(db, ['expected']);
@@ -83,7 +90,11 @@ async function findSources(ctx: ExplainContext, payouts: readonly FoundPayout[])
 async function explain(
   ctx: ExplainContext,
   { id }: FoundPayout,
-  { request, source }: { request: RequestPayout | undefined; source: string | undefined },
+  {
+    request,
+    source,
+    isIncomingRead,
+  }: { request: RequestPayout | undefined; source: string | undefined; isIncomingRead: boolean },
 ): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();
@@ -91,7 +102,7 @@ async function explain(
     if (!payout) return;
     if (request) await writeFoundPayout(tx, { ...payout, ...request, state: 'expected' }, now);
     else if (source) await charge(tx, payout, source, now);
-    else {
+    else if (isIncomingRead) {
       const paidIn = payout.isPlain ? null : await creditPaidIn(ctx, tx, payout);
       if (paidIn) await charge(tx, payout, paidIn, now);
       else await writeFoundPayout(tx, { ...payout, state: 'undecided' }, now);

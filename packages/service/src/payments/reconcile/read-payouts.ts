@@ -4,10 +4,11 @@ import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-trans
 import { pointStore } from '../../chain/point-store.ts';
 import { requireChain } from '../../chain/require-chain.ts';
 import { transferPoints } from '../../chain/transfer-point-store.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { HasChannelRecovery } from '../onchain/channel-claims.ts';
-import { insertCatchUp, readStanding, type Standing } from '../payouts/catch-up-store.ts';
+import { insertCatchUp, readStanding } from '../payouts/catch-up-store.ts';
 import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
 import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
 import { type HasTransferDepth, readTransfers } from './read-transfers.ts';
@@ -26,16 +27,17 @@ export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & Ha
  * Reads the transfers to and from the node's wallet since the last run. What left the wallet is in the books before it is sent, so a
  * transfer that no payment explains was made by somebody else with the wallet's key, or by this node, in commits that the database has
  * lost. It is recorded, and charged to the account that it came from where that is certain. When the database is another one than before (a
- * restore, a failover), withdrawals wait until this has read up to the head. If the process dies, a block is read again.
+ * restore, a failover), withdrawals wait until this has read what left the wallet up to the head. If the process dies, a block is read
+ * again. False: not all could be read.
  */
 export async function readWallet(ctx: PayoutContext): Promise<boolean> {
   const standing = await readStanding(ctx.db, ctx.chain.chainId);
   const from = await beginPoint(ctx);
   const hasRead = await readTransfers(ctx);
-  const to = await readPayouts(ctx, standing);
+  const to = await readPayouts(ctx, { isRestored: !standing.isCaughtUp && from !== null });
   await explainPayouts(ctx);
   const isComplete = hasRead && to !== null;
-  if (standing.isCaughtUp || standing.database === null || to === null) return isComplete;
+  if (standing.isCaughtUp || standing.database === null || !isComplete) return isComplete;
   if (from !== null && !(await ctx.recoverChannels(from.block))) return false;
   const { database } = standing;
   const catchUp = {
@@ -65,24 +67,29 @@ async function beginPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
   return incoming;
 }
 
-/** Reads up to where the incoming transfers were read, and returns that block; null when there is more to read. */
-async function readPayouts(ctx: PayoutContext, standing: Standing): Promise<bigint | null> {
+/**
+ * Reads up to where the incoming transfers were read, or, after a restore, up to the head: a payout of the last seconds is lost as others are.
+ * Returns that block; null when there is more to read.
+ */
+async function readPayouts(ctx: PayoutContext, { isRestored }: { isRestored: boolean }): Promise<bigint | null> {
   const { chainId } = ctx.chain;
-  const [last] = await transferPoints.list(ctx.db, chainId);
-  if (!last) return null;
-  let point: BeginPoint | null = (await standingPoint(ctx)) ?? (await startAt(ctx, last));
+  const [incoming] = await transferPoints.list(ctx.db, chainId);
+  if (!incoming) return null;
+  const head = isRestored ? await ctx.incomingTransfers.headBlock() : 0n;
+  const last = head > incoming.block ? head : incoming.block;
+  let point: BeginPoint | null = (await standingPoint(ctx)) ?? (await startAt(ctx, incoming));
   let most = MAX_BLOCKS;
-  while (point !== null && point.block < last.block) {
+  while (point !== null && point.block < last) {
     const from: BeginPoint = point;
-    const to = from.block + most < last.block ? from.block + most : last.block;
-    point = await readUpTo(ctx, { from, to, isRestored: !standing.isCaughtUp }).catch((error) => {
+    const to = from.block + most < last ? from.block + most : last;
+    point = await readUpTo(ctx, { from, to, isRestored }).catch((error) => {
       // Some RPC nodes limit the size of a log query.
       if (most === 1n) throw error;
       most = most / 4n || 1n;
       return from;
     });
   }
-  return point === null ? null : last.block;
+  return point === null ? null : last;
 }
 
 async function startAt(ctx: PayoutContext, point: ChainPoint): Promise<ChainPoint | null> {
@@ -138,16 +145,33 @@ const named =
     nonce: nonce ?? transferNonce(chainId, transfer.transactionHash, ordinal),
   });
 
-const CAUGHT_UP_IN_RUNS = 20;
+const MAX_RUNS_WITHOUT_NEWS = 20;
+const PAUSE_MS = 500;
 
 /**
  * At the start of a node: a database that was not held against the chain before is, before anything is called, paid or refunded from it.
- * Throws while the chain can't be read. A database that had caught up before is read on in the background.
+ * Waits while another process reads on. Throws while the chain can't be read. A database that had caught up before is read on in the
+ * background.
  */
 export async function catchUp(ctx: PayoutContext): Promise<void> {
-  for (let run = 1; run <= CAUGHT_UP_IN_RUNS; run++) {
-    if ((await readStanding(ctx.db, ctx.chain.chainId)).isCaughtUp) return;
+  const { chainId } = ctx.chain;
+  const isCaughtUp = async () => (await readStanding(ctx.db, chainId)).isCaughtUp;
+  const newestPoints = async () => {
+    const points = await Promise.all([transferPoints.list(ctx.db, chainId), payoutPoints.list(ctx.db, chainId)]);
+    return points.map(([newest]) => newest?.hash).join();
+  };
+  let before = '';
+  let runsWithoutNews = 0;
+  const read = async () => {
+    if (await isCaughtUp()) return true;
     await readWallet(ctx);
-  }
-  throw new Error('the books of this database could not be held against the chain: it changed with each read');
+    if (await isCaughtUp()) return true;
+    const now = await newestPoints();
+    runsWithoutNews = now === before ? runsWithoutNews + 1 : 1;
+    before = now;
+    if (runsWithoutNews === MAX_RUNS_WITHOUT_NEWS)
+      throw new Error('the books of this database could not be held against the chain: it changed with each read');
+    return null;
+  };
+  await until(read, { timeoutMs: Number.POSITIVE_INFINITY, firstMs: PAUSE_MS, mostMs: PAUSE_MS });
 }

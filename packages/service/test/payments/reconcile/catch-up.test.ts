@@ -1,0 +1,92 @@
+import { generatePrivateKey } from 'viem/accounts';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createWalletReads } from '../../../src/chain/outgoing-transfer-client.ts';
+import { createSecrets } from '../../../src/lib/secrets.ts';
+import { readStanding, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
+import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
+import { catchUp, type PayoutContext, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
+import { askDatabase } from '../../support/books.ts';
+import { submitSigned } from '../../support/chain-actions.ts';
+import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+let ctx: PayoutContext;
+beforeAll(async () => {
+  engine = await startEngine();
+  const { token, wallet } = engine.ctx.chain;
+  ctx = {
+    ...engine.ctx,
+    ...createWalletReads({ rpcUrl: engine.proxy.url, token, wallet }),
+    secrets: createSecrets('a secret of no node that has money'),
+    requestPayouts: { find: async () => new Map(), end: async () => undefined },
+    recoverChannels: async () => true,
+    transferDepthBlocks: 12,
+  };
+  await engine.mine(20);
+});
+afterAll(() => engine.stop());
+
+/** From here on the database is one that was never held against the chain, whose points are a few blocks old. */
+beforeEach(async () => {
+  await readWallet(ctx);
+  await askDatabase(engine.databaseUrl, "update chain_catch_up set database = database || ' of before'");
+  await engine.mine(20);
+});
+
+const isCaughtUp = async () => (await readStanding(ctx.db, ctx.chain.chainId)).isCaughtUp;
+const whyWait = () => whyWithdrawalsWait(ctx.db, { chainId: ctx.chain.chainId, source: 'nobody' });
+const payoutsTo = async ({ address }: Payer) =>
+  (await listFoundPayouts(ctx.db, null)).filter(({ to }) => to === address).map(({ state }) => state);
+
+/** A process whose RPC node does not know the newest block, as long as `isBehind` says so. */
+const withNodeBehind = (isBehind: () => boolean): PayoutContext => ({
+  ...ctx,
+  incomingTransfers: {
+    ...ctx.incomingTransfers,
+    hashAt: async (block) => {
+      const last = (await ctx.incomingTransfers.headBlock()) - BigInt(ctx.transferDepthBlocks - 1);
+      return block >= last && isBehind() ? null : ctx.incomingTransfers.hashAt(block);
+    },
+  },
+});
+
+/** The node's wallet pays by an authorization that the database does not have. */
+async function payOut(to: Payer): Promise<void> {
+  const authorization = {
+    ...{ from: ctx.wallet.address, to: to.address, valueMicro: 1_000_000n, nonce: generatePrivateKey() },
+    ...{ validAfterS: 0n, validBeforeS: (await ctx.usdc.headTimeS()) + 300n },
+  };
+  const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
+  await submitSigned(engine.chain.rpcUrl, engine, { authorization, signature });
+}
+
+it('a database does not count as caught up while transfers up to the newest block were not read', async () => {
+  let asked = 0;
+  expect(await readWallet(withNodeBehind(() => asked++ === 0))).toBe(false);
+  expect(asked).toBeGreaterThan(0);
+  expect(await isCaughtUp()).toBe(false);
+  expect(await whyWait()).toBe('reading');
+  await readWallet(ctx);
+  expect(await isCaughtUp()).toBe(true);
+});
+
+it('a node that starts waits for the process that reads the chain before it, and does not give up', async () => {
+  const readMs = performance.now() + 1500;
+  await catchUp(withNodeBehind(() => performance.now() < readMs));
+  expect(await isCaughtUp()).toBe(true);
+  expect(performance.now()).toBeGreaterThan(readMs);
+});
+
+it('what was paid in the newest blocks is found before withdrawals go on, and charged once its payment is deep enough', async () => {
+  const payer = await engine.newPayer();
+  const payment = await engine.claim(payer);
+  await askDatabase(engine.databaseUrl, `delete from chain_payment where id = '${payment.id}'`);
+  await submitSigned(engine.chain.rpcUrl, engine, payment);
+  await payOut(payer);
+  await readWallet(ctx);
+  expect(await isCaughtUp()).toBe(true);
+  expect([await payoutsTo(payer), await whyWait()]).toEqual([['found'], 'undecided']);
+  await engine.mine(12);
+  await readWallet(ctx);
+  expect([await payoutsTo(payer), await whyWait()]).toEqual([['booked'], null]);
+});
