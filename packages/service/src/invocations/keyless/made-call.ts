@@ -10,6 +10,8 @@ import type { Invoked } from '../start/invoke-agent.ts';
 /** By what a caller without an API key can show that it made a call. */
 export interface ShownProof {
   readonly shown: Shown | null;
+  /** True when the node itself put the offer around the payment: it shows nothing then. */
+  readonly isOfferLent?: boolean | undefined;
   readonly resultToken: string | null;
   /** The wallet that has signed in with this call (`sign-in-with-x`); lower case. */
   readonly signedIn: string | null;
@@ -23,14 +25,14 @@ export interface ShownProof {
  */
 export async function hasMadeCall(
   ctx: AuthorizeContext & HasChannels,
-  { shown, resultToken, signedIn }: ShownProof,
+  { shown, isOfferLent, resultToken, signedIn }: ShownProof,
   { invocation, payment, due }: Pick<Invoked, 'invocation' | 'payment'> & { readonly due: Due },
 ): Promise<boolean> {
   if (resultToken !== null && isResultToken(ctx, invocation.id, resultToken)) return true;
   if (!shown) return false;
   // The request is this wallet's: its fingerprint has the wallet.
   if (signedIn === payingWallet(shown)) return true;
-  if (echoesOffer(ctx, shown, due, invocation.id)) return true;
+  if (!isOfferLent && echoesOffer(ctx, shown, due, invocation.id)) return true;
   if (isVoucher(shown)) return isPrivateVoucher(ctx, shown);
   return payment !== null && isAnotherPayment(ctx, shown, payment);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forgetUnpaid } from '../../../src/invocations/unpaid/keep-unpaid.ts';
 import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, deposit } from '../../support/treasury.ts';
 import { paymentOf, payV1 } from '../../support/x402-payer.ts';
@@ -23,6 +23,19 @@ afterAll(async () => {
 });
 
 const { rpc, waiting } = rawClient(() => ({ h, agent: echo }));
+
+const firstExtension = { ...v1, 'x-a2a-extensions': 'https://github.com/google-a2a/a2a-x402/v0.1' };
+/** The payment of x402 version 1 for terms that came without a header. */
+async function paymentV1(wallet: TestWallet, required: unknown): Promise<Any> {
+  const header = (await payV1(h, wallet, { body: required, headers: new Headers() }))['x-payment'] ?? '';
+  return JSON.parse(Buffer.from(header, 'base64').toString());
+}
+/** What a task tells to those only who made it. */
+const toldBy = ({ artifacts, metadata }: Any) => ({
+  artifacts,
+  token: metadata['urn:agent-network:invoke'].resultToken,
+});
+const nothing = { artifacts: undefined, token: undefined };
 
 describe('payment on the task', () => {
   it('shown twice at once pays once, and one that names other terms is not collected', async () => {
@@ -80,12 +93,11 @@ describe('payment on the task', () => {
 
   it('with the terms and a payment of x402 version 1, for clients of the first extension', async () => {
     const wallet = await h.newWallet(1_000_000n);
-    const headers = { ...v1, 'x-a2a-extensions': 'https://github.com/google-a2a/a2a-x402/v0.1' };
+    const headers = firstExtension;
     const task = await waiting({ headers });
     const required = termsOf(task);
     expect(required).toMatchObject({ x402Version: 1, accepts: [{ maxAmountRequired: '50000' }] });
-    const header = (await payV1(h, wallet, { body: required, headers: new Headers() }))['x-payment'] ?? '';
-    const payload = JSON.parse(Buffer.from(header, 'base64').toString());
+    const payload = await paymentV1(wallet, required);
     const wrong = (await rpc(paying(task.id, { ...payload, network: 'base' }), { headers })).result.task;
     expect(wrong.status.message.metadata).toMatchObject({
       [STATUS]: 'payment-failed',
@@ -93,6 +105,47 @@ describe('payment on the task', () => {
     });
     const paid = (await rpc(paying(task.id, payload), { headers })).result.task;
     expect(paid).toMatchObject({ id: task.id, status: { state: 'TASK_STATE_COMPLETED' } });
+  });
+
+  it('of version 1 without a key that is shown again, as everybody can who reads the chain, has neither result nor token', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const task = await waiting({ headers: firstExtension });
+    const payload = await paymentV1(wallet, termsOf(task));
+    const paid = (await rpc(paying(task.id, payload), { headers: firstExtension })).result.task;
+    expect(toldBy(paid)).toEqual({ artifacts: [expect.anything()], token: expect.any(String) });
+    const again = (await rpc(paying(task.id, payload))).result.task;
+    expect([again.id, toldBy(again)]).toEqual([task.id, nothing]);
+    const body = { ...paying(task.id, payload), method: 'SendStreamingMessage' };
+    const streamed = String((await h.request('POST', `/a2a/${echo.id}`, { headers: v1, body })).body);
+    expect(streamed).toContain(task.id);
+    expect(streamed).not.toMatch(/artifact|resultToken/);
+    // Another good payment is the wallet's alone, until it is collected.
+    const fresh = (await rpc(paying(task.id, await paymentV1(wallet, termsOf(task))))).result.task;
+    expect(toldBy(fresh)).toEqual(toldBy(paid));
+    expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+  });
+
+  it('of version 1 without a key that is shown again while it is accepted has neither result nor token', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const task = await waiting({ headers: firstExtension });
+    const payload = await paymentV1(wallet, termsOf(task));
+    const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { accept } = h.ctx.acceptor;
+    const held = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
+      checked.resolve();
+      await goesOn.promise;
+      return accept(item);
+    });
+    const turns = vi.spyOn(h.ctx.paymentTurns, 'run');
+    const first = rpc(paying(task.id, payload));
+    await checked.promise;
+    const second = rpc(paying(task.id, payload));
+    await vi.waitFor(() => expect(turns).toHaveBeenCalledTimes(2), { timeout: 20_000 });
+    goesOn.resolve();
+    const [paid, again] = [(await first).result.task, (await second).result.task];
+    for (const spy of [held, turns]) spy.mockRestore();
+    expect(toldBy(paid).token).toEqual(expect.any(String));
+    expect([again.id, toldBy(again)]).toEqual([task.id, nothing]);
   });
 
   it('in the message itself is a purchase at once', async () => {

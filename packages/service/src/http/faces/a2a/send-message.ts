@@ -15,7 +15,7 @@ import { addToBought, pushOfMessage } from './push-configs.ts';
 import { followTask, once } from './streams.ts';
 import { findTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
-import { awaitPayment, type PayableCall, paymentFor, unpaidTask } from './unpaid-tasks.ts';
+import { awaitPayment, type PayableCall, paymentFor, type TaskPayment, unpaidTask } from './unpaid-tasks.ts';
 
 /** Longer than the deadline of any request that somebody waits for. */
 const MAX_WAIT_MS = 15 * 60_000;
@@ -81,7 +81,7 @@ async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, w
   if (step.kind === 'rejected') throw invalidParam('message.taskId', 'is missing: it names the task that is not paid');
   const asked = readMessage(params);
   const messageKey = keyOf(call.agentId, message.messageId);
-  const payment = step.kind === 'submitted' ? step.payload : undefined;
+  const payment = step.kind === 'submitted' ? { payment: step.payload, isOfferLent: false } : null;
   return buy(ctx, call, { ...asked, messageKey, waiting: null }, { ...way, payment, params });
 }
 
@@ -109,7 +109,7 @@ async function goOn(
   if (step.kind === 'rejected') {
     return { started: null, task: unpaidTask(ctx, { ...waiting, ended: 'rejected' }, shapeOf(call, params)) };
   }
-  const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : undefined;
+  const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : null;
   const { body, quoteId, messageKey } = waiting;
   const asked = { body: body as PayableCall['body'], quoteId: quoteId ?? undefined, messageKey, waiting };
   return buy(ctx, call, asked, { ...way, payment, params });
@@ -119,7 +119,7 @@ async function buy(
   ctx: HttpContext,
   call: A2aCall,
   asked: PayableCall,
-  { payment, params, ...way }: Way & { readonly payment: unknown; readonly params: SendMessage },
+  { payment, params, ...way }: Way & { readonly payment: TaskPayment | null; readonly params: SendMessage },
 ): Promise<Begun> {
   const { face, agentId } = call;
   const { body, quoteId, messageKey } = asked;
@@ -128,10 +128,10 @@ async function buy(
   const resourceUrl = ctx.baseUrl + resource;
   try {
     const started = await startPurchase(ctx, face, {
-      ...{ agentId, body, quoteId, payment, idempotencyKey: messageKey, waitingId: asked.waiting?.id },
+      ...{ agentId, body, quoteId, ...payment, idempotencyKey: messageKey, waitingId: asked.waiting?.id },
       ...way,
     });
-    const { first, settlement } = started;
+    const { first, settlement, isWithheld } = started;
     const contextId = contextOf({
       requestId: first.data.requestId,
       metadata: body.metadata as Record<string, unknown>,
@@ -141,7 +141,7 @@ async function buy(
     const { historyLength } = shape;
     return {
       started,
-      shape: { contextId, messageId, text: body.task, settlement, network, historyLength },
+      shape: { contextId, messageId, text: body.task, settlement, network, historyLength, withArtifacts: !isWithheld },
       settledBy: () => settlementAtEnd(ctx, face, started, resourceUrl),
     };
   } catch (error) {

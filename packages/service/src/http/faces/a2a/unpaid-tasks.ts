@@ -87,20 +87,28 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const PAYLOAD = 'message.metadata["x402.payment.payload"]';
 
+/** A payment as it is handed on. */
+export interface TaskPayment {
+  readonly payment: unknown;
+  /** True when the offer around it is the one that the node kept. */
+  readonly isOfferLent: boolean;
+}
+
 /**
  * The payment that a message shows for a task, bound to the terms of this task. A payload of version 1 has no place to name them: the task
- * does. Throws INVALID_PARAMS when it names those of another one.
+ * does, and that tells nothing of who sends it. Throws INVALID_PARAMS when it names those of another one.
  */
-export function paymentFor({ id, offer }: UnpaidTask, payload: unknown): unknown {
+export function paymentFor({ id, offer }: UnpaidTask, payload: unknown): TaskPayment {
   const shown = fieldsOf(payload);
   const { v1, v2 } = offer as Terms;
   const [accepted] = v2.accepts;
   if (shown.x402Version === 1) {
     const isSameNetwork = shown.network === v1.accepts[0]?.network;
     const network = isSameNetwork ? accepted?.network : shown.network;
-    return { x402Version: 2, accepted: { ...accepted, scheme: shown.scheme, network }, payload: shown.payload };
+    const bound = { ...accepted, scheme: shown.scheme, network };
+    return { payment: { x402Version: 2, accepted: bound, payload: shown.payload }, isOfferLent: true };
   }
   const { memo } = fieldsOf(fieldsOf(shown.accepted).extra);
   if (memo !== id) throw invalidParam(PAYLOAD, 'must echo the terms of this task in `accepted`, with their `extra`');
-  return payload;
+  return { payment: payload, isOfferLent: false };
 }

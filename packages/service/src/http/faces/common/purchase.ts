@@ -32,6 +32,8 @@ export interface Purchase {
   readonly quoteId?: string | undefined;
   /** The x402 payment that came with the message, decoded but not validated; undefined: none. */
   readonly payment?: unknown;
+  /** True when the face put the offer around the payment, which then does not show who made the call. */
+  readonly isOfferLent?: boolean | undefined;
   /** As the header `Idempotency-Key`, and the same purchase as one that came with it. */
   readonly idempotencyKey?: string | undefined;
   /** True when the caller waits for the result. */
@@ -167,7 +169,7 @@ const invokeWithKey = (
 async function invokeWithoutKey(
   ctx: HttpContext,
   call: HandlerCall<Api['invokeKeyless']>,
-  { isAwaited, isStreamed, face, waitingId }: FacePurchase,
+  { isAwaited, isStreamed, isOfferLent, face, waitingId }: FacePurchase,
 ): Promise<Made> {
   const invoked = await invokeKeyless(ctx, {
     agentId: call.params.agentId,
@@ -175,6 +177,7 @@ async function invokeWithoutKey(
     face,
     waitingId,
     shown: shownPayment(ctx, call.headers),
+    isOfferLent,
     isAwaited,
     isStreamed,
     client: call.client.address,
