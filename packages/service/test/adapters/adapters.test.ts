@@ -111,6 +111,8 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     site.mode = { kind: cancels ?? 'pends' };
     const { requestId } = await invoke({});
     await untilWork();
+    // Before the node has the id of the work, it has nothing that it could cancel.
+    if (resumes) await untilNoted(requestId);
     const cancelled = await h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
     expect(cancelled.body.data).toMatchObject({ cancelled: true, refund: '0.05' });
     const heard = await until(async () => (site.isCancelled() ? true : null), {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
-import { contradictions, walletByBooks } from '../support/books.ts';
+import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import type { Harness } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
 import { type Client, newClient, untilUsdc } from '../support/treasury.ts';
@@ -60,14 +60,11 @@ describe('an agent of A2A 0.3', () => {
 
   it('hears of a cancellation', async () => {
     site.mode = { kind: 'pends' };
-    site.work.length = 0;
     const { data } = (await call(agent, {})).body;
-    const began = await until(async () => (site.work.length > 0 ? true : null), {
-      timeoutMs: 8000,
-      firstMs: 2,
-      mostMs: 20,
-    });
-    expect(began).toBe(true);
+    // Before the node has the id of the task, it has nothing that it could cancel.
+    const noted = 'select from upstream_call where request_id = $1 and handle is not null';
+    const isNoted = async () => ((await askDatabase(h.databaseUrl, noted, [data.requestId])).length > 0 ? true : null);
+    expect(await until(isNoted, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
     const cancelled = await h.request('POST', `/invoke/${data.requestId}/cancel`, { key: client.key });
     expect(cancelled.body.data).toMatchObject({ cancelled: true, refund: '0.05' });
     const heard = await until(async () => (site.isCancelled() ? true : null), {
@@ -97,6 +94,25 @@ describe.each<[string, () => Promise<TestUpstream>, Omit<Mode & { kind: 'bills' 
     const record: RequestRecord = (await call(agent)).body.data;
     expect(record).toMatchObject({ status: 'completed', cost: '0.03', refund: '0.02' });
     expect(JSON.stringify(record.result)).toContain('Hello!');
+    expect(await untilUsdc(h, terms.payTo, 30_000n)).toBe(30_000n);
+    await site.stop();
+  });
+});
+
+describe.each<[string, () => Promise<TestUpstream>]>([
+  ['A2A 1.0', startA2aUpstream],
+  ['MCP', () => startMcpUpstream()],
+])('an agent of %s that demands its payment in the middle of a stream', (_name, start) => {
+  it('is paid, and the stream goes on behind what was told before', async () => {
+    const site = await start();
+    const agent = await listUpstream(h, site);
+    const terms = createTerms(h, 30_000n);
+    site.mode = { kind: 'bills', terms, isBegun: true };
+    const { body } = await call(agent, { accept: 'text/event-stream' }, { stream: true });
+    expect(String(body).match(/begun|paid|event: invocation\.(completed|failed)/g)).toEqual([
+      ...['begun', 'paid', 'event: invocation.completed'],
+    ]);
+    expect(body).toContain('"cost":"0.03"');
     expect(await untilUsdc(h, terms.payTo, 30_000n)).toBe(30_000n);
     await site.stop();
   });

@@ -441,4 +441,30 @@ describe('an agent that was shown a payment', () => {
     expect(till.shown.length).toBe(2);
     expect(new Set(till.shown).size).toBe(1);
   });
+
+  it('breaks its stream off: it is asked again with the same payment, and no chunk is lost or told twice', async () => {
+    const [first, second] = ['event: chunk\ndata: {"n":1}\n\n', 'event: chunk\ndata: {"n":2}\n\n'];
+    const isStored = async (requestId: string) => {
+      const rows = await askDatabase(h.databaseUrl, 'select from invocation_chunk where invocation_id = $1', [
+        requestId,
+      ]);
+      return rows.length > 0 ? true : null;
+    };
+    const work: Behaviour = async ({ body }, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(first);
+      if (till.shown.length > 1) return void response.end(`${second}event: result\ndata: {"result":"whole"}\n\n`);
+      await until(() => isStored(body.request_id), { timeoutMs: 8000, firstMs: 5, mostMs: 50 });
+      response.destroy();
+    };
+    agent.behave(till.bill({ work }));
+    const call = { key: client.key, body: { task: 'hello', stream: true }, headers: { accept: 'text/event-stream' } };
+    const { body: text } = await h.request('POST', `/invoke/${agent.id}`, call);
+    expect(String(text).match(/"n":\d|event: invocation\.(completed|failed)/g)).toEqual([
+      ...['"n":1', '"n":2', 'event: invocation.completed'],
+    ]);
+    expect(text).toContain('"cost":"0.03"');
+    expect(till.shown.length).toBe(2);
+    expect(new Set(till.shown).size).toBe(1);
+  });
 });

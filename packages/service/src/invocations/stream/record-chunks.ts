@@ -65,14 +65,15 @@ export function createChunkWriter(ctx: HasDb & HasStoragePace): ChunkWriter {
 }
 
 /**
- * Stores the chunks of one attempt. An agent that is called again after a process died repeats its chunks: equal ones are skipped, so that
- * no reader gets one twice.
+ * Stores the chunks of one attempt. An agent that is called again, after a process died or its connection broke, repeats its chunks: equal
+ * ones are skipped, so that no reader gets one twice. `isRepetition`: the request was sent before.
  */
 export async function createChunkRecorder(
   ctx: HasDb & HasClock & HasChangeHub & HasChunkWriter,
   { invocation, signal }: { readonly invocation: Invocation; readonly signal: AbortSignal },
+  isRepetition = invocation.attempt > 1,
 ): Promise<ChunkRecorder> {
-  const earlier = invocation.attempt === 1 ? [] : await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS);
+  const earlier = isRepetition ? await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS) : [];
   let position = earlier.length;
   let repeated = 0;
   const isRepeated = ({ type, data }: Said) => {

@@ -72,6 +72,7 @@ function executor(site: { current: TestUpstream | null }): AgentExecutor {
     });
     const said = task?.history?.[0] ?? userMessage;
     const payment = userMessage.metadata?.['x402.payment.payload'];
+    if (mode.kind === 'bills' && mode.isBegun) say(WORKING, message(payment ? 'paid' : 'begun'));
     if (mode.kind === 'fails') say(FAILED, message('no'));
     else if (mode.kind === 'needs input') say(INPUT_REQUIRED, message('which one?'));
     else if (mode.kind === 'bills' && !payment)

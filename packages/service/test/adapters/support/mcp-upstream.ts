@@ -36,22 +36,23 @@ function toolServer(site: () => TestUpstream): Server {
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const { mode } = site();
     const text = (said: string) => [{ type: 'text' as const, text: said }];
+    const progressToken = mcpReq._meta?.progressToken;
+    const tell = async (progress: number, message: string) => {
+      if (progressToken === undefined) return;
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } });
+    };
     if (mode.kind === 'fails') return { isError: true, content: text('no') };
     if (mode.kind === 'bills') {
       const payment = (mcpReq._meta as Record<string, unknown> | undefined)?.['x402/payment'];
       const { required } = mode.terms;
+      if (mode.isBegun) await tell(0, payment ? 'paid' : 'begun');
       if (!payment && mode.as === 'error')
         throw Object.assign(new Error('Payment required'), { code: 402, data: required });
       const structuredContent = mode.as === 'text' ? {} : { structuredContent: required };
       if (!payment) return { isError: true, ...structuredContent, content: text(JSON.stringify(required)) };
       await mode.terms.take(payment as Record<string, unknown>);
     }
-    const progressToken = mcpReq._meta?.progressToken;
-    if (progressToken !== undefined)
-      await mcpReq.notify({
-        method: 'notifications/progress',
-        params: { progressToken, progress: 1, message: 'half way' },
-      });
+    await tell(1, 'half way');
     return { content: text(`${params.name}: ${params.arguments?.task}!`) };
   });
   return server;

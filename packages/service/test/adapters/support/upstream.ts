@@ -26,7 +26,13 @@ export type Mode =
   /** Answers the same to everything that asks for work. */
   | { readonly kind: 'says'; readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
   /** Demands a payment, in the way of its protocol, before it works. */
-  | { readonly kind: 'bills'; readonly terms: PaidTerms; readonly as?: 'data' | 'text' | 'error' };
+  | {
+      readonly kind: 'bills';
+      readonly terms: PaidTerms;
+      readonly as?: 'data' | 'text' | 'error';
+      /** Tells of progress before the demand. */
+      readonly isBegun?: boolean;
+    };
 
 export interface PaidTerms {
   /** A PaymentRequired of x402. */

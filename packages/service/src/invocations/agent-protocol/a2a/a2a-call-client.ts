@@ -1,9 +1,10 @@
 import { type A2aAgent, readA2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { invariant } from '../../../lib/invariant.ts';
 import { scalarText } from '../../../lib/json/json-text.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Outcome } from '../../invocation.ts';
-import { createChunkRecorder } from '../../stream/record-chunks.ts';
+import { type ChunkRecorder, createChunkRecorder } from '../../stream/record-chunks.ts';
 import type { Adapter, Billed } from '../adapter.ts';
 import { completed } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
@@ -18,10 +19,12 @@ import { type A2aMessage, type A2aTask, dialects, firstMessage, readSaid, result
 export const a2aAdapter: Adapter = {
   async prepare(ctx, call) {
     const agent = await readA2aAgent(ctx, call.target);
+    // One for both messages: after a payment the agent goes on behind what it told before.
+    const recorder = call.invocation.isStreamed && agent.isStreaming ? await createChunkRecorder(ctx, call) : null;
     let billed: A2aTask | null = null;
     return async (proof) => {
       const message = billed && proof ? paymentMessage(call, billed, proof) : firstMessage(call.invocation);
-      const sent = await sendMessage(ctx, call, agent, { message, proof });
+      const sent = await sendMessage(ctx, call, agent, { message, proof, recorder });
       if (!('outcome' in sent)) return sent;
       billed = sent.task ?? billed;
       return sent.outcome;
@@ -55,6 +58,8 @@ function paymentMessage({ invocation }: AgentCall, task: A2aTask, proof: Payment
 interface Sending {
   readonly message: A2aMessage;
   readonly proof: PaymentProof | null;
+  /** null: the answer is not streamed. */
+  readonly recorder: ChunkRecorder | null;
 }
 
 type Sent = Billed | { readonly outcome: Outcome | Billed; readonly task: A2aTask | null };
@@ -63,19 +68,19 @@ async function sendMessage(
   ctx: CallContext,
   call: AgentCall,
   agent: A2aAgent,
-  { message, proof }: Sending,
+  { message, proof, recorder }: Sending,
 ): Promise<Sent> {
   const { invocation } = call;
   const { methods, headers, toParams } = dialects[agent.version];
-  const isStreamed = invocation.isStreamed && agent.isStreaming;
-  const method = isStreamed ? methods.stream : methods.send;
+  const method = recorder ? methods.stream : methods.send;
   const body = { jsonrpc: '2.0', id: invocation.id, method, params: toParams(message) };
   const posted = { url: agent.url, body, headers: { ...headers, ...extensionHeaders(agent) }, proof };
-  const reply = isStreamed ? await postForEvents(ctx, call, posted) : await post(ctx, call, posted);
+  const reply = recorder ? await postForEvents(ctx, call, posted) : await post(ctx, call, posted);
   if (reply.kind === 'billed') return reply;
   const note = (taskId: string) => noteHandle(ctx.db, invocation.id, taskId);
   if (reply.kind === 'events') {
-    const streamed = await followA2aStream(reply.bytes, await createChunkRecorder(ctx, call), note);
+    invariant(recorder !== null, 'only a streamed message is answered with events');
+    const streamed = await followA2aStream(reply.bytes, recorder, note);
     if (streamed.outcome) return { outcome: streamed.outcome, task: null };
     if (!streamed.task) return invalidAnswer('with a stream of nothing');
     return followTask(ctx, call, agent, streamed.task);

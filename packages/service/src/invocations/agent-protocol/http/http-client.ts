@@ -29,7 +29,12 @@ export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outco
     const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
     if (leftMs <= 0) return failed('deadline_exceeded', 'The deadline passed before the agent answered.');
     failpoint('before-agent-call');
-    const answered = await tryOnce(ctx, call, { body, proof, leftMs });
+    const answered = await tryOnce(ctx, call, {
+      body,
+      proof,
+      leftMs,
+      isRepetition: tries > 0 || call.invocation.attempt > 1,
+    });
     failpoint('after-agent-call');
     if (answered.kind === 'accepted') return followAccepted(ctx, call, answered);
     if (answered.kind === 'billed' && proof === null && !call.signal.aborted) {
@@ -65,12 +70,14 @@ interface Try {
   readonly body: string;
   readonly proof: PaymentProof | null;
   readonly leftMs: number;
+  /** The agent may have streamed chunks of this request before. */
+  readonly isRepetition: boolean;
 }
 
 async function tryOnce(
   ctx: CallContext,
   call: AgentCall,
-  { body, proof, leftMs }: Try,
+  { body, proof, leftMs, isRepetition }: Try,
 ): Promise<Answered | BilledAnswer> {
   const { invocation, target, signal } = call;
   const request = {
@@ -97,7 +104,7 @@ async function tryOnce(
     const type = String(answer.headers['content-type'] ?? '').toLowerCase();
     if (answer.status !== 200 || !type.startsWith('text/event-stream'))
       return readCallAnswer({ ...answer, body: await readAll(answer.body) });
-    const outcome = await followStream(answer.body, await createChunkRecorder(ctx, call));
+    const outcome = await followStream(answer.body, await createChunkRecorder(ctx, call, isRepetition));
     return { kind: 'ended', outcome, isRetryable: false };
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;

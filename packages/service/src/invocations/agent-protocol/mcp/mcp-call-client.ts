@@ -10,7 +10,7 @@ import { isObject, type Json, parseObject } from '../../../agents/upstream/upstr
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
-import { createChunkRecorder } from '../../stream/record-chunks.ts';
+import { type ChunkRecorder, createChunkRecorder } from '../../stream/record-chunks.ts';
 import { type Adapter, type Billed, CallFailedError } from '../adapter.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { messagesOf } from '../event-messages.ts';
@@ -24,8 +24,10 @@ export const mcpAdapter: Adapter = {
     const { target, signal } = call;
     const session = await openMcp(ctx, target, signal);
     const tool = await findTool(ctx, target, session, signal);
+    // One for both calls of the tool: after a payment its progress comes behind what it told before.
+    const recorder = call.invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
     return async (proof) => {
-      const outcome = await callTool(ctx, call, { session, tool, proof }).finally(() => {
+      const outcome = await callTool(ctx, call, { session, tool, proof, recorder }).finally(() => {
         if (signal.aborted && !isStopping(signal)) tellCancelled(ctx, call, session);
       });
       if (outcome.kind !== 'billed') closeMcp(ctx, target, session);
@@ -44,12 +46,14 @@ interface ToolCall {
   readonly session: McpSession;
   readonly tool: McpTool;
   readonly proof: PaymentProof | null;
+  /** null: progress is not stored. */
+  readonly recorder: ChunkRecorder | null;
 }
 
 async function callTool(
   ctx: CallContext,
   call: AgentCall,
-  { session, tool, proof }: ToolCall,
+  { session, tool, proof, recorder }: ToolCall,
 ): Promise<Outcome | Billed> {
   const { invocation, target } = call;
   const _meta = {
@@ -60,7 +64,7 @@ async function callTool(
   const { headers, body } = mcpMessage(session, 'tools/call', params, invocation.id);
   const reply = await postForEvents(ctx, call, { url: target.endpoint, body, headers, proof });
   if (reply.kind === 'billed') return reply;
-  if (reply.kind === 'events') return followMessages(ctx, call, reply.bytes);
+  if (reply.kind === 'events') return followMessages(invocation, recorder, reply.bytes);
   const message = parseObject(reply.body.toString('utf8'));
   const isOurs = message !== undefined && message.id === invocation.id;
   if (reply.status !== 200 && !(isOurs && isObject(message.error))) return refused(reply.status, message?.error);
@@ -68,12 +72,10 @@ async function callTool(
 }
 
 async function followMessages(
-  ctx: CallContext,
-  call: AgentCall,
+  invocation: Invocation,
+  recorder: ChunkRecorder | null,
   bytes: AsyncIterable<Buffer>,
 ): Promise<Outcome | Billed> {
-  const { invocation } = call;
-  const recorder = invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
   for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
     for (const { data } of messages) {
       const message = parseObject(data);
