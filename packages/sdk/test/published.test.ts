@@ -20,7 +20,7 @@ import { createClient, verifyWebhook } from '@agent-network/sdk';
 import { serveAgent } from '@agent-network/sdk/agent';
 const client = createClient({ baseUrl: process.argv[2] });
 const { agents } = await client.listAgents();
-const agent = await serveAgent({ handle: () => 'done', identityToken: '0x' });
+const agent = await serveAgent({ handle: () => 'done', identityToken: '0x' + '0'.repeat(64) });
 await agent.close();
 console.log(JSON.stringify({ agents, kinds: [typeof verifyWebhook, typeof serveAgent] }));
 `;

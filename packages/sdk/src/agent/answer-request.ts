@@ -72,9 +72,10 @@ async function answerOther(serving: Serving, method: string, url: string): Promi
   throw new AgentError('method_not_allowed', 'Only GET and POST are served', 405);
 }
 
-function toErrorAnswer(serving: Serving, request: IncomingMessage, error: unknown): Answer {
+function toErrorAnswer(serving: Serving, response: ServerResponse, error: unknown): Answer {
   if (error instanceof AgentError) return errorAnswer(error);
-  if (!request.destroyed) serving.onError(error, 'request');
+  // A caller that hung up is no error; a request that was read is destroyed as well.
+  if (!response.destroyed) serving.onError(error, 'request');
   return errorAnswer(new AgentError('internal_error', 'The agent failed', 500));
 }
 
@@ -86,7 +87,7 @@ export async function answerRequest(serving: Serving, request: IncomingMessage, 
   const answer = await (method === 'POST'
     ? answerPost(serving, request, hungUp.signal)
     : answerOther(serving, method, url)
-  ).catch((error: unknown) => toErrorAnswer(serving, request, error));
+  ).catch((error: unknown) => toErrorAnswer(serving, response, error));
   // The unread rest of a refused body is discarded, so that the caller gets to read the refusal.
   request.resume();
   if ('stream' in answer) await writeStream(response, answer.stream, serving.isClosing);

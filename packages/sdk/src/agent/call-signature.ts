@@ -17,6 +17,15 @@ function sameText(a: string, b: string): boolean {
 }
 
 /**
+ * Returns the token if it is one: `0x` and 32 bytes in hexadecimal. Anything else is no secret: of '' and 'my-token' strangers know the
+ * key. `from` says in the error where it was found.
+ */
+export function requireToken(token: string, from = 'serveAgent'): string {
+  if (/^0x[0-9a-f]{64}$/i.test(token)) return token;
+  throw new TypeError(`${from} has a malformed identityToken: it is 0x and 64 hexadecimal digits`);
+}
+
+/**
  * True if the node that issued `identityToken` signed this message within five minutes of `now` (Standard Webhooks 1.0, symmetric; the
  * secret is the token's 32 bytes).
  */

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failure, startFakeNode, success } from '../../test/support/fake-node.ts';
 import { signAsNode } from '../../test/support/sign-as-node.ts';
@@ -71,6 +71,15 @@ describe('an agent that registers itself', () => {
     await (await start(node.baseUrl)).close();
     await (await start(node.baseUrl)).close();
     expect(lines(node)).toEqual(['POST /agents', 'GET /agents/agt_2', 'POST /agents']);
+  });
+
+  it.each(['', '0x', 'my-token', null])('does not start with the token %j in its file', async (token) => {
+    await using node = await startFakeNode(() => success({ id: 'agt_1', identityToken }));
+    const { baseUrl, tokenFile } = registration(node.baseUrl);
+    await mkdir(dirname(tokenFile));
+    await writeFile(tokenFile, JSON.stringify({ baseUrl, agentId: 'agt_1', identityToken: token }));
+    await expect(start(node.baseUrl)).rejects.toThrow(tokenFile);
+    expect(node.seen).toEqual([]);
   });
 
   it('stops listening and leaves no file behind when it is refused', async () => {

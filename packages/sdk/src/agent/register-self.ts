@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isApiError } from '../api-error.ts';
 import { createClient } from '../client.ts';
+import { requireToken } from './call-signature.ts';
 
 export interface SelfRegistration {
   readonly baseUrl: string;
@@ -35,7 +36,9 @@ async function readKept(file: string, baseUrl: string): Promise<Kept | null> {
     throw error;
   });
   const kept = text === null ? null : (JSON.parse(text) as Kept);
-  return kept && isSameNode(kept.baseUrl, baseUrl) ? kept : null;
+  if (!kept || !isSameNode(kept.baseUrl, baseUrl)) return null;
+  requireToken(kept.identityToken, file);
+  return kept;
 }
 
 /** Finds the agent of the token file at the node and brings its endpoint up to date; null when the node does not know it. */

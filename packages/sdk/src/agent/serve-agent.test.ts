@@ -251,4 +251,24 @@ describe('a served agent', () => {
   it('does not start without anything to tell the node from a stranger', async () => {
     await expect(serveAgent({ handle: () => null })).rejects.toThrow('identityToken or registerWith');
   });
+
+  const noTokens = ['', '0x', 'my-token', `0x${'1'.repeat(63)}g`, `0x${'1'.repeat(66)}`];
+
+  it.each(noTokens)('does not start with "%s", which is no token: strangers could sign with it', async (token) => {
+    const started = serve(() => null, { identityToken: token });
+    await expect(started).rejects.toThrow(TypeError);
+  });
+
+  it.each(noTokens)('takes no call when the token that comes is "%s"', async (token) => {
+    let runs = 0;
+    const heard: unknown[] = [];
+    const agent = await serve(() => (runs += 1), {
+      identityToken: Promise.resolve(token),
+      onError: (error) => void heard.push(error),
+    });
+    const text = JSON.stringify(callBody());
+    expect((await post(agent.url, text, signAsNode(text, token))).status).toBe(500);
+    expect(heard).toEqual([expect.any(TypeError)]);
+    expect(runs).toBe(0);
+  });
 });

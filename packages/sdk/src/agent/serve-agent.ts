@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { AgentError } from './agent-error.ts';
 import { AnswerOnce } from './answer-once.ts';
 import { answerRequest, type Serving } from './answer-request.ts';
+import { requireToken } from './call-signature.ts';
 import { Deferred } from './deferred.ts';
 import { type AgentIdentity, registerSelf, type SelfRegistration } from './register-self.ts';
 import type { AgentCall, HandleCall } from './run-call.ts';
@@ -19,7 +20,10 @@ export interface ServeAgentOptions {
    * last as long as the work. A caller who streams is still answered with a stream. Default: false.
    */
   readonly defer?: boolean;
-  /** The token that registering the agent gave; a promise when it is still to come (calls wait for it). */
+  /**
+   * The token that registering the agent gave; a promise when it is still to come (calls wait for it). Anything but `0x` and 64
+   * hexadecimal digits is refused with `TypeError`.
+   */
   readonly identityToken?: string | Promise<string>;
   /** Registers the agent, once, and keeps its token in a file. */
   readonly registerWith?: SelfRegistration;
@@ -92,14 +96,14 @@ function servingOf(options: ServeAgentOptions, token: Promise<string>): Serving 
  */
 export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
   const { registerWith, host = '127.0.0.1', port = 0, closeTimeoutMs = 10_000 } = options;
-  if (!registerWith && options.identityToken === undefined)
+  const identity = withResolvers<AgentIdentity>();
+  const given = registerWith ? identity.promise.then((known) => known.identityToken) : options.identityToken;
+  if (given === undefined)
     throw new TypeError(
       'serveAgent needs an identityToken or registerWith: without one nobody could be told from a stranger',
     );
-  const identity = withResolvers<AgentIdentity>();
-  const token = registerWith
-    ? identity.promise.then((known) => known.identityToken)
-    : Promise.resolve(options.identityToken ?? '');
+  if (typeof given === 'string') requireToken(given);
+  const token = Promise.resolve(given).then((known) => requireToken(known));
   token.catch(() => undefined);
   const serving = servingOf(options, token);
   const server = createServer((request, response) => void answerRequest(serving, request, response));
