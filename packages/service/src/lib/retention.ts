@@ -19,7 +19,7 @@ const ROUND_MS = 20_000;
 
 /**
  * Removes rows in small steps, each a short transaction of its own: it blocks no one, and may stop between any two. `removeSome` returns how
- * many it removed; 0: nothing is left.
+ * many it removed, or looked at; 0: nothing is left.
  */
 export async function removeInSteps(
   removeSome: (most: number) => Promise<number>,

@@ -2,6 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
 import { TooManyEventsError } from '../../src/events/outbox/event-store.ts';
 import { forgetEvents } from '../../src/events/outbox/forget-events.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
@@ -111,12 +112,53 @@ test('whoever reads events of one type misses nothing when those of other types 
   await expect.poll(async () => (await read()).events.length).toBe(3);
   const { events, next } = await read({ type, after: first });
   expect(events).toEqual([]);
-  const clock = { now: () => new Date(Date.now() + 31 * 86_400_000) };
-  await forgetEvents({ db: world.db, clock, retention: { resultDays: 90, chunkDays: 7, eventDays: 30 } });
+  await forgetIn(world.db, 31);
   expect((await read()).events.length).toBeLessThan(2);
   await expect(read({ type, after: first })).rejects.toMatchObject({ code: 'GONE' });
   await world.emit(happened(accountId, 'agt_4', { type }));
   await expect.poll(async () => (await read({ type, after: next })).events).toMatchObject([{ data: { id: 'agt_4' } }]);
+});
+
+/** Deletes what is too old so many days from now. */
+const forgetIn = (db: Database, days: number) =>
+  forgetEvents({
+    db,
+    clock: { now: () => new Date(Date.now() + days * 86_400_000) },
+    retention: { resultDays: 90, chunkDays: 7, eventDays: 30 },
+  });
+
+test('an endpoint that is not told for weeks keeps its own events, for twice as long at most, and those of nobody else', async () => {
+  const { world, accountId: other } = await setUp();
+  const { accountId } = await world.newAccount();
+  const { webhookId } = await world.newEndpoint(accountId, 'http://127.0.0.1:1/');
+  // More than one step of a removal looks at, and all before those of the other account.
+  const count = 10_001;
+  await world.db.query(
+    '',
+    `with told as (
+       insert into event (sequence, id, account_id, type, subject_id, data, needs_fan_out, created_at)
+       select n, 'evt_' || n, $2, 'agent.online', 'agt_1', '{}', false, now() from generate_series(1, $3::int) as n returning id, sequence, type
+     )
+     insert into webhook_delivery (id, webhook_id, event_id, sequence, type, state, attempts, tries, next_attempt_at, created_at)
+     select 'dlv_' || id, $1, id, sequence, type, 'pending', 0, 0, now(), now() from told`,
+    [webhookId, accountId, count],
+  );
+  await world.emit(happened(other));
+  await world.emit(happened(other, 'newest'));
+  const countOf = async (sql: string, id: string) =>
+    (await world.db.query<{ n: number }>('', `select count(*)::int as n from ${sql}`, [id]))[0]?.n;
+  const kept = async () => [
+    await countOf('event where account_id = $1', other),
+    await countOf('event where account_id = $1', accountId),
+    await countOf("webhook_delivery where webhook_id = $1 and state = 'pending'", webhookId),
+    await countOf('webhook_delivery where webhook_id = $1', webhookId),
+  ];
+  await forgetIn(world.db, 31);
+  expect(await kept()).toEqual([1, count, count, count]);
+  await forgetIn(world.db, 59);
+  expect(await kept()).toEqual([1, count, count, count]);
+  await forgetIn(world.db, 61);
+  expect(await kept()).toEqual([1, 0, 0, 0]);
 });
 
 test('a transaction that has no sequences left is refused, and does not take those of the next', async () => {

@@ -1,11 +1,27 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { daysBefore, type HasRetention, removeInSteps } from '../../lib/retention.ts';
-import { removeDeliveries, removeEvents } from './retention-store.ts';
+import { failOldPending, type OutboxStep, removeDeliveries, removeEvents } from './retention-store.ts';
+
+/** A delivery that is pending keeps its event, but not for longer than this many times the retention period. */
+const PENDING_PERIODS = 2;
 
 /** Removes delivered events and ended deliveries after their retention period. */
 export async function forgetEvents(ctx: HasDb & HasClock & HasRetention): Promise<void> {
-  const before = daysBefore(ctx.clock.now(), ctx.retention.eventDays);
+  const { eventDays } = ctx.retention;
+  const before = daysBefore(ctx.clock.now(), eventDays);
+  const longBefore = daysBefore(ctx.clock.now(), PENDING_PERIODS * eventDays);
+  await walkOutbox((step) => failOldPending(ctx.db, longBefore, step));
   await removeInSteps((most) => removeDeliveries(ctx.db, before, most));
-  await removeInSteps((most) => ctx.db.transaction((tx) => removeEvents(tx, before, most)));
+  await walkOutbox((step) => ctx.db.transaction((tx) => removeEvents(tx, before, step)));
+}
+
+/** Goes over the old events, the oldest first: those that stay hold up none behind them. */
+function walkOutbox(takeStep: (step: OutboxStep) => Promise<bigint | null>): Promise<void> {
+  let after = 0n;
+  return removeInSteps(async (most) => {
+    const last = await takeStep({ after, most });
+    after = last ?? after;
+    return last === null ? 0 : most;
+  });
 }

@@ -11,29 +11,60 @@ export async function removeDeliveries(sql: Sql, before: Date, most: number): Pr
   return rows.length;
 }
 
+/** A step of a walk over the outbox, in the order of events. */
+export interface OutboxStep {
+  /** The sequence behind which it begins. */
+  readonly after: bigint;
+  readonly most: number;
+}
+
 /**
- * Removes the oldest events without pending deliveries, at most so many, and records the horizon of each account. Looks at ten times as many
- * and no more, however few of them are old enough. The newest event stays, because the clock of sequences depends on it. Returns their
- * number.
+ * Fails the pending deliveries of so many events, as far as those happened before a time. Returns the sequence up to which it went; null:
+ * none of the events is old enough.
  */
-export async function removeEvents(tx: Tx, before: Date, most: number): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
+export async function failOldPending(sql: Sql, before: Date, { after, most }: OutboxStep): Promise<bigint | null> {
+  const [row] = await sql.query<{ last: bigint | null }>(
+    'fail-old-deliveries',
+    `with old as (
+       select sequence, id, account_id from (select * from event where sequence > $2 order by sequence limit $3) e where created_at < $1
+     ), failed as (
+       update webhook_delivery d set state = 'failed', next_attempt_at = null
+         from old join webhook w using (account_id)
+        where d.webhook_id = w.id and d.event_id = old.id and d.state = 'pending'
+     )
+     select max(sequence) as last from old`,
+    [before, after, most],
+  );
+  return row?.last ?? null;
+}
+
+/**
+ * Removes events without pending deliveries that happened before a time, at most so many, and records the horizon of each account. Looks at
+ * ten times as many and no more. The newest event stays, because the clock of sequences depends on it. Returns the sequence up to which it
+ * went; null: none of the events that it looked at is old enough.
+ */
+export async function removeEvents(tx: Tx, before: Date, { after, most }: OutboxStep): Promise<bigint | null> {
+  const [row] = await tx.query<{ last: bigint | null }>(
     'remove-events',
-    `with gone as (
+    `with old as (
+       select * from (select sequence, id, account_id, needs_fan_out, created_at from event
+                       where sequence > $2 order by sequence limit $3::bigint * 10) e where created_at < $1
+     ), gone as (
        delete from event where sequence in (
-         select e.sequence from (select * from event order by sequence limit $2::bigint * 10) e
-          where e.created_at < $1 and not e.needs_fan_out and e.sequence < (select max(sequence) from event)
-            and not exists (select from webhook_delivery d where d.event_id = e.id and d.state = 'pending')
-          order by e.sequence limit $2::bigint)
+         select sequence from old
+          where not needs_fan_out and sequence < (select max(sequence) from event)
+            and not exists (select from webhook w join webhook_delivery d on d.webhook_id = w.id and d.event_id = old.id
+                             where w.account_id = old.account_id and d.state = 'pending')
+          order by sequence limit $3::bigint)
        returning account_id, sequence
      ), noted as (
        insert into event_horizon as h (account_id, sequence) select account_id, max(sequence) from gone group by account_id
        on conflict (account_id) do update set sequence = greatest(h.sequence, excluded.sequence)
      )
-     select count(*)::int as count from gone`,
-    [before, most],
+     select case when (select count(*) from gone) < $3 then (select max(sequence) from old) else (select max(sequence) from gone) end as last`,
+    [before, after, most],
   );
-  return row?.count ?? 0;
+  return row?.last ?? null;
 }
 
 /** Highest sequence of removed events of the account; 0: none. */

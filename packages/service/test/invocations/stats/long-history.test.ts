@@ -79,7 +79,8 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'payments in the middle': (sql) => listPaymentRows(sql, payments, { ...first, after }),
   'the last charges': (sql) => listPaymentRows(sql, { ...payments, type: 'charge' }, first),
   'the transactions that a chain may lack': (sql) => listNewest(sql, 1, 21),
-  'a removal of old events where none is old enough': (sql) => removeEvents(sql as Tx, new Date(0), 21),
+  'a removal of old events where none is old enough': (sql) =>
+    removeEvents(sql as Tx, new Date(0), { after: 0n, most: 21 }),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
