@@ -253,6 +253,9 @@ create table api_key (
   constraint api_key_per_day_micro_check CHECK ((per_day_micro >= 0))
 );
 CREATE INDEX api_key_account ON public.api_key USING btree (account_id);
+CREATE INDEX api_key_created ON public.api_key USING btree (account_id, created_at) WHERE (kind = 'key'::text);
+CREATE INDEX api_key_ended ON public.api_key USING btree (LEAST(revoked_at, expires_at)) WHERE (kind = 'key'::text);
+CREATE INDEX api_key_living ON public.api_key USING btree (account_id, COALESCE(expires_at, 'infinity'::timestamp with time zone)) WHERE ((kind = 'key'::text) AND (revoked_at IS NULL));
 CREATE INDEX api_key_session_created ON public.api_key USING btree (created_at) WHERE (kind = 'session'::text);
 CREATE TRIGGER api_key_changed AFTER UPDATE OF account_id, name, secret_hash, scopes, expires_at, revoked_at, kind, budget_id, per_call_micro, per_day_micro, allowed_agents ON public.api_key FOR EACH ROW WHEN ((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.name IS DISTINCT FROM new.name)) OR (old.secret_hash IS DISTINCT FROM new.secret_hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.budget_id IS DISTINCT FROM new.budget_id)) OR (old.per_call_micro IS DISTINCT FROM new.per_call_micro)) OR (old.per_day_micro IS DISTINCT FROM new.per_day_micro)) OR (old.allowed_agents IS DISTINCT FROM new.allowed_agents))) EXECUTE FUNCTION note_replica_change('key');
 CREATE TRIGGER api_key_gone AFTER DELETE ON public.api_key FOR EACH ROW EXECUTE FUNCTION note_replica_change('key');

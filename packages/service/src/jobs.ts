@@ -1,5 +1,6 @@
 import { forgetOldEntries } from './access/audit/audit.ts';
 import { forgetExpiredKeys, forgetSecrets } from './access/idempotency/idempotency.ts';
+import { forgetDeadKeys } from './access/keys/forget-dead-keys.ts';
 import { forgetWindows } from './access/limits/forget-windows.ts';
 import { forgetOldSessions } from './access/sessions/manage-sessions.ts';
 import { HAS_DUE_CHECKS } from './agents/agent-store.ts';
@@ -190,6 +191,7 @@ function addRemovals(ctx: JobContext, schedule: Schedule): void {
   every('forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx));
   every('forget-secrets', 60_000, () => forgetSecrets(ctx));
   every('forget-old-entries', 3_600_000, () => forgetOldEntries(ctx));
+  every('forget-dead-keys', 3_600_000, () => forgetDeadKeys(ctx));
   every('forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx));
   every('forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx));
   every('forget-old-strikes', 3_600_000, () => forgetOldStrikes(ctx));

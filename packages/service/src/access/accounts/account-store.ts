@@ -163,13 +163,17 @@ export async function insertApiKey(
   return row as NonNullable<typeof row>;
 }
 
-const isLiving = '(revoked_at is null and (expires_at is null or expires_at > $2))';
+/** As the index `api_key_living` has it. */
+const isLiving = `(revoked_at is null and coalesce(expires_at, 'infinity') > $2)`;
 
-/** Valid keys first, so that dead ones never hide them. */
+/** Valid keys first, so that dead ones never hide them; of those, the newest. */
 export const listApiKeyRows = (sql: Sql, accountId: string, now: Date): Promise<KeyRow[]> =>
   sql.query<KeyRow>(
     'list-api-keys',
-    `select ${keyColumns} from api_key where account_id = $1 and kind = 'key'
+    `select ${keyColumns} from api_key where id in (
+         select id from api_key where account_id = $1 and kind = 'key' and ${isLiving}
+         union all
+         (select id from api_key where account_id = $1 and kind = 'key' order by created_at desc limit 1000))
       order by ${isLiving} desc, created_at desc, id limit 1000`,
     [accountId, now],
   );

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { forgetDeadKeys } from '../../../src/access/keys/forget-dead-keys.ts';
 import { forgetWindows } from '../../../src/access/limits/forget-windows.ts';
 import { forgetEvents } from '../../../src/events/outbox/forget-events.ts';
 import { foldStoredBytes, forgetContents } from '../../../src/invocations/retention/forget-contents.ts';
@@ -144,4 +145,34 @@ it('an account whose plan has no room left is refused before it is charged, and 
   }
   expect(await balanceOf(h, key)).toEqual(balance);
   expect((await call((await newClient(h, '1.00')).key)).status).toBe(200);
+});
+
+it('a key is removed 400 days after its end, with what it had spent; living ones stay, and are counted and listed', async () => {
+  const old = await startOld();
+  const newKey = async (body: object) =>
+    (await old.h.request('POST', '/account/keys', { key: old.key, body })).body.data;
+  const limited = { name: 'limited', limits: { perDay: '1.00' } };
+  const [revoked, expired, late] = [
+    await newKey(limited),
+    await newKey({ name: 'x', expiresAt: new Date(Date.now() + DAY_MS).toISOString() }),
+    await newKey(limited),
+  ];
+  const spent = () => old.count('key_spending');
+  for (const { apiKey } of [revoked, late])
+    await old.h.request('POST', `/invoke/${old.agent.id}`, { key: apiKey, body: { task: 'x' } });
+  expect(await spent()).toBe(2);
+  await old.h.request('DELETE', `/account/keys/${revoked.keyId}`, { key: old.key });
+  const ids = async () => {
+    const { keys } = (await old.read('/account/keys')).body.data;
+    return new Set(keys.map(({ keyId }: { keyId: string }) => keyId));
+  };
+  await old.later(300);
+  await old.h.request('DELETE', `/account/keys/${late.keyId}`, { key: old.key });
+  await forgetDeadKeys(old.h.ctx);
+  expect((await ids()).size).toBe(4);
+  await old.later(401);
+  await forgetDeadKeys(old.h.ctx);
+  const left = await ids();
+  expect([revoked, expired, late].map(({ keyId }) => left.has(keyId))).toEqual([false, false, true]);
+  expect([left.size, await spent()]).toEqual([2, 1]);
 });
