@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forgetUnpaid } from '../../../src/invocations/unpaid/keep-unpaid.ts';
 import { contradictions } from '../../support/books.ts';
+import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
 import { type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, deposit } from '../../support/treasury.ts';
@@ -147,6 +148,33 @@ describe('payment on the task', () => {
     expect(toldBy(paid).token).toEqual(expect.any(String));
     expect([again.id, toldBy(again)]).toEqual([task.id, nothing]);
   });
+
+  it.each(['with a key', 'without a key'])(
+    'that moves nothing ends the task: it asks for no other (%s)',
+    async (who) => {
+      const wallet = await h.newWallet(1_000_000n);
+      const sending = who === 'with a key' ? { key: (await h.newAccount()).key } : {};
+      const task = await waiting(sending);
+      const calls = echo.calls.length;
+      const { settle } = h.ctx.settler;
+      const held = vi.spyOn(h.ctx.settler, 'settle').mockImplementationOnce(async (...args) => {
+        await emptyWallet(h.rpcUrl, h, wallet, 1_000_000n);
+        return settle(...args);
+      });
+      const failed = (await rpc(paying(task.id, await paymentOf(h, wallet, termsOf(task))), sending)).result.task;
+      held.mockRestore();
+      const { state, message: said } = failed.status;
+      expect([failed.id, state]).toEqual([task.id, 'TASK_STATE_FAILED']);
+      expect(said.parts[0].text).toContain('Send a message without taskId');
+      expect(said.metadata).toMatchObject({ [STATUS]: 'payment-failed', 'x402.payment.error': 'SETTLEMENT_FAILED' });
+      expect(said.metadata).not.toHaveProperty(['x402.payment.required']);
+      if (sending.key) expect((await rpc(envelope('GetTask', { id: task.id }), sending)).result).toEqual(failed);
+      await refillWallet(h.rpcUrl, h, wallet, 1_000_000n);
+      const again = (await rpc(paying(task.id, await paymentOf(h, wallet, termsOf(task))), sending)).result.task;
+      expect(again).toEqual(failed);
+      expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([0, 1_000_000n]);
+    },
+  );
 
   it('in the message itself is a purchase at once', async () => {
     const wallet = await h.newWallet(1_000_000n);

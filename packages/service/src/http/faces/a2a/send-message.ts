@@ -146,6 +146,6 @@ async function buy(
     };
   } catch (error) {
     if (!(error instanceof PaymentRequiredError)) throw error;
-    return { started: null, task: unpaidTask(ctx, await awaitPayment(ctx, call, asked, error), shape) };
+    return { started: null, task: await awaitPayment(ctx, call, asked, { due: error, shape }) };
   }
 }

@@ -14,7 +14,7 @@ import type { StreamResponse } from './protocol/wire.ts';
 import { task03 } from './protocol/wire03.ts';
 import type { PushSecrets } from './push-configs.ts';
 import { HAS_DUE_PUSHES, notePushed, notePushFailed, type PushRow, removeOldPushes, takePushes } from './push-store.ts';
-import { contextOf, resultArtifact, taskOf, taskStatus } from './tasks.ts';
+import { contextOf, plain, resultArtifact, taskOf, taskStatus } from './tasks.ts';
 
 interface Sending extends Records, HasSecrets, HasGuardedFetch {}
 type PushContext = Sending & HasChain & HasLog;
@@ -105,7 +105,7 @@ function send(
 
 /** A message: in 1.0 an event of a stream, in 0.3 the task as it is. */
 function bodyOf(ctx: HasChain, { version }: PushRow, { what }: Push, given: RequestRecord) {
-  const record: RequestRecord = JSON.parse(JSON.stringify(given));
+  const record = plain(given);
   const shape = { network: ctx.chain.caip2 };
   const task = taskOf(record, shape);
   if (version === '0.3') return { type: 'application/json', body: JSON.stringify(task03(task)) };

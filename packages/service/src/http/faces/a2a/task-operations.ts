@@ -11,7 +11,7 @@ import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
 import { A2aError, taskNotFound } from './protocol/errors.ts';
 import type { ListTasks, StreamResponse, WireTask } from './protocol/wire.ts';
 import { followTask, once } from './streams.ts';
-import { statusOf, taskOf } from './tasks.ts';
+import { plain, statusOf, taskOf } from './tasks.ts';
 import { unpaidTask } from './unpaid-tasks.ts';
 
 const DEFAULT_PAGE = 50;
@@ -146,9 +146,6 @@ export async function listTasks(ctx: HttpContext, call: A2aCall, wanted: ListTas
     totalSize: data.total,
   };
 }
-
-/** A result is JSON as stored. */
-const plain = (record: RequestRecord): RequestRecord => JSON.parse(JSON.stringify(record));
 
 async function unpaidPage(ctx: HttpContext, call: A2aCall, wanted: ListTasks): Promise<TaskPage> {
   const waiting =

@@ -11,6 +11,9 @@ export const INVOKE_EXTENSION = 'urn:agent-network:invoke';
 export type TaskRecord = Pick<InvocationCreated, 'requestId' | 'status' | 'createdAt'> &
   Partial<RequestRecord> & { readonly resultToken?: string | undefined };
 
+/** A record as its reader gets it: a result is kept as JSON. */
+export const plain = (record: RequestRecord): RequestRecord => JSON.parse(JSON.stringify(record));
+
 /** Facts of a task beside its record. */
 export interface TaskShape {
   /** Of the client's message; undefined: as the record has it. */
@@ -100,6 +103,9 @@ const ourPart = ({ cost, refund, paymentMethod, resultToken }: TaskRecord) => ({
   ...(resultToken === undefined ? {} : { resultToken }),
 });
 
+/** A payment names its task: another one cannot pay for it. */
+const BUY_ANEW = ' Send a message without taskId to buy it anew.';
+
 /** The status of a task, with how it was paid and why it failed. */
 export function taskStatus(record: TaskRecord, contextId: string, shape: TaskShape): WireStatus {
   const { requestId, status, error, refund } = record;
@@ -108,7 +114,7 @@ export function taskStatus(record: TaskRecord, contextId: string, shape: TaskSha
   const metadata = { ...failed, ...paid };
   const text =
     status === 'failed' && error
-      ? `${error.message} ${refund ?? '0.00'} USDC came back.`
+      ? `${error.message} ${refund ?? '0.00'} USDC came back.${error.code === 'payment_failed' ? BUY_ANEW : ''}`
       : paid
         ? 'The payment is settled.'
         : null;

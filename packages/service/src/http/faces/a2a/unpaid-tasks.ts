@@ -1,13 +1,15 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { PaymentRequiredV1, PaymentRequiredV2 } from '@agent-network/contracts/payments/x402';
+import { readUnowned } from '../../../invocations/read-invocation.ts';
 import { keepUnpaid, refuseUnpaid, type UnpaidTask } from '../../../invocations/unpaid/keep-unpaid.ts';
 import type { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import { OFFER_LIFETIME_S } from '../../../payments/x402/terms.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall } from './a2a-call.ts';
 import { rejectedMetadata, requiredMetadata } from './payments.ts';
-import { invalidParam } from './protocol/errors.ts';
+import { A2aError, invalidParam } from './protocol/errors.ts';
 import type { TaskState, WireTask } from './protocol/wire.ts';
-import { contextOf, INVOKE_EXTENSION, statusMessage } from './tasks.ts';
+import { contextOf, INVOKE_EXTENSION, plain, statusMessage, taskOf } from './tasks.ts';
 
 interface Terms {
   readonly v1: PaymentRequiredV1;
@@ -23,17 +25,45 @@ export interface PayableCall {
   readonly waiting: UnpaidTask | null;
 }
 
+interface Shape {
+  /** True when the client asked for the terms of x402 version 1. */
+  readonly takesV1: boolean;
+  readonly historyLength?: number | undefined;
+}
+
 /**
  * The task of a call whose payment is due: kept until its terms end. One that waits already keeps its terms: they stand, and name the id
- * of the task. Rethrows the 402 for a call that is too large to be kept.
+ * of the task. One whose payment moved nothing has ended. Rethrows the 402 for a call that is too large to be kept.
  */
 export async function awaitPayment(
   ctx: HttpContext,
+  call: A2aCall,
+  asked: PayableCall,
+  { due, shape }: { readonly due: PaymentRequiredError; readonly shape: Shape },
+): Promise<WireTask> {
+  const { waiting } = asked;
+  if (!waiting) return unpaidTask(ctx, await keepTask(ctx, call, asked, due), shape);
+  const record = await readUnowned(ctx, waiting.id);
+  if (record) return unmovedTask(ctx, record, shape);
+  return unpaidTask(ctx, due.reason === null ? waiting : await refuseUnpaid(ctx, waiting, due.reason), shape);
+}
+
+/**
+ * A task whose payment came and moved nothing: its terms name a request that has failed, so no other payment can pay for it. Throws
+ * UNSUPPORTED_OPERATION for one that was paid meanwhile: what was refused is another payment, and there are no terms to tell.
+ */
+function unmovedTask(ctx: HttpContext, record: RequestRecord, { historyLength }: Shape): WireTask {
+  if (record.error?.code !== 'payment_failed')
+    throw new A2aError('UNSUPPORTED_OPERATION', 'The task is paid: it takes no further payment.');
+  return taskOf(plain(record), { network: ctx.chain.caip2, historyLength });
+}
+
+async function keepTask(
+  ctx: HttpContext,
   { face, agentId }: A2aCall,
-  { body, quoteId, messageKey, waiting }: PayableCall,
+  { body, quoteId, messageKey }: PayableCall,
   due: PaymentRequiredError,
 ): Promise<UnpaidTask> {
-  if (waiting) return due.reason === null ? waiting : refuseUnpaid(ctx, waiting, due.reason);
   const call = { agentId, body, messageKey, quoteId: quoteId ?? null, refusal: due.reason };
   const expiresAt = new Date(ctx.clock.now().getTime() + OFFER_LIFETIME_S * 1000);
   const { v1, v2, payment } = due.offer;
@@ -50,12 +80,8 @@ const endings: Record<'rejected' | 'cancelled', readonly [TaskState, string]> = 
 /** The state of a call that waits for its payment. */
 export const stateOf = ({ ended }: UnpaidTask): TaskState => (ended ? endings[ended][0] : 'TASK_STATE_INPUT_REQUIRED');
 
-/** A call that waits for its payment, as a task. `takesV1`: its client asked for the terms of x402 version 1. */
-export function unpaidTask(
-  ctx: HttpContext,
-  unpaid: UnpaidTask,
-  { takesV1, historyLength }: { readonly takesV1: boolean; readonly historyLength?: number | undefined },
-): WireTask {
+/** A call that waits for its payment, as a task. */
+export function unpaidTask(ctx: HttpContext, unpaid: UnpaidTask, { takesV1, historyLength }: Shape): WireTask {
   const { id, body, refusal, ended, createdAt } = unpaid;
   const contextId = contextOf({ requestId: id, metadata: body.metadata as Record<string, unknown> });
   const { v1, v2 } = unpaid.offer as Terms;
