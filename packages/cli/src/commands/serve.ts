@@ -84,7 +84,7 @@ async function openBackend(target: Target, named: string, args: string[], env: N
   }
   if (protocol === 'openai' && url) return (await import('../serve/openai.ts')).openaiBackend(url, headers, model);
   if (protocol === 'a2a' && url) return (await import('../serve/a2a.ts')).a2aBackend(url, headers);
-  return programBackend(named, args);
+  return programBackend(named, args, env);
 }
 
 async function serveBackend(

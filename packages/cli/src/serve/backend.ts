@@ -16,3 +16,11 @@ export const isObject = (value: unknown): value is Json =>
 export const textOf = ({ task, context }: AgentCall): string => (context ? `${context}\n\n${task}` : task);
 
 export const hasInput = ({ input }: AgentCall): boolean => Object.keys(input).length > 0;
+
+/** The environment for what answers strangers: without the keys of the one who serves. */
+export const withoutOurs = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || name.startsWith('AGENTNET_') ? [] : [[name, value]],
+    ),
+  );

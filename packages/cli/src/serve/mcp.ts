@@ -3,7 +3,7 @@ import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { CommandError } from '../exit-codes.ts';
-import { type Backend, isObject, type Json } from './backend.ts';
+import { type Backend, isObject, type Json, withoutOurs } from './backend.ts';
 import { Endpoint, failed } from './endpoint-client.ts';
 
 const CHECK_MS = 30_000;
@@ -79,14 +79,6 @@ async function connect({ url, command, args, headers, env }: McpServer, endpoint
   await client.connect(transport, { timeout: CHECK_MS });
   return client;
 }
-
-/** The environment without the keys of the one who serves. */
-const withoutOurs = (env: NodeJS.ProcessEnv): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || name.startsWith('AGENTNET_') ? [] : [[name, value]],
-    ),
-  );
 
 async function chooseTool(client: Client, named?: string): Promise<Tool> {
   const { tools } = await client.listTools({}, { timeout: CHECK_MS }).catch(cannotStart);

@@ -19,7 +19,8 @@ it.runIf(hasShell)('a cancelled call ends, whatever its program left behind', as
   const folder = await mkdtemp(join(tmpdir(), 'agentnet-program-'));
   const file = join(folder, 'pids');
   // The sleeper has the output open for longer than its program lives.
-  const { run } = programBackend('sh', ['-c', `sleep 100 & echo "$$ $!" > '${file}.new'; mv '${file}.new' '${file}'`]);
+  const script = `sleep 100 & echo "$$ $!" > '${file}.new'; mv '${file}.new' '${file}'`;
+  const { run } = programBackend('sh', ['-c', script], process.env);
   const stop = new AbortController();
   const ended = (run({ task: 'x', input: {}, signal: stop.signal } as AgentCall) as Promise<unknown>).then(
     () => 'done',
@@ -34,4 +35,13 @@ it.runIf(hasShell)('a cancelled call ends, whatever its program left behind', as
   await expect.poll(() => isAlive(program), { timeout: 10_000 }).toBe(false);
   stop.abort(new Error('cancelled'));
   expect(await ended).toBe('cancelled');
+});
+
+const call = (): AgentCall => ({ task: 'x', input: {}, signal: new AbortController().signal }) as AgentCall;
+
+it.runIf(hasShell)('the program does not see the keys of the one who serves', async () => {
+  const env = { ...process.env, AGENTNET_WALLET_KEY: `0x${'7'.repeat(64)}`, UPSTREAM_KEY: 'of the program' };
+  const { text } = (await programBackend('sh', ['-c', 'env'], env).run(call())) as { text: string };
+  expect(text).toContain('UPSTREAM_KEY=of the program');
+  expect(text).not.toContain('AGENTNET_');
 });

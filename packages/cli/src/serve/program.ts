@@ -1,20 +1,25 @@
 import { spawn } from 'node:child_process';
 import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
-import type { Backend } from './backend.ts';
+import { type Backend, withoutOurs } from './backend.ts';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_ERROR_CHARS = 500;
 
 /** A local program: one run for each call. */
-export const programBackend = (file: string, args: readonly string[]): Backend => ({
-  run: (call) => runProgram(call, file, args),
+export const programBackend = (file: string, args: readonly string[], env: NodeJS.ProcessEnv): Backend => ({
+  run: (call) => runProgram(call, file, args, withoutOurs(env)),
   close: async () => undefined,
 });
 
 /** One run of the program: the call on stdin, the result on stdout. Ended with the call. */
-async function runProgram(call: AgentCall, file: string, args: readonly string[]): Promise<unknown> {
+async function runProgram(
+  call: AgentCall,
+  file: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<unknown> {
   const { signal, charge: _charge, ...content } = call;
-  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
+  const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
   child.stdin.on('error', () => undefined);
   child.stdin.end(`${JSON.stringify(content)}\n`);
   let output = '';
