@@ -3,6 +3,7 @@ import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import { CallFailedError } from '../adapter.ts';
 import { followA2aStream } from './a2a-stream.ts';
 import { endOf } from './a2a-task-client.ts';
+import { resultOf as resultOfParts } from './a2a-wire.ts';
 
 const event = (result: object) => Buffer.from(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`);
 const part = (text: string, append: boolean) =>
@@ -37,4 +38,67 @@ it('a stream that breaks off leaves a task that can be asked for; without one, t
   const { task, outcome } = await followA2aStream(broken(part('half', false)), recorder, note);
   expect([task?.id, task?.state, outcome, told]).toEqual(['t', 'working', null, ['t']]);
   await expect(followA2aStream(broken(), recorder, note)).rejects.toMatchObject({ kind: 'reset' });
+});
+
+const piece = (parts: object[], append: boolean, artifactId = 'result') =>
+  event({ artifactUpdate: { taskId: 't', append, artifact: { artifactId, parts } } });
+
+it.each<[string, () => Generator<Buffer>]>([
+  [
+    'parts without a text, many at once',
+    function* () {
+      yield piece(Array(10_001).fill({}), false);
+    },
+  ],
+  [
+    'parts without a text, one after the other',
+    function* () {
+      for (let n = 0; n <= 10_000; n++) yield piece([{}], n > 0);
+    },
+  ],
+  [
+    'artifacts without parts',
+    function* () {
+      for (let n = 0; n <= 10_000; n++) yield piece([], false, `a${n}`);
+    },
+  ],
+])('a stream has at most 10,000 parts and artifacts: %s', async (_name, events) => {
+  async function* stream() {
+    yield* events();
+    yield event({ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } });
+  }
+  const recorder = { add: async () => true };
+  const error = await followA2aStream(stream(), recorder, async () => undefined).catch((thrown: unknown) => thrown);
+  expect(error instanceof CallFailedError && error.outcome).toMatchObject({ reason: 'response_too_large' });
+});
+
+it('pieces of several artifacts come to the artifacts that they are of; one that is not appended is the artifact anew', async () => {
+  async function* stream() {
+    yield event({
+      task: {
+        ...{ id: 't', status: { state: 'TASK_STATE_WORKING' } },
+        artifacts: [{ artifactId: 'a', parts: [{ text: 'a1' }] }],
+      },
+    });
+    yield piece([{ text: 'b1' }], false, 'b');
+    yield piece([{ text: 'a2' }, { text: 'a3' }], true, 'a');
+    yield piece([{ text: 'c1' }], true, 'c');
+    yield piece([{ text: 'b2' }], false, 'b');
+    yield event({ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } });
+  }
+  const recorder = { add: async () => true };
+  const { task } = await followA2aStream(stream(), recorder, async () => undefined);
+  expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'a1\na2\na3\nb2\nc1' } });
+});
+
+it('data beside texts is read once, however many texts there are', () => {
+  let reads = 0;
+  const data = {
+    get said() {
+      reads += 1;
+      return 'x';
+    },
+  };
+  expect(resultOfParts([{ data }, ...Array(1000).fill({ text: 'x' })])).toBe(data);
+  expect(reads).toBe(1);
 });

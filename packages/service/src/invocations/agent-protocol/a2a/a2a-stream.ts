@@ -1,4 +1,4 @@
-import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
@@ -15,36 +15,37 @@ export interface Streamed {
 }
 
 /**
- * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. A stream
- * that breaks off has ended if its task can be asked for. `onTask` is told the id of the task once.
+ * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. Parts that
+ * are no texts count as chunks do. A stream that breaks off has ended if its task can be asked for. `onTask` is told the id of the task once.
  */
 export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
   recorder: ChunkRecorder,
   onTask: (taskId: string) => Promise<void>,
 ): Promise<Streamed> {
-  let task: A2aTask | null = null;
+  const told = createTold();
   let count = 0;
   let size = 0;
-  const isNamed = () => task !== null && task.id !== '';
+  const isNamed = () => (told.base()?.id ?? '') !== '';
   for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096)) {
     const chunks: Said[] = [];
     for (const { data } of messages) {
       const said = saidIn(data);
-      if (said.kind === 'message') return { task, outcome: completed(resultOf(said.parts)) };
-      const isFirst: boolean = task === null;
-      task = told(task, said);
-      if (isFirst && task.id !== '') await onTask(task.id);
-      chunks.push(...chunksOf(said));
+      if (said.kind === 'message') return { task: told.task(), outcome: completed(resultOf(said.parts)) };
+      const isFirst = told.base() === null;
+      const { id } = told.take(said);
+      if (isFirst && id !== '') await onTask(id);
+      for (const chunk of chunksOf(said)) chunks.push(chunk);
+      count += countOf(said);
       size += Buffer.byteLength(data);
     }
-    count += chunks.length;
     requireBounds(isTooLarge || count > MAX_CHUNKS || size > 4 * MAX_RESULT_BYTES || chunks.some(isTooLong));
     if (chunks.length > 0 && !(await recorder.add(chunks)))
       throw new CallFailedError('agent_error', 'Another process has taken the request over.');
-    if (task && !isOpen(task)) return { task, outcome: null };
+    const base = told.base();
+    if (base && !isOpen(base)) break;
   }
-  return { task, outcome: null };
+  return { task: told.task(), outcome: null };
 }
 
 async function* untilBrokenOff(bytes: AsyncIterable<Buffer>, isEnd: () => boolean): AsyncGenerator<Buffer> {
@@ -72,17 +73,59 @@ const isOpen = ({ state }: A2aTask) => state === 'submitted' || state === 'worki
 
 const isTooLong = ({ data }: Said) => Buffer.byteLength(JSON.stringify(data)) > MAX_CHUNK_BYTES;
 
-/** The task after what was said of it. */
-function told(task: A2aTask | null, said: Exclude<A2aSaid, { kind: 'message' }>): A2aTask {
-  if (said.kind === 'task') return said.task;
-  const known: A2aTask = task ?? { id: said.taskId, contextId: null, state: 'working', message: null, artifacts: [] };
-  if (said.kind === 'status') return { ...known, state: said.state, message: said.message };
-  const { artifactId } = said.artifact;
-  const same = known.artifacts.find((each) => each.artifactId === artifactId);
-  const others = known.artifacts.filter((each) => each !== same);
-  const parts = said.isAppended && same ? [...partsOf(same), ...partsOf(said.artifact)] : partsOf(said.artifact);
-  return { ...known, artifacts: [...others, { ...said.artifact, parts }] };
+interface Piece {
+  artifact: Json;
+  parts: Json[];
 }
+
+/** What a stream has told of its task. Parts are appended in place: they may come by the thousand, one in each event. */
+function createTold() {
+  let base: A2aTask | null = null;
+  let pieces: Piece[] = [];
+  let byId = new Map<unknown, Piece>();
+  const add = (artifact: Json) => {
+    const piece = { artifact, parts: partsOf(artifact) };
+    pieces.push(piece);
+    if (!byId.has(artifact.artifactId)) byId.set(artifact.artifactId, piece);
+  };
+
+  function take(said: Exclude<A2aSaid, { kind: 'message' }>): A2aTask {
+    if (said.kind === 'task') {
+      pieces = [];
+      byId = new Map();
+      for (const artifact of said.task.artifacts) add(artifact);
+      base = { ...said.task, artifacts: [] };
+      return base;
+    }
+    base ??= { id: said.taskId, contextId: null, state: 'working', message: null, artifacts: [] };
+    if (said.kind === 'status') base = { ...base, state: said.state, message: said.message };
+    else takeArtifact(said);
+    return base;
+  }
+
+  function takeArtifact({ artifact, isAppended }: Extract<A2aSaid, { kind: 'artifact' }>): void {
+    const same = byId.get(artifact.artifactId);
+    if (!same) {
+      add(artifact);
+      return;
+    }
+    same.artifact = artifact;
+    if (!isAppended) same.parts = [];
+    for (const part of partsOf(artifact)) same.parts.push(part);
+  }
+
+  return {
+    take,
+    /** The task without its artifacts. */
+    base: () => base,
+    task: (): A2aTask | null =>
+      base && { ...base, artifacts: pieces.map(({ artifact, parts }) => ({ ...artifact, parts })) },
+  };
+}
+
+/** Chunks that are told, or parts that are kept without being told. */
+const countOf = (said: A2aSaid): number =>
+  said.kind === 'artifact' ? Math.max(1, partsOf(said.artifact).length) : chunksOf(said).length;
 
 function chunksOf(said: A2aSaid): Said[] {
   if (said.kind === 'artifact')

@@ -142,5 +142,7 @@ export function resultOf(parts: readonly Json[]): unknown {
 }
 
 /** True when data holds all texts beside it: some agents say both. */
-const areSaidIn = (texts: readonly string[], data: unknown): boolean =>
-  texts.every((text) => isObject(data) && Object.values(data).includes(text));
+function areSaidIn(texts: readonly string[], data: unknown): boolean {
+  const values = new Set(isObject(data) ? Object.values(data) : []);
+  return texts.every((text) => values.has(text));
+}
