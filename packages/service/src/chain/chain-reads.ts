@@ -2,6 +2,12 @@ import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex }
 import { type SendAnswer, sendAnswerOf } from './send-answer.ts';
 import { hasContractSigned } from './signatures/contract-wallet-client.ts';
 
+/** The newest block, as the RPC node that was asked has it. */
+export interface Head {
+  readonly number: bigint;
+  readonly timeS: bigint;
+}
+
 /** Chain reads that do not depend on the token. `gatherer` batches reads of the same moment into one request. */
 export function readsOf(client: PublicClient, gatherer: PublicClient) {
   const findBlock = (block: bigint) =>
@@ -9,6 +15,11 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
   return {
     chainId: () => client.getChainId(),
     headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
+    /** What is read at its number is read at its time: of several RPC nodes behind one address, another may be behind. */
+    async head(): Promise<Head> {
+      const { number, timestamp } = await client.getBlock({ blockTag: 'latest' });
+      return { number, timeS: timestamp };
+    },
     headHash: async () => (await client.getBlock({ blockTag: 'latest' })).hash,
     /** The chain's own time, in seconds. Authorization windows are measured by it, not by our clock. */
     headTimeS: async () => (await client.getBlock({ blockTag: 'latest' })).timestamp,

@@ -71,8 +71,8 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
 
 /** Reads the present or past state of authorizations. */
 function authorizationsOf(client: PublicClient, token: Hex) {
-  async function tryAll(calls: readonly ContractCall[], blockTag: 'latest' | 'pending') {
-    const { data } = await client.call({ blockTag, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
+  async function tryAll(calls: readonly ContractCall[], at: { blockTag: 'pending' } | { blockNumber?: bigint }) {
+    const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
     return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
   }
 
@@ -95,17 +95,21 @@ function authorizationsOf(client: PublicClient, token: Hex) {
       // The pending block, because on a quiet chain the latest one may be old.
       const results = await tryAll(
         batch.map((signed) => paymentCall(token, signed)),
-        'pending',
+        { blockTag: 'pending' },
       );
       return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
     },
 
-    /** For each authorization: true if it was used or cancelled in a block. */
-    async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]> {
+    /**
+     * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest that the RPC node has. Throws
+     * when the node does not have the block: one that is behind has not seen that an authorization is unused.
+     */
+    async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[], atBlock?: bigint): Promise<boolean[]> {
+      const at = atBlock === undefined ? {} : { blockNumber: atBlock };
       const spent: boolean[] = [];
       for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
         const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
-        spent.push(...(await tryAll(calls, 'latest')).map(({ returnData }) => BigInt(returnData) !== 0n));
+        spent.push(...(await tryAll(calls, at)).map(({ returnData }) => BigInt(returnData) !== 0n));
       }
       return spent;
     },
@@ -175,6 +179,9 @@ export interface HasUsdc {
 const ERROR_STRING_SELECTOR = '0x08c379a0';
 /** Failure text of a call that reverted without a reason; usually it ran out of gas. */
 export const NO_REASON = 'reverted without a reason';
+
+/** True for the reason with which the token refuses an authorization that was used or cancelled before. */
+export const isUsedBefore = (reason: string): boolean => /used or canceled/i.test(reason);
 
 function revertReason(data: Hex): string {
   if (data === '0x') return NO_REASON;

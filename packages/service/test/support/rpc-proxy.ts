@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { request as post } from 'undici';
+import { numberToHex } from 'viem';
 
 export interface RpcCall {
   readonly method: string;
@@ -44,6 +46,15 @@ export async function startRpcProxy(chainUrl: string): Promise<RpcProxy> {
       await closed;
     },
   };
+}
+
+/** From now on calls are answered by an RPC node that is only at this height, except about what is pending. */
+export function answerCallsAt({ proxy, chain }: { proxy: RpcProxy; chain: { rpcUrl: string } }, height: bigint): void {
+  proxy.rule('eth_call', async ({ params: [call, block], forward, answer, refuse }) => {
+    if (block === 'pending') return forward();
+    if (block !== 'latest' && BigInt(block as string) > height) return refuse('header not found');
+    return answer(await callChain(chain.rpcUrl, 'eth_call', call, numberToHex(height)));
+  });
 }
 
 async function treat(

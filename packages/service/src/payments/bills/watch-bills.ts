@@ -8,17 +8,20 @@ const UNUSED_AFTER_S = 60n;
 
 /**
  * Checks every signed, open bill on chain. A collected bill is booked; one that can no longer be collected is passed to `giveUp`, which may
- * defer it. The chain's time is read before the authorizations: one that was unused after its expiry stays unused.
+ * defer it. Time and authorizations are read at one block: one that was unused after its expiry stays unused.
  */
 export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Promise<void>): Promise<void> =>
   forEachPage(
     (after, limit) => listOpenBills(ctx.db, after, limit),
     async (bills) => {
-      const nowS = await ctx.usdc.headTimeS();
-      const spent = await ctx.usdc.areSpent(bills.map(({ authorization }) => authorization));
+      const head = await ctx.usdc.head();
+      const spent = await ctx.usdc.areSpent(
+        bills.map(({ authorization }) => authorization),
+        head.number,
+      );
       const look = async (bill: ChainPayment, isSpent: boolean) => {
         if (isSpent) await endSpent(ctx, bill);
-        else if (bill.authorization.validBeforeS + UNUSED_AFTER_S <= nowS) await giveUp(bill);
+        else if (bill.authorization.validBeforeS + UNUSED_AFTER_S <= head.timeS) await giveUp(bill);
       };
       for (const [index, bill] of bills.entries())
         await look(bill, spent[index] ?? false).catch((error) =>

@@ -30,13 +30,13 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
   const place = await findPlace(ctx, payment);
   if (place) return relocatePayment(ctx.db, payment.id, place);
   if (isPlain(payment)) return waitForPlain(ctx, payment);
-  const nowS = await ctx.usdc.headTimeS();
-  const isExpired = payment.authorization.validBeforeS <= nowS;
-  if (payment.direction !== 'out' && (await isLostForGood(ctx, payment)))
+  const head = await ctx.usdc.head();
+  const isExpired = payment.authorization.validBeforeS <= head.timeS;
+  if (payment.direction !== 'out' && (await isLostForGood(ctx, payment, head.number)))
     return reversePayment(ctx, payment, 'a reorg removed its block, and it can no longer be collected');
   if (await isOnItsWay(ctx, payment)) return;
-  if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, nowS);
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, head.timeS);
+  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head.number);
   if (isSpent || isExpired) return;
   if ((await ctx.simulator.simulate(payment)) === null) void ctx.settler.settle(payment);
 }
@@ -48,10 +48,9 @@ async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment)
 }
 
 /** True if the chain has shown, with sufficient depth, that the authorization was used otherwise, was cancelled, or expired unused. */
-async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<boolean> {
-  const head = await ctx.usdc.headBlock();
+async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment, head: bigint): Promise<boolean> {
   if (head < FINAL_DEPTH) return false;
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head);
   if (isSpent) {
     const fate = await findFate(ctx, payment, payment.createdAt);
     return fate?.kind === 'taken back' && fate.blockNumber <= head - FINAL_DEPTH;

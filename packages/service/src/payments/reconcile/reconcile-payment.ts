@@ -1,4 +1,5 @@
 import { openHashesOfNonce } from '../../chain/transaction-store.ts';
+import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { renewSignature } from '../onchain/chain-payment-store.ts';
@@ -13,17 +14,17 @@ import type { HasSettler } from '../settlement/settler.ts';
 export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSimulator, HasWalletFunds {}
 
 /**
- * Reconciles one open payment. Expiry is judged by the chain's time, read before the authorization is checked: an authorization unused
- * after that can no longer be used.
+ * Reconciles one open payment. Expiry is judged by the time of the block at which the authorization is checked: one that is unused after it
+ * has expired can no longer be used.
  */
 export async function reconcilePayment(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
-  const nowS = await ctx.usdc.headTimeS();
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  const head = await ctx.usdc.head();
+  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head.number);
   if (isSpent) await endSpent(ctx, payment);
-  else await reconcileUnspent(ctx, payment, nowS);
+  else await reconcileUnspent(ctx, payment, head.timeS);
 }
 
-/** `nowS`: the chain's time, read before the authorization was seen unspent. */
+/** `nowS`: the time of the block at whose end the authorization was unspent. */
 export async function reconcileUnspent(
   ctx: ReconcilePaymentContext,
   payment: ChainPayment,
@@ -56,16 +57,16 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
 
 /**
  * Signs an expired, unused payout again under the same nonce, which the token pays once. A withdrawal that the token still refuses is
- * returned to its treasury instead: its expired signature can no longer move the money, unless another process has signed it again.
+ * returned to its treasury instead: its expired signature can no longer move the money, unless another process has signed it again. One that is
+ * refused because it was used is paid, and is left open until the chain shows it.
  */
 export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayment, nowS: bigint): Promise<void> {
   const authorization = { ...payment.authorization, validBeforeS: nowS + PAYOUT_WINDOW_S };
   const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
-  const isGivenUp =
-    payment.purpose === 'withdrawal' &&
-    payment.lostAt === null &&
-    (await ctx.simulator.simulate({ authorization, signature })) !== null;
-  if (isGivenUp) {
+  const mayEnd = payment.purpose === 'withdrawal' && payment.lostAt === null;
+  const refused = mayEnd ? await ctx.simulator.simulate({ authorization, signature }) : null;
+  if (refused !== null && isUsedBefore(refused)) return;
+  if (refused !== null) {
     const { validBeforeS } = payment.authorization;
     await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed', {
       alongside: (tx, now) => returnWithdrawal(tx, payment, now),

@@ -41,10 +41,13 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
   await forEachPage(
     (after, limit) => listOpenChainPayments(ctx.db, before, after, limit),
     async (payments) => {
-      const nowS = await ctx.usdc.headTimeS();
-      const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
+      const head = await ctx.usdc.head();
+      const spent = await ctx.usdc.areSpent(
+        payments.map((payment) => payment.authorization),
+        head.number,
+      );
       for (const [index, payment] of payments.entries())
-        await (spent[index] ? endSpent(ctx, payment) : reconcileUnspent(ctx, payment, nowS)).catch((error) =>
+        await (spent[index] ? endSpent(ctx, payment) : reconcileUnspent(ctx, payment, head.timeS)).catch((error) =>
           ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check open payment'),
         );
     },
@@ -62,7 +65,10 @@ async function watchFailed(ctx: ChainContext): Promise<void> {
   await forEachPage(
     (after, limit) => listFailedUnexpired(ctx.db, sinceS ?? 0n, after, limit),
     async (payments) => {
-      const spent = await ctx.usdc.areSpent(payments.map((payment) => payment.authorization));
+      const spent = await ctx.usdc.areSpent(
+        payments.map((payment) => payment.authorization),
+        head,
+      );
       for (const payment of payments.filter((_, index) => spent[index]))
         await giveBackLate(ctx, payment).catch((error) =>
           ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check failed payment'),

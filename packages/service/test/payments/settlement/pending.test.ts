@@ -1,9 +1,10 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { watchBills } from '../../../src/payments/bills/watch-bills.ts';
 import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
 import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findById, findBySubject, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
@@ -12,7 +13,9 @@ import { isRefusedNow } from '../../../src/payments/onchain/payer-standing.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { payAgain, reconcilePayment } from '../../../src/payments/reconcile/reconcile-payment.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { answerCallsAt } from '../../support/rpc-proxy.ts';
 
 const SEND = 'eth_sendRawTransaction';
 
@@ -22,6 +25,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   engine.proxy.rule(SEND, null);
+  engine.proxy.rule('eth_call', null);
   await automine(true);
   await engine.ctx.settler.idle();
   await freeKeys();
@@ -102,10 +106,7 @@ it('a payment that was taken for failed while its transaction was pending stays 
 
 it('a withdrawal that another process has signed again is not given back to its treasury as well', async () => {
   const { ctx } = engine;
-  const payer = await engine.newPayer();
-  const paidIn = await engine.claim(payer);
-  await ctx.settler.settle(paidIn);
-  const withdrawal = await expiredWithdrawal(paidIn.ledgerAccountId, payer.address);
+  const { payer, paidIn, payout: withdrawal } = await owe('withdrawal', -1n);
   const other = await engine.anotherProcess();
   const nowS = await ctx.usdc.headTimeS();
   const { outcome } = await keepPending(() => payAgain(ctx, withdrawal, nowS));
@@ -121,10 +122,7 @@ it('a withdrawal that another process has signed again is not given back to its 
 
 it('a withdrawal that another process has given back to its treasury is not paid as well', async () => {
   const { ctx } = engine;
-  const payer = await engine.newPayer();
-  const paidIn = await engine.claim(payer);
-  await ctx.settler.settle(paidIn);
-  const withdrawal = await expiredWithdrawal(paidIn.ledgerAccountId, payer.address);
+  const { paidIn, payout: withdrawal } = await owe('withdrawal', -1n);
   const nowS = await ctx.usdc.headTimeS();
   // As an RPC node answers that is behind, or while the wallet had less.
   const refusing = { ...ctx, simulator: { ...ctx.simulator, simulate: async () => 'transfer amount exceeds balance' } };
@@ -159,17 +157,69 @@ it.each([
   expect(await isRefusedNow(engine.ctx, payment)).toBe(isCounted);
 });
 
-/** A withdrawal of 1 USDC whose signature has expired unused. */
-async function expiredWithdrawal(ledgerAccountId: string, to: string): Promise<ChainPayment> {
+describe('a payout that is mined right before it expires, of which an RPC node that is behind says that it is unused', () => {
+  /** In a block whose successor is of a time after its end; calls are answered by the state before it. */
+  async function mineAtTheEnd(payout: ChainPayment): Promise<void> {
+    const heightBefore = await engine.ctx.usdc.headBlock();
+    await submitSigned(engine.chain.rpcUrl, engine, payout);
+    await callChain(engine.chain.rpcUrl, 'evm_increaseTime', numberToHex(400));
+    await engine.mine(1);
+    answerCallsAt(engine, heightBefore);
+  }
+
+  it('is a withdrawal that is not given back', async () => {
+    const { ctx } = engine;
+    const { payer, paidIn, payout } = await owe('withdrawal', 300n);
+    await mineAtTheEnd(payout);
+    await reconcilePayment(ctx, payout).catch(() => undefined);
+    await reconcilePayments(ctx, 0);
+    expect(await engine.stateOf(payout)).toBe('claimed');
+    engine.proxy.rule('eth_call', null);
+    await reconcilePayments(ctx, 0);
+    expect(await engine.stateOf(payout)).toBe('settled');
+    expect((await findLedgerAccount(ctx.db, paidIn.ledgerAccountId))?.postedMicro).toBe(0n);
+    expect(await ctx.usdc.balanceOf(payer.address)).toBe(1_000_000n);
+  });
+
+  it('is a bill that is not given up', async () => {
+    const { ctx } = engine;
+    const { payout } = await owe('bill', 300n);
+    const givenUp: string[] = [];
+    const watch = () => watchBills(ctx, async ({ id }) => void givenUp.push(id));
+    await mineAtTheEnd(payout);
+    await watch().catch(() => undefined);
+    engine.proxy.rule('eth_call', null);
+    await watch();
+    expect([givenUp, await engine.stateOf(payout)]).toEqual([[], 'settled']);
+  });
+});
+
+it('a withdrawal that the token refuses because it is paid is left open', async () => {
   const { ctx } = engine;
+  const { payout } = await owe('withdrawal', -1n);
+  const nowS = await ctx.usdc.headTimeS();
+  const refusing = { ...ctx, simulator: { simulate: async () => 'FiatTokenV2: authorization is used or canceled' } };
+  await payAgain(refusing, payout, nowS);
+  expect(await engine.stateOf(payout)).toBe('claimed');
+  await payAgain(ctx, payout, nowS);
+  await expect.poll(() => engine.stateOf(payout), { timeout: 10_000 }).toBe('settled');
+});
+
+/** What the node owes to a payer who had paid as much: 1 USDC, in no transaction yet. */
+async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint) {
+  const { ctx } = engine;
+  const payer = await engine.newPayer();
+  const paidIn = await engine.claim(payer);
+  await ctx.settler.settle(paidIn);
+  const { ledgerAccountId } = paidIn;
   const { chainId, token, domainSeparator } = ctx.chain;
   const authorization = {
-    ...{ from: ctx.wallet.address, to, valueMicro: 1_000_000n },
-    ...{ validAfterS: 0n, validBeforeS: (await ctx.usdc.headTimeS()) - 1n, nonce: generatePrivateKey() },
+    ...{ from: ctx.wallet.address, to: payer.address, valueMicro: 1_000_000n },
+    ...{ validAfterS: 0n, validBeforeS: (await ctx.usdc.headTimeS()) + validForS, nonce: generatePrivateKey() },
   };
   const payment: NewChainPayment = {
     id: newId('pay'),
-    ...{ chainId, token, direction: 'out', purpose: 'withdrawal', subjectId: newId('wdr'), accountId: null },
+    ...{ chainId, token, direction: 'out', purpose, subjectId: newId('wdr'), accountId: null },
     ...{ ledgerAccountId, authorization, fingerprint: null, x402Version: null },
     signature: ctx.wallet.signAuthorization(domainSeparator, authorization),
   };
@@ -178,5 +228,5 @@ async function expiredWithdrawal(ledgerAccountId: string, to: string): Promise<C
   const { subjectId } = payment;
   const moved = { debit: ledgerAccountId, credit: OUTGOING, amountMicro: 1_000_000n, subjectId };
   await postTransfers(ctx.db, [{ id: `withdrawal:${subjectId}`, kind: 'withdrawal', ...moved }], now);
-  return read(payment);
+  return { payer, paidIn, payout: await read(payment) };
 }

@@ -4,10 +4,12 @@ import { postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
+import { recollectLost } from '../../../src/payments/reconcile/recollect-lost.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
-import { emptyWallet } from '../../support/chain-actions.ts';
+import { emptyWallet, submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
+import { answerCallsAt } from '../../support/rpc-proxy.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -200,5 +202,25 @@ describe('a payment that can never be collected again is reversed', () => {
     await engine.mine(14);
     await reconcile(1);
     expect(await placeOf(payment)).toMatchObject({ state: 'reversed' });
+  });
+
+  it('but not when it is mined again and an RPC node that is behind says that it is unused', async () => {
+    const { ctx } = engine;
+    const { payment } = await settleOne();
+    const mined = await placeOf(payment);
+    await replaceBlocks(payment);
+    await ctx.reorgWatch.look();
+    const heightBefore = await ctx.usdc.headBlock();
+    await submitSigned(engine.chain.rpcUrl, engine, payment);
+    await rpc('evm_increaseTime', 400);
+    await engine.mine(14);
+    answerCallsAt(engine, heightBefore);
+    await recollectLost(ctx);
+    engine.proxy.rule('eth_call', null);
+    expect(await placeOf(payment)).toMatchObject({ state: 'settled', isLost: true });
+    await recollectLost(ctx);
+    const after = await placeOf(payment);
+    expect(after).toMatchObject({ state: 'settled', isLost: false });
+    expect(after?.block).not.toBe(mined?.block);
   });
 });

@@ -1,6 +1,7 @@
 import { DEPOSIT_COLLECTOR, depositCall } from '../../../../chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../../chain/channels/channel-digests.ts';
 import { depthFor } from '../../../../chain/confirmation-depth.ts';
+import { isUsedBefore } from '../../../../chain/usdc-client.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { AppError } from '../../../../lib/app-error.ts';
 import { until } from '../../../../lib/concurrency/until.ts';
@@ -155,7 +156,7 @@ async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<Dep
     const revert = await ctx.simulator.simulate(payment);
     if (revert === null)
       return (await isWithinGas(ctx, payment)) ? null : refused('invalid_exact_evm_transaction_simulation_failed');
-    if (/used or canceled/i.test(revert)) return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now()));
+    if (isUsedBefore(revert)) return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now()));
     if (/signature/i.test(revert)) return refused('invalid_exact_evm_signature');
     if (/exceeds balance/i.test(revert)) return refused('invalid_exact_evm_insufficient_balance');
     return refused('invalid_exact_evm_transaction_simulation_failed');
