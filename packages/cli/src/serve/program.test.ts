@@ -45,3 +45,19 @@ it.runIf(hasShell)('the program does not see the keys of the one who serves', as
   expect(text).toContain('UPSTREAM_KEY=of the program');
   expect(text).not.toContain('AGENTNET_');
 });
+
+it.runIf(hasShell)('a call whose program left a writer without end behind fails, and the writer ends', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentnet-program-'));
+  const file = join(folder, 'pid');
+  const writer = 'yes | head -c 2000000; while echo more; do sleep 0.1; done';
+  const { run } = programBackend('sh', ['-c', `(${writer}) & echo $! > '${file}'; wait`], process.env);
+  const ended = run(call());
+  onTestFinished(async () => {
+    const pid = Number(await readFile(file, 'utf8'));
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    await rm(folder, { recursive: true });
+  });
+  await expect(ended).rejects.toMatchObject({ code: 'result_too_large' });
+  const pid = Number(await readFile(file, 'utf8'));
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+});

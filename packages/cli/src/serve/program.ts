@@ -22,11 +22,18 @@ async function runProgram(
   const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
   child.stdin.on('error', () => undefined);
   child.stdin.end(`${JSON.stringify(content)}\n`);
+  /** What the program started may have its output open after its own end, and write on. */
+  const letGo = () => {
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (output.length > MAX_OUTPUT_BYTES) child.kill('SIGKILL');
+    if (output.length <= MAX_OUTPUT_BYTES) return;
+    child.kill('SIGKILL');
+    letGo();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-MAX_ERROR_CHARS);
@@ -34,11 +41,7 @@ async function runProgram(
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(new AgentError('program_failed', error.message)));
     child.once('close', resolve);
-    // What the program started may have its output open after its own end.
-    signal.addEventListener('abort', () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    });
+    signal.addEventListener('abort', letGo);
   });
   signal.throwIfAborted();
   if (output.length > MAX_OUTPUT_BYTES) throw new AgentError('result_too_large', 'The program wrote more than 1 MiB.');
