@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '../support/books.ts';
 import { type Answer, type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
-import { newVoucherPayer, type VoucherPayer } from '../support/voucher-payer.ts';
+import { newVoucherPayer, requiredBy, type VoucherPayer } from '../support/voucher-payer.ts';
 import { payV2 } from '../support/x402-payer.ts';
-import { callTool, modern } from './mcp/raw-client.ts';
+import { modern } from './mcp/raw-client.ts';
 
 const PRICE = 50_000n;
 const COST = 20_000n;
@@ -42,7 +42,8 @@ interface Told {
 /** One call through a face: its terms as HTTP carries them, and what a paid one is told. */
 interface Way {
   readonly resourceOf: (agentId: string, key: string | undefined) => string;
-  readonly ask: (agentId: string, key: string | undefined, task: string) => Promise<Answer>;
+  /** With a payment that is refused: the terms that it is told. */
+  readonly ask: (agentId: string, key: string | undefined, task: string, refused?: string) => Promise<Answer>;
   readonly pay: (agentId: string, key: string | undefined, task: string, payment: string) => Promise<Told>;
 }
 
@@ -64,25 +65,38 @@ const a2a = (method: string, agentId: string, key: string | undefined, message: 
   });
 };
 
+const paymentMessage = (payment: string) => {
+  const payload = decode(payment);
+  const metadata = { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payload };
+  return { taskId: payload.accepted.extra.memo, metadata };
+};
+
 /** What the last status of a task tells, for a message that pays the task which waits for it. */
 const a2aWay = (method: string, lastStatus: (body: Task) => Task): Way => ({
   resourceOf: (agentId, key) => `${h.baseUrl}/${key === undefined ? 'x402' : 'invoke'}/${agentId}`,
-  async ask(agentId, key, task) {
-    const { result } = (await a2a('SendMessage', agentId, key, { parts: [{ text: task }] })).body;
+  async ask(agentId, key, task, refused) {
+    const paying = refused === undefined ? {} : paymentMessage(refused);
+    const { result } = (await a2a('SendMessage', agentId, key, { parts: [{ text: task }], ...paying })).body;
     const required = result.task.status.message.metadata['x402.payment.required'];
     const headers = new Headers({ 'payment-required': encode(required) });
     return { status: 402, headers, body: required } as Answer;
   },
   async pay(agentId, key, _task, payment) {
-    const payload = decode(payment);
-    const metadata = { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payload };
-    const taskId = payload.accepted.extra.memo;
-    const { body } = await a2a(method, agentId, key, { taskId, metadata, parts: [{ text: 'Payment' }] });
+    const { body } = await a2a(method, agentId, key, { ...paymentMessage(payment), parts: [{ text: 'Payment' }] });
     const { state, message } = lastStatus(body);
     const [settlement] = message.metadata['x402.payment.receipts'];
     return { requestId: message.taskId, isDone: state === 'TASK_STATE_COMPLETED', settlement };
   },
 });
+
+const invokeTool = (key: string | undefined, args: { agentId: string; task: string }, payment?: string) => {
+  const call = modern('tools/call', {
+    name: 'invoke_agent',
+    arguments: { ...args, maxCost: '0.05', ...(key ? { idempotencyKey: args.task.replaceAll(' ', '-') } : {}) },
+    ...(payment === undefined ? {} : { _meta: { 'x402/payment': decode(payment) } }),
+  });
+  return h.request('POST', '/mcp', { key, ...call });
+};
 
 const ways: Record<string, Way> = {
   A2A: a2aWay('SendMessage', (body) => body.result.task.status),
@@ -95,26 +109,21 @@ const ways: Record<string, Way> = {
   }),
   MCP: {
     resourceOf: () => 'mcp://tool/invoke_agent',
-    async ask(agentId, key, task) {
-      const args = { agentId, task, maxCost: '0.05' };
-      const { body } = await callTool(h.baseUrl, key, 'invoke_agent', args);
+    async ask(agentId, key, task, refused) {
+      const { body } = await invokeTool(key, { agentId, task }, refused);
       const headers = new Headers({ 'payment-required': encode(body.result.structuredContent) });
       return { status: 402, headers, body } as Answer;
     },
     async pay(agentId, key, task, payment) {
-      const call = modern('tools/call', {
-        name: 'invoke_agent',
-        arguments: { agentId, task, maxCost: '0.05', ...(key ? { idempotencyKey: task.replaceAll(' ', '-') } : {}) },
-        _meta: { 'x402/payment': decode(payment) },
-      });
-      const { result } = (await h.request('POST', '/mcp', { key, ...call })).body;
+      const { result } = (await invokeTool(key, { agentId, task }, payment)).body;
       const { requestId, status } = result.structuredContent;
       return { requestId, isDone: status === 'completed', settlement: result._meta['x402/payment-response'] };
     },
   },
   OpenAI: {
     resourceOf: (agentId, key) => `${h.baseUrl}/${key === undefined ? 'x402' : 'invoke'}/${agentId}`,
-    ask: (agentId, key, task) => openAi(agentId, key, task),
+    ask: (agentId, key, task, refused) =>
+      openAi(agentId, key, task, refused === undefined ? {} : { 'payment-signature': refused }),
     async pay(agentId, key, task, payment) {
       const { status, body, headers } = await openAi(agentId, key, task, { 'payment-signature': payment });
       const requestId = body.id ?? body.error.requestId;
@@ -157,6 +166,27 @@ describe.each(Object.entries(ways))('through %s', (_name, { ask, pay, resourceOf
       expect(agent.calls.length).toBe(calls + 1);
     });
 
+    it('a voucher for another sum than the node counts is told the sum, and the corrected one buys the call', async () => {
+      const payer = await funded();
+      const [key, task] = [keyOf(), `corrected ${_name} ${_who}`];
+      const first = await pay(
+        agent.id,
+        key,
+        `first ${task}`,
+        header(payer.pay(await ask(agent.id, key, `first ${task}`), PRICE)),
+      );
+      expect(first.isDone).toBe(true);
+      const wrong = header(payer.pay(await ask(agent.id, key, task), PRICE));
+      const told = await ask(agent.id, key, task, wrong);
+      const { extra } = requiredBy(told).accepts.find(
+        ({ scheme }: { scheme: string }) => scheme === 'batch-settlement',
+      );
+      const charged = BigInt(extra.channelState.chargedCumulativeAmount);
+      expect([charged, extra.voucherState.signedMaxClaimable]).toEqual([COST, String(PRICE)]);
+      const paid = await pay(agent.id, key, task, header(payer.pay(told, charged + PRICE)));
+      expect(paid).toMatchObject({ isDone: true, settlement: { extra: { chargedAmount: String(COST) } } });
+    });
+
     it('an agent that fails leaves a voucher uncharged, and gives no receipt', async () => {
       const payer = await funded();
       const [key, task] = [keyOf(), `failing ${_name} ${_who}`];
@@ -193,3 +223,20 @@ describe.each(Object.entries(ways))('through %s', (_name, { ask, pay, resourceOf
     });
   });
 });
+
+it.each(['for the task', 'in a message of its own'])(
+  'the sum of a channel is told to its payer, and not to who reads the task (%s)',
+  async (where) => {
+    const [payer, { ask, pay }] = [await funded(), ways.A2A as Way];
+    await pay(agent.id, undefined, 'x', header(payer.pay(await ask(agent.id, undefined, 'x'), PRICE)));
+    const wrong = header(payer.pay(await ask(agent.id, undefined, 'y'), PRICE));
+    const { taskId, metadata } = paymentMessage(wrong);
+    const message = { parts: [{ text: 'y' }], metadata, ...(where === 'for the task' ? { taskId } : {}) };
+    const refused = (await a2a('SendMessage', agent.id, undefined, message)).body.result.task;
+    expect([refused.id, JSON.stringify(refused)]).toEqual([taskId, expect.stringContaining('signedMaxClaimable')]);
+    const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: taskId } };
+    const read = (await h.request('POST', `/a2a/${agent.id}`, { headers: a2aHeaders, body })).body.result;
+    expect(read.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(JSON.stringify(read)).not.toMatch(/channelState|voucherState/);
+  },
+);

@@ -42,11 +42,26 @@ export async function awaitPayment(
   { due, shape }: { readonly due: PaymentRequiredError; readonly shape: Shape },
 ): Promise<WireTask> {
   const { waiting } = asked;
-  if (!waiting) return unpaidTask(ctx, await keepTask(ctx, call, asked, due), shape);
-  const record = await readUnowned(ctx, waiting.id);
+  const record = waiting && (await readUnowned(ctx, waiting.id));
   if (record) return unmovedTask(ctx, record, shape);
-  return unpaidTask(ctx, due.reason === null ? waiting : await refuseUnpaid(ctx, waiting, due.reason), shape);
+  if (waiting && due.reason === null) return unpaidTask(ctx, waiting, shape);
+  const kept =
+    waiting && due.reason !== null
+      ? await refuseUnpaid(ctx, waiting, due.reason)
+      : await keepTask(ctx, call, asked, due);
+  // The terms of a refused voucher tell the sum of its channel: to its payer, in this answer.
+  const { v1, v2, payment } = due.offer;
+  return unpaidTask(ctx, payment.memo === kept.id ? { ...kept, offer: { v1, v2 } } : kept, shape);
 }
+
+/** Terms as they are kept: without the sum of a channel, as who knows the id of a keyless task reads them. */
+const withoutSum = (v2: PaymentRequiredV2): PaymentRequiredV2 => ({
+  ...v2,
+  accepts: v2.accepts.map(({ extra: { channelState: _, voucherState: __, ...extra }, ...terms }) => ({
+    ...terms,
+    extra,
+  })),
+});
 
 /**
  * A task whose payment came and moved nothing: its terms name a request that has failed, so no other payment can pay for it. Throws
@@ -67,7 +82,11 @@ async function keepTask(
   const call = { agentId, body, messageKey, quoteId: quoteId ?? null, refusal: due.reason };
   const expiresAt = new Date(ctx.clock.now().getTime() + OFFER_LIFETIME_S * 1000);
   const { v1, v2, payment } = due.offer;
-  const kept = await keepUnpaid(ctx, face.caller, call, { id: payment.memo, offer: { v1, v2 }, expiresAt });
+  const kept = await keepUnpaid(ctx, face.caller, call, {
+    id: payment.memo,
+    offer: { v1, v2: withoutSum(v2) },
+    expiresAt,
+  });
   if (!kept) throw due;
   return kept;
 }
