@@ -9,6 +9,8 @@ import { findPlace } from '../onchain/find-place.ts';
 
 /** Older blocks are not watched: no reorg of Base has been nearly as deep. */
 export const WATCHED_BLOCKS = 128n;
+/** Blocks less deep are asked about at every look. */
+const YOUNG_BLOCKS = 12n;
 
 /** Detects reorgs that removed blocks in which transactions or payments of ours were recorded. */
 export interface ReorgWatch {
@@ -20,7 +22,10 @@ export interface HasReorgWatch {
   readonly reorgWatch: ReorgWatch;
 }
 
-/** While the newest checked block is on the chain, so are all before it: only newly recorded blocks are checked. */
+/**
+ * While the newest block of the last look is on the chain, so are all before it: older blocks are checked once. Young ones are checked at every
+ * look, as an answer may come from an RPC node that has not seen a reorg yet.
+ */
 export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   let standing: SeenBlock | null = null;
   let checked = new Set<string>();
@@ -28,18 +33,21 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
 
   async function look(): Promise<void> {
     const head = await ctx.usdc.headBlock();
-    const newest = { number: head, hash: (await ctx.usdc.hashAt(head)) ?? '' };
-    if (standing && (await ctx.usdc.hashAt(standing.number)) !== standing.hash) checked = new Set();
-    const seen = await listSeenBlocks(ctx.db, ctx.chain.chainId, head - WATCHED_BLOCKS);
+    const before = standing ?? { number: head, hash: '' };
+    const [newestHash, hashNow] = await Promise.all([head, before.number].map(ctx.usdc.hashAt));
+    if (hashNow !== before.hash) checked = new Set();
+    // After a pause: a reorg may have begun where the last look ended.
+    const fromBlock = (before.number < head ? before.number : head) - WATCHED_BLOCKS;
+    const seen = await listSeenBlocks(ctx.db, ctx.chain.chainId, fromBlock);
     const gone = await goneOf(
       ctx,
       seen.filter(({ hash }) => !checked.has(hash)),
     );
     if (gone.length > 0) await takeBack(ctx, gone);
     const isGone = new Set(gone);
-    const stands = ({ number, hash }: SeenBlock) => number <= head && !isGone.has(hash);
+    const stands = ({ number, hash }: SeenBlock) => number <= head - YOUNG_BLOCKS && !isGone.has(hash);
     checked = new Set(seen.filter(stands).map(({ hash }) => hash));
-    standing = newest;
+    standing = { number: head, hash: newestHash ?? '' };
   }
   return {
     async look() {

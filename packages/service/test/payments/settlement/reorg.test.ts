@@ -6,6 +6,7 @@ import { findBySubject } from '../../../src/payments/onchain/chain-payment-store
 import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
 import { recollectLost } from '../../../src/payments/reconcile/recollect-lost.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { createReorgWatch } from '../../../src/payments/reconcile/watch-reorgs.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { emptyWallet, submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
@@ -137,6 +138,39 @@ describe.each([1, 3, 10])('a reorg of %i blocks', (depth) => {
     await reconcile();
     expect(await ctx.usdc.balanceOf(payer.address)).toBe(1_000_000n);
     expect(await placeOf(refund)).toMatchObject({ state: 'settled', isLost: false });
+  });
+});
+
+describe('a reorg is noticed', () => {
+  it('after a look in which an RPC node that was behind told of the blocks from before it', async () => {
+    const { ctx } = engine;
+    const { payment } = await settleOne();
+    await engine.mine(1);
+    const head = await ctx.usdc.headBlock();
+    const before = new Map<bigint, string | null>();
+    for (const block of [head - 1n, head]) before.set(block, await ctx.usdc.hashAt(block));
+    let isBehind = false;
+    const hashAt = async (block: bigint) => (isBehind && before.get(block)) || ctx.usdc.hashAt(block);
+    const watch = createReorgWatch({ ...ctx, usdc: { ...ctx.usdc, hashAt } });
+    await watch.look();
+    await replaceBlocks(payment);
+    isBehind = true;
+    await watch.look();
+    expect(await placeOf(payment)).toMatchObject({ isLost: false });
+    isBehind = false;
+    await watch.look();
+    expect(await placeOf(payment)).toMatchObject({ isLost: true });
+    await reconcile();
+  });
+
+  it('after the chain could not be asked for longer than blocks are watched', async () => {
+    const { payment } = await settleOne();
+    await engine.ctx.reorgWatch.look();
+    await replaceBlocks(payment);
+    await engine.mine(130);
+    await engine.ctx.reorgWatch.look();
+    expect(await placeOf(payment)).toMatchObject({ isLost: true });
+    await reconcile();
   });
 });
 
