@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { beginStream, frame, startStreamNode } from '../test/support/fake-stream.ts';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Asked, beginStream, frame, startStreamNode } from '../test/support/fake-stream.ts';
 import { NoAnswerError } from './api-error.ts';
 import { createClient } from './client.ts';
 
@@ -9,6 +10,10 @@ const created = frame(1, 'invocation.created', { requestId });
 const chunk = (id: number) => frame(id, 'invocation.chunk', { requestId, chunk: `c${id}` });
 const completed = (id: number) => frame(id, 'invocation.completed', { requestId, result: 'all' });
 const stream = { 'content-type': 'text/event-stream' };
+/** The request itself is asked for. */
+const isRead = ({ path }: Asked) => path === `/invoke/${requestId}`;
+const tellStatus = (response: ServerResponse, status: string) =>
+  void response.end(JSON.stringify({ status: 'success', data: { requestId, status } }));
 const client = (node: { baseUrl: string }) => createClient({ baseUrl: node.baseUrl, apiKey: 'ank_test_x' });
 
 async function idsOf(events: AsyncIterable<{ id: number }>): Promise<number[]> {
@@ -64,23 +69,74 @@ describe('a followed stream', () => {
   });
 
   it('begins after the event that the caller names, and ends when there is nothing left', async () => {
-    await using node = await startStreamNode((_asked, response) => {
+    await using node = await startStreamNode((asked, response) => {
+      if (isRead(asked)) return tellStatus(response, 'completed');
       beginStream(response, 'retry: 2000\n\n');
       response.end();
     });
     expect(await idsOf(client(node).stream(requestId, { after: 7 }))).toEqual([]);
     const once = createClient({ baseUrl: node.baseUrl, maxRetries: 0 });
     expect(await idsOf(once.stream(requestId, { after: 8 }))).toEqual([]);
-    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual(['7', '7', '8']);
+    expect(node.asked.map(({ headers }) => headers['last-event-id'])).toEqual([
+      '7',
+      undefined,
+      '7',
+      '8',
+      undefined,
+      '8',
+    ]);
+  });
+
+  it.each([
+    ['goes on while the request has not ended, however often a proxy closes in order', ['processing', 'processing']],
+    ['brings the last event of a request that ended after the connection', ['completed']],
+  ])('%s', async (_what, states) => {
+    const left = [...states];
+    const opened = () => node.asked.filter((asked) => !isRead(asked)).length;
+    await using node = await startStreamNode((asked, response) => {
+      if (isRead(asked)) return tellStatus(response, left.shift() ?? 'completed');
+      const isLast = opened() === states.length + 2;
+      beginStream(response, ...(opened() === 1 ? [created, chunk(3)] : isLast ? [completed(4)] : [': alive\n\n']));
+      response.end();
+    });
+    const keyless = { params: { requestId }, headers: { 'x-result-token': 'rt_1' } };
+    expect(await idsOf(client(node).streamInvocation(keyless))).toEqual([1, 3, 4]);
+    expect(left).toEqual([]);
+    const reads = node.asked.filter(isRead);
+    expect(reads.map(({ headers }) => [headers.accept, headers['x-result-token'], headers['last-event-id']])).toEqual(
+      states.map(() => ['application/json', 'rt_1', undefined]),
+    );
+  });
+
+  it('of a client without retries throws when it ends in order before the request has ended', async () => {
+    await using node = await startStreamNode((asked, response) => {
+      if (isRead(asked)) return tellStatus(response, 'processing');
+      response.writeHead(200, stream).end();
+    });
+    const once = createClient({ baseUrl: node.baseUrl, maxRetries: 0 });
+    await expect(idsOf(once.stream(requestId, { after: 8 }))).rejects.toThrow('after event 8');
+  });
+
+  it('gives up on a request that goes on behind a proxy which closes every connection at once', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await using node = await startStreamNode((asked, response) => {
+      if (isRead(asked)) return tellStatus(response, 'processing');
+      response.writeHead(200, stream).end();
+    });
+    await expect(idsOf(client(node).stream(requestId, { after: 8 }))).rejects.toThrow(NoAnswerError);
   });
 
   it('goes on when a proxy closes in order what a dying node broke off', async () => {
-    await using node = await startStreamNode((_asked, response, count) => {
+    await using node = await startStreamNode((asked, response, count) => {
+      if (isRead(asked)) return void response.socket?.destroy();
       if (count === 1) beginStream(response, created, chunk(3));
       if (count < 3) return void (count === 1 ? response.end() : response.writeHead(200, stream).end());
       beginStream(response, completed(4));
     });
-    expect(await idsOf(client(node).stream(requestId))).toEqual([1, 3, 4]);
+    const once = createClient({ baseUrl: node.baseUrl, maxRetries: 1 });
+    expect(await idsOf(once.stream(requestId))).toEqual([1, 3, 4]);
+    expect(node.asked.filter(isRead)).toHaveLength(2);
   });
 
   it('throws the error of the node', async () => {
@@ -125,6 +181,7 @@ describe('a followed stream', () => {
 
   it('is what the method of the endpoint table gives as well', async () => {
     await using node = await startStreamNode((asked, response) => {
+      if (isRead(asked)) return tellStatus(response, 'completed');
       if (asked.path.endsWith('=8')) return beginStream(response, completed(9));
       response.writeHead(200, stream).end();
     });

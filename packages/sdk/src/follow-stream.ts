@@ -6,7 +6,7 @@ import { openStream } from './open-stream.ts';
 import type { Payer } from './payer.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import { sendPaying, withPayment } from './send-paying.ts';
-import { type Send, type SendOptions, unlessAway, withRepeats } from './send-request.ts';
+import { type Send, type SendOptions, sendRequest, unlessAway, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
 /** A stream is taken up again more often than a call is repeated: the request goes on meanwhile. */
@@ -19,25 +19,26 @@ interface Progress {
   lastId: number;
   /** The terminal event was seen. */
   isDone: boolean;
-  /** Consecutive connections that were closed in order, and brought nothing. */
-  emptyEnds: number;
 }
 
-/** Passes on what is new, and notes how far it got. A broken connection is no error here: the stream can be taken up again. */
-async function* passOn(events: AsyncGenerator<StreamEvent>, progress: Progress): AsyncGenerator<StreamEvent> {
+/**
+ * Passes on what is new, and notes how far it got. A broken connection is no error here: the stream can be taken up again. Returns true
+ * when the connection was closed in order and brought nothing.
+ */
+async function* passOn(events: AsyncGenerator<StreamEvent>, progress: Progress): AsyncGenerator<StreamEvent, boolean> {
   const before = progress.lastId;
   try {
     for await (const event of events) {
       if (event.id <= progress.lastId) continue;
       progress.lastId = event.id;
       progress.isDone = isTerminal(event.type);
-      progress.emptyEnds = 0;
       yield event;
-      if (progress.isDone) return;
+      if (progress.isDone) return false;
     }
-    if (before > 0 && progress.lastId === before) progress.emptyEnds += 1;
+    return before > 0 && progress.lastId === before;
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
+    return false;
   }
 }
 
@@ -59,20 +60,36 @@ async function openAfter(
   return opened.events;
 }
 
+const ended = ['completed', 'failed', 'cancelled'];
+
+/** Asks for the request of a stream; false: it goes on, or the node is away and may be asked later. */
+async function hasEnded({ url, ...request }: HttpRequest, sending: SendOptions, mayWait: boolean): Promise<boolean> {
+  const { 'last-event-id': _after, ...headers } = request.headers;
+  const asking = {
+    ...request,
+    url: url.replace(/\/events(\?.*)?$/, ''),
+    headers: { ...headers, accept: 'application/json' },
+  };
+  const record = (await unlessAway(sendRequest(asking, sending), mayWait)) as { readonly status: string } | null;
+  return record !== null && ended.includes(record.status);
+}
+
 /**
- * The events of the stream that a GET opens, taken up after the last one seen whenever the connection ends too early. There is nothing left
- * to tell when it ends in order twice without news: a proxy also closes in order what a dying node broke off.
+ * The events of the stream that a GET opens, taken up after the last one seen whenever the connection ends too early. A proxy also closes
+ * in order what has more to tell: there is nothing left only when a connection that was opened after the end of the request brings nothing.
  */
 export async function* followInvocation(request: HttpRequest, sending: SendOptions): AsyncGenerator<StreamEvent> {
-  const progress: Progress = { lastId: afterOf(request), isDone: false, emptyEnds: 0 };
-  const enoughEnds = sending.maxRetries > 0 ? 2 : 1;
+  const progress: Progress = { lastId: afterOf(request), isDone: false };
+  let isOver = false;
   for (let misses = 0; ; misses += 1) {
     const before = progress.lastId;
     const hasBegun = before > 0 || misses > 0;
     const mayComeBack = () => sending.maxRetries > 0 && misses < resumes;
     const events = await openAfter(before, request, sending, hasBegun && mayComeBack());
-    if (events) yield* passOn(events, progress);
-    if (progress.isDone || progress.emptyEnds >= enoughEnds) return;
+    const isEmpty = events !== null && (yield* passOn(events, progress));
+    if (progress.isDone || (isEmpty && isOver)) return;
+    if (isEmpty) isOver = await hasEnded(request, sending, mayComeBack());
+    if (isEmpty && isOver) continue;
     if (progress.lastId > before) misses = 0;
     if (!mayComeBack()) throw new NoAnswerError(`The stream broke off after event ${progress.lastId}`);
     await wait(retryDelayMs(misses, undefined, Math.random) ?? 0, sending.signal);
@@ -93,7 +110,7 @@ export async function* invokeStreaming(
   call: StreamingCall,
   resume: (requestId: string, after: number) => AsyncGenerator<StreamEvent>,
 ): AsyncGenerator<StreamEvent> {
-  const progress: Progress = { lastId: 0, isDone: false, emptyEnds: 0 };
+  const progress: Progress = { lastId: 0, isDone: false };
   let { request } = call;
   let requestId: string | undefined;
   for (let misses = 0; requestId === undefined; misses += 1) {
