@@ -231,11 +231,3 @@ export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
   );
   return rows.length;
 }
-
-/** The requests of a bulk request in the order of its agents, with row locks until the transaction ends. */
-export const lockBulkRequests = (sql: Sql, bulkId: string): Promise<Invocation[]> =>
-  sql.query<Invocation>(
-    'lock-bulk-requests',
-    `select ${invocationColumns} from invocation where bulk_id = $1 order by id for update`,
-    [bulkId],
-  );

@@ -1,5 +1,6 @@
 import type { BulkStrategy } from '@agent-network/contracts/invocations/bulk';
-import type { Sql } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../db/sql.ts';
+import type { BulkPart } from './bulk-strategy.ts';
 
 export interface Bulk {
   readonly id: string;
@@ -57,3 +58,21 @@ export async function endBulk(
     [id, end.status, end.winner, now],
   );
 }
+
+/** A part as the end of another one reads it. */
+interface StoredBulkPart extends BulkPart {
+  readonly attempt: number;
+}
+
+/**
+ * The requests of a bulk request in the order of its agents, with row locks until the transaction ends, without their contents: each end
+ * reads all of them.
+ */
+export const lockBulkParts = (tx: Tx, bulkId: string): Promise<StoredBulkPart[]> =>
+  tx.query<StoredBulkPart>(
+    'lock-bulk-parts',
+    `select id, status, attempt, completed_at as "completedAt",
+            case status when 'completed' then encode(substring(content_hashes from 65), 'hex') end as "resultHash"
+       from invocation where bulk_id = $1 order by id for update`,
+    [bulkId],
+  );

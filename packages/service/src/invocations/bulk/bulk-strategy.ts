@@ -1,12 +1,12 @@
 import type { BulkStrategy } from '@agent-network/contracts/invocations/bulk';
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
-import { canonicalJson } from '../../lib/json/canonical-json.ts';
 
 /** The fields of a part of a bulk request that decide its strategy. */
 export interface BulkPart {
   readonly id: string;
   readonly status: RequestStatus;
-  readonly result: unknown;
+  /** Of the canonical JSON of the result, of a completed part: equal results have equal hashes. */
+  readonly resultHash: string | null;
   readonly completedAt: Date | null;
 }
 
@@ -35,11 +35,7 @@ export function decideBulk(strategy: BulkStrategy, parts: readonly BulkPart[]): 
 
 /** More than half of all must agree; fails as soon as the open ones can no longer reach that. */
 function decideMajority(parts: readonly BulkPart[], completed: readonly BulkPart[], open: number): BulkDecision {
-  const groups = new Map<string, BulkPart[]>();
-  for (const part of completed) {
-    const key = canonicalJson(part.result);
-    groups.set(key, [...(groups.get(key) ?? []), part]);
-  }
+  const groups = Map.groupBy(completed, ({ resultHash }) => resultHash);
   const needed = Math.floor(parts.length / 2) + 1;
   const largest = [...groups.values()].sort((a, b) => b.length - a.length)[0] ?? [];
   if (largest.length >= needed) return { kind: 'completed', winner: largest[0]?.id ?? null };

@@ -91,7 +91,8 @@ function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Inv
 
 /** Starts no request when unavailable agents make the strategy's goal impossible from the start. */
 function unlessLost({ bulk, requests }: BulkPlan): BulkPlan {
-  if (decideBulk(bulk.strategy, requests).kind === 'open') return { bulk, requests };
+  const planned = requests.map(({ id, status, completedAt }) => ({ id, status, completedAt, resultHash: null }));
+  if (decideBulk(bulk.strategy, planned).kind === 'open') return { bulk, requests };
   const nothing = { costMicro: 0n, refundMicro: 0n, payerLedgerId: null, startedAt: null, completedAt: bulk.createdAt };
   return {
     bulk: { ...bulk, status: 'failed', completedAt: bulk.createdAt },

@@ -1,9 +1,10 @@
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import { type Bulk, endBulk, lockBulk } from '../bulk/bulk-store.ts';
+import { type Bulk, endBulk, lockBulk, lockBulkParts } from '../bulk/bulk-store.ts';
 import { type BulkDecision, type BulkPart, decideBulk } from '../bulk/bulk-strategy.ts';
+import { hashOfJson } from '../content-hashes.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
-import { lockBulkRequests } from '../invocation-store.ts';
+import { findStates } from '../record-store.ts';
 import { type End, type EndContext, type Ended, endAll } from './end-invocations.ts';
 
 /**
@@ -15,7 +16,7 @@ export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, en
   const now = ctx.clock.now();
   const bulk = await lockBulk(tx, bulkId);
   if (bulk?.status !== 'processing') return endAll(ctx, tx, [cancelled(end.invocation)], now);
-  const parts = await lockBulkRequests(tx, bulkId);
+  const parts = await lockBulkParts(tx, bulkId);
   const isOurs = parts.some(
     (part) => isOpen(part) && part.id === end.invocation.id && part.attempt === end.invocation.attempt,
   );
@@ -23,13 +24,26 @@ export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, en
   const others = parts.filter(({ id }) => id !== end.invocation.id);
   const decision = decideBulk(bulk.strategy, [...others, partAfter(end, now)]);
   if (decision.kind === 'open') return endAll(ctx, tx, [end], now);
-  const ended = await endAll(ctx, tx, [end, ...others.filter(isOpen).map(cancelled)], now);
+  const open = await readOpen(tx, others.filter(isOpen), end.invocation);
+  const ended = await endAll(ctx, tx, [end, ...open.map(cancelled)], now);
   await endBulk(tx, bulkId, { status: decision.kind, winner: winnerOf(decision) }, now);
   const isBulkToTell = await tellBulkEnded(tx, bulk, now);
   return { ...ended, isToTell: ended.isToTell || isBulkToTell };
 }
 
-const isOpen = ({ status }: Invocation) => !hasEnded(status);
+const isOpen = ({ status }: BulkPart) => !hasEnded(status);
+
+/** These parts of a bulk request in their order. All parts were sent one input and context, and an open one has no result. */
+async function readOpen(
+  tx: Tx,
+  parts: readonly BulkPart[],
+  { input, context }: Pick<Invocation, 'input' | 'context'>,
+): Promise<Invocation[]> {
+  const ids = parts.map(({ id }) => id);
+  const states = ids.length > 0 ? await findStates(tx, ids) : [];
+  const byId = new Map(states.map((state) => [state.id, { ...state, input, context, result: null }]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
 
 const cancelled = (invocation: Invocation): End => ({
   invocation,
@@ -41,7 +55,7 @@ const winnerOf = (decision: BulkDecision) => (decision.kind === 'completed' ? de
 const partAfter = ({ invocation: { id }, outcome }: End, now: Date): BulkPart => ({
   id,
   status: outcome.kind,
-  result: outcome.kind === 'completed' ? outcome.result : null,
+  resultHash: outcome.kind === 'completed' ? hashOfJson(outcome.result).toString('hex') : null,
   completedAt: now,
 });
 

@@ -2,6 +2,7 @@ import { isRolledBack } from '../../db/database-away.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { createKeyTurns } from '../../lib/concurrency/key-turns.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -58,17 +59,21 @@ export function createFinisher(ctx: FinishContext): Finisher {
     turns: ctx.ledgerTurns,
   });
   const largeOnes = createBatcher<End, Invocation | null>({ ...batches, maxSize: 1 });
+  const bulkTurns = createKeyTurns();
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;
     const bytes = resultBytes(end);
     const isLarge = bytes >= LARGE_BYTES;
     if (isLarge) await ctx.storagePace.take(end.invocation.accountId, bytes, inTime(ctx, end.invocation));
     if (bulkId === null) return (isLarge ? largeOnes : batcher).add(end);
-    const done = await ctx.db.transaction(async (tx) => {
-      const ended = await endBulkRequest(ctx, tx, bulkId, end);
-      failpoint('before-bulk-finish-commit');
-      return ended;
-    });
+    // Those that wait for the lock of one bulk request hold one connection.
+    const done = await bulkTurns.run(bulkId, () =>
+      ctx.db.transaction(async (tx) => {
+        const ended = await endBulkRequest(ctx, tx, bulkId, end);
+        failpoint('before-bulk-finish-commit');
+        return ended;
+      }),
+    );
     failpoint('after-bulk-finish-commit');
     follow(ctx, done);
     return done.invocations.get(end.invocation.id) ?? null;
