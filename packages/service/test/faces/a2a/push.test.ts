@@ -18,7 +18,7 @@ let buyer: Client;
 let agent: TestAgent;
 let receiver: Server;
 let hook: string;
-let got: { headers: IncomingHttpHeaders; body: Any }[] = [];
+let got: { path: string | undefined; headers: IncomingHttpHeaders; body: Any }[] = [];
 /** Statuses of the next answers; then 200. */
 let refusals: number[] = [];
 /** Keeps the receiver from answering messages that it is true of. */
@@ -32,7 +32,7 @@ beforeAll(async () => {
     let text = '';
     for await (const chunk of message) text += chunk;
     const body = JSON.parse(text);
-    got.push({ headers: message.headers, body });
+    got.push({ path: message.url, headers: message.headers, body });
     if (isHeld(body)) return void held.push(response);
     response.writeHead(refusals.shift() ?? 200).end();
   });
@@ -148,6 +148,25 @@ it('repeats what was refused, on the schedule of webhooks, and gives up on 410',
     true,
   );
   expect(got.length).toBe(3);
+});
+
+const stateOf = ({ task, statusUpdate }: Any) => (task ?? statusUpdate)?.status.state;
+
+it.each([
+  ['refuses for good', 410],
+  ['takes the last message', 200],
+])('replaced while its old address %s is told at the new one', async (_how, status) => {
+  isHeld = (body) => status !== 200 || isEnd({ body });
+  const { task } = (await send({ id: 'moved', url: hook })).result;
+  await untilTrue(() => got.length > 0);
+  if (status === 200) await finish();
+  await untilTrue(() => held.length > 0);
+  isHeld = () => false;
+  const url = `${hook}/new`;
+  await rpc('CreateTaskPushNotificationConfig', { taskId: task.id, id: 'moved', url });
+  for (const response of held.splice(0)) response.writeHead(status).end();
+  if (status !== 200) await finish();
+  await untilTrue(() => got.some(({ path, body }) => path === '/hook/new' && stateOf(body) === 'TASK_STATE_COMPLETED'));
 });
 
 it('is configured, read, listed and removed, in both versions, and sends tasks to receivers of 0.3', async () => {

@@ -10,6 +10,7 @@ export interface PushRow {
   readonly url: string;
   readonly version: Version;
   readonly scheme: string | null;
+  /** Sealed anew at each change, so it tells one from the next. */
   readonly sealed: Buffer;
   readonly told: Told;
   readonly tries: number;
@@ -105,28 +106,29 @@ export const takePushes = (
     [wanted.now, wanted.until, wanted.busy, wanted.each, wanted.limit],
   );
 
-/** Records a message that was told, if nobody else did so. */
+/** Records a message that was told, if nobody else did so. One that was changed meanwhile stays as it is: its address was not told. */
 export async function notePushed(
   sql: Sql,
-  { taskId, id, told: before }: PushRow,
+  { taskId, id, told: before, sealed }: PushRow,
   { told, nextAt }: { readonly told: Told; readonly nextAt: Date },
 ): Promise<boolean> {
   const rows = await sql.query(
     'note-pushed',
     `update a2a_push set told = $4, tries = 0, next_at = $5, is_open = is_open and $4 <> 'ended'
-      where task_id = $1 and id = $2 and told = $3 returning id`,
-    [taskId, id, before, told, nextAt],
+      where task_id = $1 and id = $2 and told = $3 and sealed = $6 returning id`,
+    [taskId, id, before, told, nextAt, sealed],
   );
   return rows.length > 0;
 }
 
-/** Records a failure; `nextAt` null: it is given up. */
-export async function notePushFailed(sql: Sql, { taskId, id, told }: PushRow, nextAt: Date | null): Promise<void> {
+/** Records a failure, unless it was changed meanwhile; `nextAt` null: it is given up. */
+export async function notePushFailed(sql: Sql, row: PushRow, nextAt: Date | null): Promise<void> {
+  const { taskId, id, told, sealed } = row;
   await sql.query(
     'note-push-failed',
     `update a2a_push set tries = tries + 1, next_at = coalesce($4, next_at), is_open = is_open and $4 is not null
-      where task_id = $1 and id = $2 and told = $3`,
-    [taskId, id, told, nextAt],
+      where task_id = $1 and id = $2 and told = $3 and sealed = $5`,
+    [taskId, id, told, nextAt, sealed],
   );
 }
 
