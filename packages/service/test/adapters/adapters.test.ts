@@ -7,6 +7,7 @@ import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
+import { startMcpUpstream } from './support/mcp-upstream.ts';
 import { protocols } from './support/protocols.ts';
 import { createTerms } from './support/terms.ts';
 import { type Listed, listUpstream, type TestUpstream } from './support/upstream.ts';
@@ -241,4 +242,20 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     expect(await spent()).toBe(0);
     await comeBack();
   });
+});
+
+it('progress without end fails the call when it has 10,000 chunks, and the money is back', async () => {
+  const site = await startMcpUpstream();
+  const agent = await listUpstream(h, site);
+  const notice = { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } };
+  const text = `data: ${JSON.stringify(notice)}\n\n`.repeat(15_000);
+  site.mode = { kind: 'says', status: 200, text, headers: { 'content-type': 'text/event-stream' } };
+  const body = { task: 'Hello', stream: true };
+  const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body.data;
+  const record = await untilEnded(h, client.key, requestId, 40_000);
+  expect(record).toMatchObject({ status: 'failed', refund: '0.05', error: { code: 'response_too_large' } });
+  const stored = 'select count(*)::int as count from invocation_chunk where invocation_id = $1';
+  const [row] = await askDatabase<{ count: number }>(h.databaseUrl, stored, [requestId]);
+  expect(row?.count).toBeLessThan(12_000);
+  await site.stop();
 });

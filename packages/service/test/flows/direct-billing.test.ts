@@ -467,4 +467,28 @@ describe('an agent that was shown a payment', () => {
     expect(till.shown.length).toBe(2);
     expect(new Set(till.shown).size).toBe(1);
   });
+
+  it('streams something else each time it is asked again: all of it together is no more than one stream may be', async () => {
+    const isStored = async (requestId: string) => {
+      const rows = await askDatabase(
+        h.databaseUrl,
+        'select from invocation_chunk where invocation_id = $1 and position = 6000',
+        [requestId],
+      );
+      return rows.length > 0 ? true : null;
+    };
+    const work: Behaviour = async ({ body }, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`event: chunk\ndata: {"n":${till.shown.length}}\n\n`.repeat(6000));
+      if (till.shown.length > 1) return void response.end('event: result\ndata: {"result":"whole"}\n\n');
+      await until(() => isStored(body.request_id), { timeoutMs: 30_000, firstMs: 20, mostMs: 100 });
+      response.destroy();
+    };
+    agent.behave(till.bill({ work }));
+    const body = { task: 'hello', stream: true };
+    const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body.data;
+    const record = await untilEnded(h, client.key, requestId, 40_000);
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'response_too_large' } });
+    expect(till.shown.length).toBe(2);
+  });
 });

@@ -2,12 +2,10 @@ import { headersTo } from '../../agents/upstream/upstream.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import { MAX_STREAM_BYTES } from '../stream/record-chunks.ts';
 import { type Billed, CallFailedError, msLeft } from './adapter.ts';
 import { describeError, MAX_RESULT_BYTES } from './agent-answer.ts';
 import type { AgentCall, CallContext } from './agent-call.ts';
-
-/** Maximum bytes of a stream, framing included. */
-export const MAX_STREAM_BYTES = 16 * 1024 * 1024;
 
 interface Posted {
   readonly url: string;

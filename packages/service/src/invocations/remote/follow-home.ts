@@ -8,8 +8,8 @@ import { failed, parseObject } from '../agent-protocol/agent-answer.ts';
 import type { CallContext } from '../agent-protocol/agent-call.ts';
 import { messagesOf } from '../agent-protocol/event-messages.ts';
 import type { Outcome } from '../invocation.ts';
-import { MAX_CHUNK_BYTES, MAX_CHUNKS, storeChunks } from '../stream/record-chunks.ts';
-import { type Chunk, countChunks } from '../stream/stream-store.ts';
+import { MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_STREAM_BYTES, storeChunks } from '../stream/record-chunks.ts';
+import { type Chunk, measureChunks } from '../stream/stream-store.ts';
 import { type HomeRecord, readHomeRecord } from './home-answer.ts';
 import type { HomeCall } from './home-call.ts';
 import { openAtHome } from './home-client.ts';
@@ -40,12 +40,7 @@ export async function followHome(
   opened: GuardedStream | null,
 ): Promise<Followed> {
   const { invocation, signal } = call;
-  const reader = createReader(
-    ctx,
-    call,
-    (await countChunks(ctx.db, [invocation.id])).get(invocation.id) ?? 0,
-    homeRequestId,
-  );
+  const reader = createReader(ctx, call, await measureChunks(ctx.db, invocation.id), homeRequestId);
   let stream = opened;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
     try {
@@ -92,16 +87,17 @@ interface Reader {
   last(): number;
   homeRequestId(): string | null;
   /** Reads until the end of the request; null: the stream ended before. */
-  read(bytes: AsyncIterable<Buffer>): Promise<Followed | null>;
+  read(body: AsyncIterable<Buffer>): Promise<Followed | null>;
 }
 
 function createReader(
   ctx: CallContext & HasHomeKeys & HasBaseUrl,
   { invocation, signal }: HomeCall,
-  stored: number,
+  stored: { readonly count: number; readonly bytes: number },
   knownId: string | null,
 ): Reader {
-  let last = FIRST_CHUNK_ID - 1 + stored;
+  let last = FIRST_CHUNK_ID - 1 + stored.count;
+  let { bytes } = stored;
   let homeRequestId = knownId;
 
   /** The next chunk, or the end; null: nothing new. */
@@ -127,19 +123,24 @@ function createReader(
       else ended ??= next;
       if (ended) break;
     }
-    if (chunks.length > 0 && !(await storeChunks(ctx, invocation, chunks, signal))) return lost;
+    if (chunks.length > 0) {
+      const added = await storeChunks(ctx, invocation, chunks, signal);
+      if (added === null) return lost;
+      bytes += added;
+    }
     return ended;
   }
 
   return {
     last: () => last,
     homeRequestId: () => homeRequestId,
-    async read(bytes) {
-      for await (const { messages, isTooLarge } of messagesOf(bytes, ROOM_BYTES)) {
+    async read(body) {
+      for await (const { messages, isTooLarge } of messagesOf(body, ROOM_BYTES)) {
         const followed = await take(messages);
         if (followed) return followed;
         if (isTooLarge) return tooMuch;
-        if (last - FIRST_CHUNK_ID >= MAX_CHUNKS) return tooMuch;
+        // Over all connections: each has a limit of its own beside.
+        if (last - FIRST_CHUNK_ID >= MAX_CHUNKS || bytes > MAX_STREAM_BYTES) return tooMuch;
       }
       return null;
     },

@@ -5,13 +5,15 @@ import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { Invocation } from '../invocation.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { HasStoragePace } from './storage-pace.ts';
-import { type Append, appendChunks, type Chunk, type EncodedChunk, readChunks } from './stream-store.ts';
+import { type Append, appendChunks, type Chunk, type EncodedChunk, measureChunks, readChunks } from './stream-store.ts';
 
 /** Maximum number of an agent's chunks. */
 export const MAX_CHUNKS = 10_000;
+/** Maximum bytes of a stream as it comes from an agent, framing included, and of a request's chunks as they are stored. */
+export const MAX_STREAM_BYTES = 16 * 1024 * 1024;
 export const MAX_CHUNK_BYTES = 64 * 1024;
 /** Chunks up to this size are handed to readers in this process; longer ones are read from the database at the reader's pace. */
-const MAX_HANDED_CHARS = 16 * 1024;
+const MAX_HANDED_BYTES = 16 * 1024;
 
 /** One chunk of an agent. */
 export type Said = Pick<Chunk, 'type' | 'data'>;
@@ -19,6 +21,8 @@ export type Said = Pick<Chunk, 'type' | 'data'>;
 export interface ChunkRecorder {
   /** Stores the agent's next chunks in one batch. Resolves false when another attempt has the request. */
   add(said: readonly Said[]): Promise<boolean>;
+  /** True when more is stored than one request may bring, over all sends. */
+  isTooMuch(): boolean;
 }
 
 /** Stores the chunks of agents. */
@@ -73,8 +77,10 @@ export async function createChunkRecorder(
   { invocation, signal }: { readonly invocation: Invocation; readonly signal: AbortSignal },
   isRepetition = invocation.attempt > 1,
 ): Promise<ChunkRecorder> {
-  const earlier = isRepetition ? await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS) : [];
-  let position = earlier.length;
+  const stored = isRepetition ? await measureChunks(ctx.db, invocation.id) : { count: 0, bytes: 0 };
+  const earlier = stored.count > 0 ? await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS) : [];
+  let position = stored.count;
+  let { bytes } = stored;
   let repeated = 0;
   const isRepeated = ({ type, data }: Said) => {
     const next = earlier[repeated];
@@ -93,21 +99,24 @@ export async function createChunkRecorder(
         position += 1;
         return { ...each, position, createdAt };
       });
-      return storeChunks(ctx, invocation, chunks, signal);
+      const added = await storeChunks(ctx, invocation, chunks, signal);
+      bytes += added ?? 0;
+      return added !== null;
     },
+    isTooMuch: () => position > MAX_CHUNKS || bytes > MAX_STREAM_BYTES,
   };
 }
 
-/** Stores chunks and hands them to readers. Resolves false when another attempt has the request. */
+/** Stores chunks and hands them to readers. Resolves their bytes; null when another attempt has the request. */
 export async function storeChunks(
   ctx: HasChangeHub & HasChunkWriter,
   invocation: Invocation,
   chunks: readonly Chunk[],
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<number | null> {
   const encoded = chunks.map((chunk): EncodedChunk => ({ ...chunk, json: JSON.stringify(chunk.data) }));
   const isStored = await ctx.chunkWriter.write({ request: invocation, chunks: encoded }, signal);
-  const chars = encoded.reduce((sum, { json }) => sum + json.length, 0);
-  ctx.changeHub.changed(invocation.id, isStored && chars <= MAX_HANDED_CHARS ? chunks : undefined);
-  return isStored;
+  const bytes = encoded.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
+  ctx.changeHub.changed(invocation.id, isStored && bytes <= MAX_HANDED_BYTES ? chunks : undefined);
+  return isStored ? bytes : null;
 }

@@ -125,3 +125,14 @@ export async function countChunks(sql: Sql, requestIds: readonly string[]): Prom
   );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
+
+/** Number and bytes of a request's chunks. */
+export async function measureChunks(sql: Sql, requestId: string): Promise<{ count: number; bytes: number }> {
+  const [row] = await sql.query<{ count: number | null; bytes: bigint | null }>(
+    'measure-chunks',
+    `select max(position) as count, sum(coalesce(bytes, octet_length(data::text))) as bytes
+       from invocation_chunk where invocation_id = $1`,
+    [requestId],
+  );
+  return { count: row?.count ?? 0, bytes: Number(row?.bytes ?? 0n) };
+}

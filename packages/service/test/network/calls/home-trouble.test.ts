@@ -597,6 +597,32 @@ describe('a call from another node', () => {
   });
 });
 
+it('a stream that comes over several connections is no more than one stream may be', async () => {
+  const free = await startTestAgent(home, { perRequest: '0' });
+  await listRemote(here, nodeId, free, '0');
+  const homeRequestId = 'req_long';
+  const event = (id: number, type: string, data: object) =>
+    `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ requestId: homeRequestId, ...data })}\n\n`;
+  const perConnection = 80;
+  let last = 2;
+  home.proxy.rule(({ method, path, response }) => {
+    const isBegin = method === 'POST' && path === `/invoke/${free.id}`;
+    if (!isBegin && path !== `/invoke/${homeRequestId}/events`) return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (isBegin) response.write(event(1, 'invocation.created', { status: 'pending' }));
+    // 24 MiB in all, if they are taken.
+    if (last >= 384) return !!response.end(event(last + 1, 'invocation.completed', { status: 'completed', result: 1 }));
+    for (let n = 0; n < perConnection; n++)
+      response.write(event(++last, 'invocation.chunk', { chunk: 'x'.repeat(65_000) }));
+    return !!response.end();
+  });
+  const body = { task: 'x', stream: true };
+  const { requestId } = (await here.request('POST', `/invoke/${free.id}`, { key: client.key, body })).body.data;
+  const record = await untilEnded(here, client.key, requestId, 40_000);
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'response_too_large' } });
+  await free.die();
+});
+
 it('an agent that costs nothing is called without a payment', async () => {
   const free = await startTestAgent(home, { perRequest: '0', behaviour: says(chunk('a'), result('free')) });
   await listRemote(here, nodeId, free, '0');

@@ -5,6 +5,7 @@ import { followA2aStream } from './a2a-stream.ts';
 import { endOf } from './a2a-task-client.ts';
 import { resultOf as resultOfParts } from './a2a-wire.ts';
 
+const recorder = { add: async () => true, isTooMuch: () => false };
 const event = (result: object) => Buffer.from(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`);
 const part = (text: string, append: boolean) =>
   event({ artifactUpdate: { taskId: 't', append, artifact: { artifactId: 'result', parts: [{ text }] } } });
@@ -15,7 +16,6 @@ async function* streamOf(texts: readonly string[]) {
 }
 
 async function resultOf(texts: readonly string[]) {
-  const recorder = { add: async () => true };
   const { task } = await followA2aStream(streamOf(texts), recorder, async () => undefined);
   return task && endOf(task);
 }
@@ -32,7 +32,6 @@ it('a stream that breaks off leaves a task that can be asked for; without one, t
     yield* events;
     throw new GuardedFetchError('reset');
   }
-  const recorder = { add: async () => true };
   const told: string[] = [];
   const note = async (taskId: string) => void told.push(taskId);
   const { task, outcome } = await followA2aStream(broken(part('half', false)), recorder, note);
@@ -67,7 +66,6 @@ it.each<[string, () => Generator<Buffer>]>([
     yield* events();
     yield event({ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } });
   }
-  const recorder = { add: async () => true };
   const error = await followA2aStream(stream(), recorder, async () => undefined).catch((thrown: unknown) => thrown);
   expect(error instanceof CallFailedError && error.outcome).toMatchObject({ reason: 'response_too_large' });
 });
@@ -86,7 +84,6 @@ it('pieces of several artifacts come to the artifacts that they are of; one that
     yield piece([{ text: 'b2' }], false, 'b');
     yield event({ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } });
   }
-  const recorder = { add: async () => true };
   const { task } = await followA2aStream(stream(), recorder, async () => undefined);
   expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'a1\na2\na3\nb2\nc1' } });
 });

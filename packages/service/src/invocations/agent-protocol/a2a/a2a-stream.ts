@@ -40,6 +40,7 @@ export async function followA2aStream(
       size += Buffer.byteLength(data);
     }
     requireBounds(isTooLarge || count > MAX_CHUNKS || size > 4 * MAX_RESULT_BYTES || chunks.some(isTooLong));
+    requireBounds(recorder.isTooMuch());
     if (chunks.length > 0 && !(await recorder.add(chunks)))
       throw new CallFailedError('agent_error', 'Another process has taken the request over.');
     const base = told.base();

@@ -17,12 +17,13 @@ export async function followStream(bytes: AsyncIterable<Buffer>, recorder: Chunk
     if (said.length > 0 && !(await recorder.add(said)))
       return failed('agent_error', 'Another process has taken the request over.');
     if (outcome) return outcome;
-    if (count > MAX_CHUNKS) return failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events.`);
+    if (count > MAX_CHUNKS || recorder.isTooMuch()) return streamTooLarge;
     if (isTooLarge) return resultTooLarge;
   }
   return failed('invalid_response', 'The agent ended its stream without a result.');
 }
 
+const streamTooLarge = failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events or 16 MiB.`);
 const resultTooLarge = failed('response_too_large', 'The agent streamed an event of more than 1 MiB.');
 
 const MAX_CHUNK_DEPTH = 128;

@@ -10,7 +10,7 @@ import { isObject, type Json, parseObject } from '../../../agents/upstream/upstr
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
-import { type ChunkRecorder, createChunkRecorder } from '../../stream/record-chunks.ts';
+import { type ChunkRecorder, createChunkRecorder, type Said } from '../../stream/record-chunks.ts';
 import { type Adapter, type Billed, CallFailedError } from '../adapter.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { messagesOf } from '../event-messages.ts';
@@ -77,27 +77,36 @@ async function followMessages(
   bytes: AsyncIterable<Buffer>,
 ): Promise<Outcome | Billed> {
   for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
-    for (const { data } of messages) {
-      const message = parseObject(data);
-      if (message?.id === invocation.id && !('method' in message)) return readToolMessage(message);
-      const progress = progressIn(message);
-      if (progress && recorder && !(await recorder.add([{ type: 'invocation.status', data: statusOf(progress) }])))
-        throw new CallFailedError('agent_error', 'Another process has taken the request over.');
-    }
+    const read = messages.map(({ data }) => parseObject(data));
+    const end = read.find((message) => isEnd(invocation, message));
+    const said = (end ? read.slice(0, read.indexOf(end)) : read).flatMap(progressIn);
+    if (recorder && said.length > 0 && !(await recorder.add(said)))
+      throw new CallFailedError('agent_error', 'Another process has taken the request over.');
+    if (end) return endOf(end);
+    if (recorder?.isTooMuch())
+      throw new CallFailedError('response_too_large', 'The agent told of more progress than is taken.');
     if (isTooLarge) throw new CallFailedError('response_too_large', 'The agent streamed a message of more than 1 MiB.');
   }
   return invalidAnswer('without the result of the tool');
 }
 
-/** The parameters of a progress notification; null: another message. A request to the caller ends the call. */
-function progressIn(message: Json | undefined): Json | null {
-  if (typeof message?.method !== 'string') return null;
-  if ('id' in message && message.method !== 'ping')
-    throw new CallFailedError('agent_needs_input', 'The agent asked for more input, which a call does not have.');
-  return message.method === 'notifications/progress' && isObject(message.params) ? message.params : null;
+/** True for the answer to the call, and for a request to the caller. */
+function isEnd({ id }: Invocation, message: Json | undefined): boolean {
+  if (typeof message?.method === 'string') return 'id' in message && message.method !== 'ping';
+  return message?.id === id && !('method' in message);
 }
 
-/** Progress as an event of the request. */
+function endOf(message: Json): Outcome | Billed {
+  if (!('method' in message)) return readToolMessage(message);
+  throw new CallFailedError('agent_needs_input', 'The agent asked for more input, which a call does not have.');
+}
+
+/** A progress notification as an event of the request; none: another message. */
+const progressIn = (message: Json | undefined): Said[] =>
+  message?.method === 'notifications/progress' && isObject(message.params)
+    ? [{ type: 'invocation.status', data: statusOf(message.params) }]
+    : [];
+
 function statusOf({ progress, total, message }: Json): Json {
   return {
     ...(typeof progress === 'number' ? { progress } : {}),
