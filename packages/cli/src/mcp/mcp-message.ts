@@ -27,6 +27,9 @@ export function readMessage(text: string): McpMessage | null {
   }
 }
 
+/** True if the message is to be answered: notifications and responses are not. */
+export const isRequest = ({ id, method }: McpMessage): boolean => id !== undefined && method !== undefined;
+
 /** True if one message answers the other. */
 export const isAnswerTo = (answer: McpMessage, { id }: McpMessage): boolean => id !== undefined && answer.id === id;
 

@@ -41,7 +41,7 @@ export function createMcpNode({ url, apiKey }: { readonly url: string; readonly 
       const type = response.headers.get('content-type') ?? '';
       if (type.startsWith('text/event-stream') && response.body) return readEvents(response.body, learn);
       const text = await wholeOf(response);
-      if (text === '') return;
+      if (text === '' && response.ok) return;
       const answer = readMessage(text);
       if (answer?.jsonrpc) learn(answer);
       else throw new Error(`${url}/mcp answered ${response.status}: ${text.slice(0, 300)}`);

@@ -13,6 +13,12 @@ const completed = answer({ requestId: 'req_1', status: 'completed' });
 const failed = answer({ requestId: 'req_1', status: 'failed' }, true);
 const unavailable = answer({ error: { code: 'UNAVAILABLE' } }, true);
 
+const endedEarly: Reply = {
+  status: 200,
+  body: 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n\n',
+  headers: { 'content-type': 'text/event-stream' },
+};
+
 /** The number of the payment that a message shows; undefined: none. */
 const shown = ({ body }: Seen): number | undefined => JSON.parse(body).params._meta?.['x402/payment']?.number;
 
@@ -46,6 +52,8 @@ describe('a call that the relay paid for', () => {
   it.each([
     ['the connection broke', 'hang up' as const],
     ['the node answered with an error that names no request', unavailable],
+    ['a proxy answered with nothing', { status: 503, body: '' }],
+    ['the stream of its answer ended too early', endedEarly],
     ['the node answered with an error of the protocol', { status: 200, body: { jsonrpc: '2.0', id: 1, error: {} } }],
   ])('shows the same payment when it is repeated, after %s', async (_what, first) => {
     const { shown: payments, written } = await callPaying([first], ['a', 'a']);
@@ -71,4 +79,35 @@ describe('a call that the relay paid for', () => {
     const { shown: payments } = await callPaying(['hang up'], ['a', 'b', 'a']);
     expect(payments).toEqual([undefined, 1, undefined, 2, 1]);
   });
+});
+
+/** What a relay writes for one message that the node answers like this. */
+async function writtenFor(message: object, reply: Reply) {
+  await using node = await startFakeNode(() => reply);
+  const written: object[] = [];
+  const write = (each: object) => void written.push(each);
+  const relay = createMcpRelay({ url: node.baseUrl, apiKey: null, maxPerCallMicro: null, payer: null, write });
+  await relay(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  return written;
+}
+
+describe('a request is answered with an error', () => {
+  it.each([
+    ['a redirect without a body', { status: 301, body: '' }, 'answered 301'],
+    ['a refusal without a body', { status: 401, body: '' }, 'answered 401'],
+    ['a gateway error without a body', { status: 503, body: '' }, 'answered 503'],
+    ['nothing', { status: 200, body: '' }, 'without an answer'],
+    ['a stream that ends before its answer', endedEarly, 'without an answer'],
+  ])('after %s', async (_what, reply, text) => {
+    const written = await writtenFor({ id: 1, method: 'tools/list' }, reply);
+    expect(written.at(-1)).toMatchObject({ id: 1, error: { code: -32000, message: expect.stringContaining(text) } });
+  });
+});
+
+it.each([
+  ['a notification', { method: 'notifications/initialized' }],
+  ['a response', { id: 1, result: {} }],
+])('%s gets no answer', async (_what, message) => {
+  expect(await writtenFor(message, { status: 202, body: '' })).toEqual([]);
+  expect(await writtenFor(message, { status: 503, body: '' })).toEqual([]);
 });

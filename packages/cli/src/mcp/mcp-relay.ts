@@ -3,6 +3,7 @@ import { type Payer, PaymentRefusedError } from '@agent-network/sdk';
 import {
   asksForPayment,
   isAnswerTo,
+  isRequest,
   type McpMessage,
   purchaseOf,
   readMessage,
@@ -30,17 +31,23 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
   const node = createMcpNode({ url, apiKey });
   const unsettled = createUnsettled();
 
-  /** Sends a message, with a payment if there is one, and writes its answers. Resolves to the answer that asks for payment, unwritten. */
+  /**
+   * Sends a message, with a payment if there is one, and writes its answers. Resolves to the answer that asks for payment, unwritten.
+   * Throws when a request got no answer.
+   */
   async function attempt(message: McpMessage, payment: unknown): Promise<McpMessage | null> {
     let asking: McpMessage | null = null;
+    let isAnswered = false;
     let isSettled = payment === undefined;
     try {
       await node.send(payment === undefined ? message : withPayment(message, payment), (answer) => {
         if (!isAnswerTo(answer, message)) return write(answer);
+        isAnswered = true;
         isSettled ||= tellsOutcome(answer);
         if (asksForPayment(answer)) asking = answer;
         else write(answer);
       });
+      if (isRequest(message) && !isAnswered) throw new Error('The node broke off without an answer.');
     } finally {
       if (!isSettled) unsettled.remember(message, payment);
     }
@@ -64,7 +71,7 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
       if (excess) write({ jsonrpc: '2.0', id: message.id, result: toolError('OVER_MAX_PER_CALL', excess) });
       else await relay(message);
     } catch (error) {
-      if (message.id === undefined) return;
+      if (!isRequest(message)) return;
       const text = error instanceof Error ? error.message : String(error);
       if (error instanceof PaymentRefusedError)
         write({ jsonrpc: '2.0', id: message.id, result: toolError('PAYMENT_REFUSED', text) });
