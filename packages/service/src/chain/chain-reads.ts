@@ -14,7 +14,7 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
     gatherer.request({ method: 'eth_getBlockByNumber', params: [toHex(block), false] });
   return {
     chainId: () => client.getChainId(),
-    headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
+    headBlock: () => gatherer.getBlockNumber({ cacheTime: 0 }),
     /** What is read at its number is read at its time: of several RPC nodes behind one address, another may be behind. */
     async head(): Promise<Head> {
       const { number, timestamp } = await client.getBlock({ blockTag: 'latest' });

@@ -96,12 +96,14 @@ export interface LateTransfer {
   readonly nonce: string;
   readonly valueMicro: bigint;
   readonly blockNumber: bigint;
+  readonly blockHash: string;
 }
 
 export const listLate = (sql: Sql, chainId: number, limit: number): Promise<LateTransfer[]> =>
   sql.query<LateTransfer>(
     'list-late-transfers',
-    `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber"
+    `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber",
+            u.block_hash as "blockHash"
        from unshown_transfer u join chain_payment p using (chain_id, from_address, nonce, value_micro)
       where u.chain_id = $1 and p.state = 'failed' and p.direction = 'in' order by u.seen_at limit $2`,
     [chainId, limit],

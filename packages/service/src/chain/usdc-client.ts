@@ -14,7 +14,13 @@ import { readsOf } from './chain-reads.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
 import type { Authorization } from './signatures/authorization.ts';
-import { authorizationKey, hasMoved, type UsedAuthorization, usedIn } from './used-authorizations.ts';
+import {
+  authorizationKey,
+  hasMoved,
+  type PlaceOnChain,
+  type UsedAuthorization,
+  usedIn,
+} from './used-authorizations.ts';
 
 export interface MinedTransaction {
   readonly hash: string;
@@ -34,7 +40,7 @@ export interface MinedTransaction {
 }
 
 /** Use or cancellation of an authorization, according to the chain's logs. */
-export type SpentAuthorization = UsedAuthorization | { readonly cancelledInBlock: bigint };
+export type SpentAuthorization = UsedAuthorization | { readonly cancelledIn: PlaceOnChain };
 
 /** Calls combined into one; some RPC providers limit the gas of an eth_call. */
 const MAX_IN_ONE_CALL = 200;
@@ -125,7 +131,9 @@ function authorizationsOf(client: PublicClient, token: Hex) {
         return usedIn(token, receipt.logs).get(authorizationKey(authorization)) ?? null;
       }
       const [cancelled] = await findEvents('AuthorizationCanceled', authorization, range);
-      return cancelled ? { cancelledInBlock: cancelled.blockNumber } : null;
+      if (!cancelled) return null;
+      const { blockNumber, blockHash } = cancelled;
+      return { cancelledIn: { blockNumber, blockHash } };
     },
   };
 }

@@ -4,11 +4,15 @@ import { channelEventOf } from './channels/channel-events.ts';
 import type { Authorization } from './signatures/authorization.ts';
 import { type UsdcEvent, usdcEventsOf } from './usdc-events.ts';
 
-/** A transfer caused by an authorization, according to the chain's logs. */
-export interface UsedAuthorization {
-  readonly transactionHash: string;
+/** A block, as a log or a receipt names it. */
+export interface PlaceOnChain {
   readonly blockNumber: bigint;
   readonly blockHash: string;
+}
+
+/** A transfer caused by an authorization, according to the chain's logs. */
+export interface UsedAuthorization extends PlaceOnChain {
+  readonly transactionHash: string;
   readonly to: string;
   readonly valueMicro: bigint;
   /** The channel that its money was deposited in; null: none. */

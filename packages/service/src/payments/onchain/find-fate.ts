@@ -1,17 +1,14 @@
 import type { HasUsdc, SpentAuthorization } from '../../chain/usdc-client.ts';
+import type { PlaceOnChain } from '../../chain/used-authorizations.ts';
 import type { NewChainPayment } from './chain-payment.ts';
-import type { PaymentPlace } from './chain-payment-store.ts';
 
 /**
  * Outcome of a payment whose authorization is spent: it paid us (or is in its channel), or it was cancelled or used otherwise. Null when the chain does not tell,
  * which proves nothing.
  */
 export type Fate =
-  | {
-      readonly kind: 'paid';
-      readonly place: PaymentPlace & { readonly transactionHash: string; readonly blockNumber: bigint };
-    }
-  | { readonly kind: 'taken back'; readonly blockNumber: bigint };
+  | { readonly kind: 'paid'; readonly place: PlaceOnChain & { readonly transactionHash: string } }
+  | { readonly kind: 'taken back'; readonly place: PlaceOnChain };
 
 /** Number of blocks per log query; many RPC nodes refuse more. */
 const BLOCKS_AT_ONCE = 5000n;
@@ -34,9 +31,9 @@ export async function findFate(ctx: HasUsdc, payment: NewChainPayment, madeAt: D
 
 /** The outcome of a payment by the use of its authorization: a deposit has paid if the money is in its channel. */
 export function fateOf({ authorization, channelId }: NewChainPayment, spent: SpentAuthorization): Fate {
-  if ('cancelledInBlock' in spent) return { kind: 'taken back', blockNumber: spent.cancelledInBlock };
+  if ('cancelledIn' in spent) return { kind: 'taken back', place: spent.cancelledIn };
   const { to, valueMicro, channelId: deposited, ...place } = spent;
   const isOurs =
     to === authorization.to && valueMicro === authorization.valueMicro && (!channelId || deposited === channelId);
-  return isOurs ? { kind: 'paid', place } : { kind: 'taken back', blockNumber: spent.blockNumber };
+  return { kind: isOurs ? 'paid' : 'taken back', place };
 }

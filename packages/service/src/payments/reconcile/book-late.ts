@@ -1,4 +1,5 @@
-import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { readDepths } from '../../chain/block-depths.ts';
+import { depthFor } from '../../chain/confirmation-depth.ts';
 import { type LateTransfer, listLate, takeTransfer } from '../../chain/transfer-point-store.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -9,13 +10,12 @@ const MAX_AT_ONCE = 200;
 
 /**
  * Books transfers that the transfer reader saw for payments recorded as failed. The reconciler watches such payments until they expire;
- * this catches what it missed because no process ran then or a reorg moved it, as the reader skips no block. `head`: the newest block.
+ * this catches what it missed because no process ran then or a reorg moved it, as the reader skips no block.
  */
-export async function bookLateTransfers(ctx: ChainContext, head: bigint): Promise<void> {
+export async function bookLateTransfers(ctx: ChainContext): Promise<void> {
   const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
-  const isDue = ({ valueMicro, blockNumber }: LateTransfer) =>
-    isDeepEnough(depthFor(ctx.confirmations, valueMicro), blockNumber, head);
-  for (const transfer of late.filter(isDue))
+  const isAsDeep = await readDepths(ctx.usdc, late);
+  for (const transfer of late.filter((each) => isAsDeep(each, depthFor(ctx.confirmations, each.valueMicro))))
     await book(ctx, transfer).catch((error) =>
       ctx.log.warn({ err: error, paymentId: transfer.paymentId }, 'cannot book late payment'),
     );

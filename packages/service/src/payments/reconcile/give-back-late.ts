@@ -1,4 +1,5 @@
-import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { isBuried } from '../../chain/block-depths.ts';
+import { depthFor } from '../../chain/confirmation-depth.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
@@ -13,7 +14,7 @@ export async function giveBackLate(ctx: ChainContext, payment: ChainPayment): Pr
   if (fate?.kind !== 'paid') return;
   const { place } = fate;
   const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
-  if (!isDeepEnough(depth, place.blockNumber, await ctx.usdc.headBlock())) return;
+  if (!(await isBuried(ctx.usdc, place, depth))) return;
   await ctx.db.transaction((tx) => bookLate(ctx, tx, payment, place));
 }
 

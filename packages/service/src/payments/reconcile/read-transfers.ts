@@ -52,7 +52,7 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
     });
   }
   await forgetBooked(ctx.db, ctx.chain.chainId);
-  await bookLateTransfers(ctx, head);
+  await bookLateTransfers(ctx);
   await creditUnshown(ctx);
   return point !== null && point.block >= last;
 }

@@ -53,7 +53,7 @@ async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head);
   if (isSpent) {
     const fate = await findFate(ctx, payment, payment.createdAt);
-    return fate?.kind === 'taken back' && fate.blockNumber <= head - FINAL_DEPTH;
+    return fate?.kind === 'taken back' && fate.place.blockNumber <= head - FINAL_DEPTH;
   }
   const finalS = await ctx.usdc.timeOfS(head - FINAL_DEPTH);
   return finalS !== null && payment.authorization.validBeforeS <= finalS;

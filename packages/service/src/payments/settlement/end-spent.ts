@@ -1,4 +1,5 @@
-import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { isBuried } from '../../chain/block-depths.ts';
+import { depthFor } from '../../chain/confirmation-depth.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
@@ -28,8 +29,7 @@ export async function endSpent(
     return null;
   }
   const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
-  const { blockNumber } = fate.kind === 'paid' ? fate.place : fate;
-  if (!isDeepEnough(depth, blockNumber, await ctx.usdc.headBlock())) return null;
+  if (!(await isBuried(ctx.usdc, fate.place, depth))) return null;
   if (fate.kind === 'paid') return settle(ctx, payment, fate.place);
   const reason = 'invalid_exact_evm_nonce_already_used';
   await failPayment(ctx, payment, reason);

@@ -1,4 +1,5 @@
-import { depthFor, type HasConfirmations, isDeepEnough } from '../../chain/confirmation-depth.ts';
+import { readDepths } from '../../chain/block-depths.ts';
+import { depthFor, type HasConfirmations } from '../../chain/confirmation-depth.ts';
 import { markMined } from '../../chain/transaction-store.ts';
 import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
@@ -45,16 +46,12 @@ export async function recordMined(
   mined: MinedTransaction,
 ): Promise<Recorded[]> {
   const fates = await fatesOf(ctx, payments, mined);
-  const needsHead = payments.some(
-    ({ id, authorization }) => fates.has(id) && depthFor(ctx.confirmations, authorization.valueMicro) > 1n,
-  );
-  const head = needsHead ? await ctx.usdc.headBlock() : mined.blockNumber;
+  const deepIds = await deepOnes(ctx, payments, fates);
   const recorded = payments.map((payment): Recorded => {
     const fate = fates.get(payment.id);
     if (fate?.kind === 'paid') {
       const { transactionHash, blockNumber } = fate.place;
-      const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
-      if (isDeepEnough(depth, blockNumber, head)) return { state: 'settled', transactionHash };
+      if (deepIds.has(payment.id)) return { state: 'settled', transactionHash };
       return { state: 'confirming', transactionHash, blockNumber };
     }
     if (fate?.kind === 'taken back') return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
@@ -91,6 +88,25 @@ async function fatesOf(
   for (const payment of reverted.filter((_, index) => spent[index]))
     fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
   return fates;
+}
+
+/** The payments whose blocks are as deep as their amounts ask for. Of a depth of one the receipt has told. */
+async function deepOnes(
+  ctx: RecordContext,
+  payments: readonly NewChainPayment[],
+  fates: ReadonlyMap<string, Fate | null>,
+): Promise<ReadonlySet<string>> {
+  const paid = payments.flatMap(({ id, authorization }) => {
+    const fate = fates.get(id);
+    const depth = depthFor(ctx.confirmations, authorization.valueMicro);
+    return fate?.kind === 'paid' ? [{ id, depth, place: fate.place }] : [];
+  });
+  const deeper = paid.filter(({ depth }) => depth > 1n);
+  const isAsDeep = await readDepths(
+    ctx.usdc,
+    deeper.map(({ place }) => place),
+  );
+  return new Set(paid.filter(({ depth, place }) => depth <= 1n || isAsDeep(place, depth)).map(({ id }) => id));
 }
 
 async function commit(

@@ -1,9 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import { endSpent } from '../../../src/payments/settlement/end-spent.ts';
+import { recordMined } from '../../../src/payments/settlement/record-mined.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -103,4 +106,47 @@ it('what the node has paid is not settled without its block while the logs of th
     [refund.id],
   );
   expect(row).toEqual({ state: 'settled', block: expect.stringMatching(/^0x/) });
+});
+
+describe('a payment in a block that a reorg removes while the chain is asked how deep it is, is not settled', () => {
+  /** Empty blocks in the place of the newest, and as many above it as the amount asks for. */
+  async function removeNewest(): Promise<void> {
+    await callChain(engine.chain.rpcUrl, 'anvil_rollback', 1);
+    await callChain(engine.chain.rpcUrl, 'evm_increaseTime', 1);
+    await engine.mine(3);
+  }
+
+  async function settleAgain(payment: NewChainPayment): Promise<void> {
+    await submitSigned(engine.chain.rpcUrl, engine, payment);
+    await engine.mine(2);
+    await reconcilePayments(engine.ctx, 0);
+    expect(await engine.stateOf(payment)).toBe('settled');
+  }
+
+  it('by the logs that show its use', async () => {
+    const { ctx } = engine;
+    const payment = await claim(TEN);
+    await submitSigned(engine.chain.rpcUrl, engine, payment);
+    const findSpent: typeof ctx.usdc.findSpent = async (...asked) => {
+      const found = await ctx.usdc.findSpent(...asked);
+      await removeNewest();
+      return found;
+    };
+    const open = { ...payment, createdAt: ctx.clock.now(), transactionHash: null };
+    expect(await endSpent({ ...ctx, usdc: { ...ctx.usdc, findSpent } }, open)).toBe(null);
+    expect(await engine.stateOf(payment)).toBe('claimed');
+    await settleAgain(payment);
+  });
+
+  it('by the receipt of its transaction', async () => {
+    const { ctx } = engine;
+    const payment = await claim(TEN);
+    const hash = await submitSigned(engine.chain.rpcUrl, engine, payment);
+    const mined = await ctx.usdc.findMined([hash]);
+    if (!mined) throw new Error('the transaction is mined');
+    await removeNewest();
+    expect(await recordMined(ctx, [payment], mined)).toMatchObject([{ state: 'confirming' }]);
+    expect(await engine.stateOf(payment)).toBe('claimed');
+    await settleAgain(payment);
+  });
 });

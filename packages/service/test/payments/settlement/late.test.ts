@@ -5,9 +5,11 @@ import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-cl
 import { authorizationDigest, signDigest } from '../../../src/chain/signatures/authorization.ts';
 import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
 import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
-import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { findById } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
 import { bookLateTransfers } from '../../../src/payments/reconcile/book-late.ts';
+import { giveBackLate } from '../../../src/payments/reconcile/give-back-late.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
@@ -122,9 +124,38 @@ describe('a failed payment that its payer submits right before it expires is boo
     expect(await engine.stateOf(payment)).toBe('failed');
     expect((await readReserves(later(5))).reserves.status).toBe('settling');
     await engine.mine(3);
-    const head = await engine.ctx.usdc.headBlock();
-    await Promise.all([bookLateTransfers(ctx, head), bookLateTransfers(ctx, head)]);
+    await Promise.all([bookLateTransfers(ctx), bookLateTransfers(ctx)]);
     expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['settled', 2_000_000n]);
+  });
+});
+
+describe('a failed payment in a block that a reorg removes while the chain is asked how deep it is, is not booked', () => {
+  async function removeNewest(): Promise<void> {
+    await callChain(engine.chain.rpcUrl, 'anvil_rollback', 1);
+    await engine.mine(5);
+  }
+
+  it('by the reconciler', async () => {
+    const { payment } = await failed(2_000_000n);
+    await land(payment);
+    const findSpent: typeof ctx.usdc.findSpent = async (...asked) => {
+      const found = await ctx.usdc.findSpent(...asked);
+      await removeNewest();
+      return found;
+    };
+    const stored = await findById(ctx.db, payment.id);
+    await giveBackLate({ ...ctx, usdc: { ...ctx.usdc, findSpent } }, stored as ChainPayment);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['failed', 0n]);
+  });
+
+  it('by the reader of transfers', async () => {
+    const { payment } = await failed(2_000_000n);
+    await land(payment);
+    await readTransfers(ctx);
+    await removeNewest();
+    await bookLateTransfers(ctx);
+    expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['failed', 0n]);
+    await readTransfers(ctx);
   });
 });
 
