@@ -151,6 +151,7 @@ describe('the overview of an account', () => {
 describe('with very many calls', () => {
   it('answers as quickly as with few: from sums, of which there are only so many', async () => {
     const { accountId, key } = await h.newAccount();
+    const { key: few } = await h.newAccount();
     await h.ctx.db.query(
       'many-figures',
       `insert into call_figure select $1, side, span, start, bin, 700, 690, 10, 1
@@ -160,13 +161,21 @@ describe('with very many calls', () => {
       [accountId],
     );
     await h.ctx.db.query('analyze-figures', 'analyze call_figure');
-    const tookMs: number[] = [];
-    for (let i = 0; i < 5; i++) {
+    const readMs = async (of: string, calls: number) => {
       const startMs = performance.now();
-      expect((await get(key, '/account/overview?days=30')).calls).toBe(30 * 201 * 700);
-      tookMs.push(performance.now() - startMs);
+      expect((await get(of, '/account/overview?days=30')).calls).toBe(calls);
+      return performance.now() - startMs;
+    };
+    const [tookMs, fewMs]: [number[], number[]] = [[], []];
+    try {
+      for (let i = 0; i < 5; i++) {
+        tookMs.push(await readMs(key, 30 * 201 * 700));
+        fewMs.push(await readMs(few, 0));
+      }
+    } finally {
+      await h.ctx.db.query('no-figures', 'delete from call_figure where subject_id = $1', [accountId]);
     }
-    expect(Math.min(...tookMs)).toBeLessThan(250);
-    await h.ctx.db.query('no-figures', 'delete from call_figure where subject_id = $1', [accountId]);
+    // What few calls take tells how busy the machine is.
+    expect(Math.min(...tookMs)).toBeLessThan(150 + 20 * Math.min(...fewMs));
   });
 });
