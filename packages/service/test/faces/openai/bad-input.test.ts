@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { databaseDigest } from '../../api/support/database-digest.ts';
 import { type Harness, type RequestOptions, startHarness } from '../../support/harness.ts';
@@ -143,6 +143,39 @@ describe('a request that this API refuses', () => {
     if (path.startsWith('/v1/')) expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(await databaseDigest(h)).toEqual(before);
     expect(agent.calls.length).toBe(calls);
+  });
+
+  it('for a response that goes on from one without an answer: it says so, and nothing is bought', async () => {
+    const [asked, fails] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const failing = await startTestAgent(h, {
+      perRequest: '0.05',
+      behaviour: async (_request, response) => {
+        asked.resolve();
+        await fails.promise;
+        response.writeHead(500).end();
+      },
+    });
+    const create = (body: object) => h.request('POST', '/v1/responses', { key: buyer.key, body });
+    const { id } = (await create({ model: failing.id, input: 'x', background: true })).body;
+    const goOn = async () => {
+      const answer = await create({ model: agent.id, input: 'y', previous_response_id: id });
+      expect([answer.status, answer.body.error?.code]).toEqual([400, 'validation_error']);
+      expect(answer.body.error).toMatchObject({
+        param: 'previous_response_id',
+        message: expect.stringContaining('not completed'),
+      });
+    };
+    const bought = async () =>
+      (await h.request('GET', `/invoke/history?agentId=${agent.id}`, { key: buyer.key })).body.data.total;
+    const before = await bought();
+    await asked.promise;
+    await goOn();
+    fails.resolve();
+    const status = async () => (await h.request('GET', `/v1/responses/${id}`, { key: buyer.key })).body.status;
+    await vi.waitFor(async () => expect(await status()).toBe('failed'), { timeout: 20_000 });
+    await goOn();
+    expect(await bought()).toBe(before);
+    await failing.die();
   });
 
   it('of a page of another site, or through another name of this machine, has no key and spends nothing', async () => {

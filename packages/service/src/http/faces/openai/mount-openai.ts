@@ -126,13 +126,16 @@ const chat: Route = async (mounted, face) => {
   return { status: 200, body: chatCompletion(record, promptChars) };
 };
 
+const badPrevious = (message: string) => invalidFields([{ path: 'previous_response_id', message }]);
+
 const createResponse: Route = async (mounted, face) => {
   const { ctx } = mounted;
   const request = await readResponseRequest(await readJson(face), async (requestId) => {
     const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } }).catch((error) => {
       if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
-      throw invalidFields([{ path: 'previous_response_id', message: 'names no response of yours' }]);
+      throw badPrevious('names no response of yours');
     });
+    if (data.status !== 'completed') throw badPrevious('names a response that is not completed');
     return { task: data.task, answer: textOf(data.result) };
   });
   const started = await buy(mounted, face, request);
