@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { prefix } from '../../test/support/channel-node.ts';
 import { highest, startWorld } from '../../test/support/channel-world.ts';
 import { success } from '../../test/support/fake-node.ts';
@@ -71,6 +71,29 @@ describe('a receiver that lies', () => {
     for (let calls = 0; calls < 4; calls += 1) await expect(invoke()).rejects.toThrow();
     expect(world.node.payments.filter(({ payload }) => payload.deposit)).toHaveLength(4);
     expect(world.deposits()).toBe(1);
+  });
+
+  it.each([-9, -5, 0, 59])('gets no other deposit, nor channel, %i s from the end of the first', async (afterEndS) => {
+    await using world = await startWorld({
+      before: ({ payload }, _count, node) =>
+        payload.type === 'deposit' ? node.refuse(`${prefix}deposit_transaction_failed`) : null,
+    });
+    const { invoke } = world.clientOf({ deposit: '0.02' });
+    await expect(invoke()).rejects.toThrow();
+    const { deposit } = world.node.payments.at(-1)?.payload ?? {};
+    const endS = Number(deposit?.authorization.erc3009Authorization.validBefore);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    vi.setSystemTime((endS + afterEndS) * 1000);
+    await expect(invoke()).rejects.toMatchObject({ reason: 'deposit_unsettled' });
+    const { payTo } = world.node;
+    world.node.payTo = '0x1111111111111111111111111111111111111111';
+    await expect(invoke()).rejects.toMatchObject({ reason: 'other_channel_open' });
+    expect(world.deposits()).toBe(1);
+    world.node.payTo = payTo;
+    vi.setSystemTime((endS + 61) * 1000);
+    await expect(invoke()).rejects.toMatchObject({ code: 'PAYMENT_REQUIRED' });
+    expect(world.deposits()).toBe(2);
   });
 
   it('gets no deposit after deposit by denying the balance', async () => {

@@ -17,6 +17,8 @@ import type { ChannelWallet } from './channel-wallet.ts';
 
 /** A deposit that ends sooner than this is not shown again: it could run out on its way. */
 const shortestShownAgainS = 10;
+/** A deposit that ended less than this ago may still be taken: the clocks of payer and chain differ, and a block takes its time. */
+const clockMarginS = 60;
 /** A receiver that advises no deposit gets this many prices. */
 const usualCalls = 10n;
 
@@ -26,6 +28,8 @@ type Step =
   | { readonly waitFor: Promise<void> };
 
 const nowS = () => Math.floor(Date.now() / 1000);
+
+const mayBeTaken = ({ validBeforeS }: SignedDeposit): boolean => validBeforeS + clockMarginS > nowS();
 
 /** The books of a channel nobody has used in this process, with what the chain has of it. */
 async function readPast(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
@@ -40,7 +44,7 @@ function booksFor(wallet: ChannelWallet, channel: BookedChannel, { terms, url }:
   const { record } = channel;
   const asked = channelIdOf({ ...record.config, ...terms.between }, terms.chainId);
   if (asked === record.channelId) return { ...record, url };
-  const mayBePaidIn = record.deposit !== null && record.deposit.validBeforeS > nowS();
+  const mayBePaidIn = record.deposit !== null && mayBeTaken(record.deposit);
   if (channel.inFlight.size > 0 || mayBePaidIn || record.balanceMicro > record.chargedMicro)
     throw new PaymentRefusedError(
       'other_channel_open',
@@ -64,7 +68,7 @@ function depositSize(wallet: ChannelWallet, terms: ChannelTerms, neededMicro: bi
   return size < largestDepositMicro ? size : largestDepositMicro;
 }
 
-/** The deposit to show: the one that is signed already as long as it is valid, else a new one. */
+/** The deposit to show: the one that is signed already while there is time to take it; a new one only when that one cannot be taken any more. */
 async function depositFor(
   wallet: ChannelWallet,
   record: ChannelRecord,
@@ -72,8 +76,9 @@ async function depositFor(
   neededMicro: bigint,
 ): Promise<SignedDeposit> {
   const { deposit } = record;
-  if (deposit && deposit.validBeforeS > nowS() + shortestShownAgainS) {
-    if (deposit.amountMicro >= neededMicro) return deposit;
+  if (deposit && mayBeTaken(deposit)) {
+    const hasTime = deposit.validBeforeS > nowS() + shortestShownAgainS;
+    if (hasTime && deposit.amountMicro >= neededMicro) return deposit;
     throw new PaymentRefusedError('deposit_unsettled', 'An earlier deposit is signed and may still be taken');
   }
   const unsigned = {
@@ -89,7 +94,7 @@ async function depositFor(
 /** The books with a deposit that ran out unanswered: the chain tells whether it was taken, as far as an RPC was given. */
 async function settleDeposit(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
   const { deposit } = record;
-  if (!deposit || deposit.validBeforeS > nowS() + shortestShownAgainS) return record;
+  if (!deposit || mayBeTaken(deposit)) return record;
   const onChain = await wallet.readChannel?.(chainId, record.channelId);
   return { ...record, deposit: null, ...(onChain ? { balanceMicro: onChain.balanceMicro, refund: null } : {}) };
 }
