@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import { invariant } from '../../lib/invariant.ts';
 import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
@@ -14,6 +15,7 @@ import { type HomeRecord, readHomeRecord } from './home-answer.ts';
 import type { HomeCall } from './home-call.ts';
 import { openAtHome } from './home-client.ts';
 import type { HasHomeKeys } from './home-keys.ts';
+import { insertHomeCall } from './home-store.ts';
 
 /** Id of an agent's first event: events 1 and 2 are `created` and `processing`. */
 const FIRST_CHUNK_ID = 3;
@@ -26,7 +28,7 @@ const ROOM_BYTES = 256 * 1024;
 export type Followed =
   | { readonly kind: 'told'; readonly record: HomeRecord }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
-  /** The home node does not have the request. */
+  /** The home node does not have the request, or its stream broke off before it told the id of it. */
   | { readonly kind: 'unknown' };
 
 /**
@@ -45,9 +47,9 @@ export async function followHome(
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
     try {
       stream ??= await open(ctx, call, reader);
-      if (stream?.status === 404) return { kind: 'unknown' };
+      if (stream.status === 404) return { kind: 'unknown' };
       const before = reader.last();
-      const followed = stream?.status === 200 ? await reader.read(stream.body) : null;
+      const followed = stream.status === 200 ? await reader.read(stream.body) : null;
       if (followed) return followed;
       if (reader.last() > before) pauseMs = FIRST_PAUSE_MS;
     } catch (error) {
@@ -57,20 +59,20 @@ export async function followHome(
     stream = null;
     const leftMs = invocation.deadline.getTime() - ctx.clock.now().getTime();
     if (signal.aborted || leftMs <= 0) return { kind: 'failed', outcome: overdue };
+    if (reader.homeRequestId() === null) return { kind: 'unknown' };
     await sleep(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => undefined);
   }
 }
 
 export const overdue = failed('deadline_exceeded', 'The deadline passed before the agent answered.');
 
-/** null: the id is unknown, because the stream that would have told it broke off. */
 async function open(
   ctx: CallContext & HasHomeKeys & HasBaseUrl,
   { home, invocation, signal }: HomeCall,
   reader: Reader,
-): Promise<GuardedStream | null> {
+): Promise<GuardedStream> {
   const id = reader.homeRequestId();
-  if (id === null) return null;
+  invariant(id !== null, 'a stream is opened again for a request whose id is known');
   const timeoutMs = Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
   const headers = { accept: 'text/event-stream', 'last-event-id': String(reader.last()) };
   return openAtHome(ctx, home, {
@@ -92,7 +94,7 @@ interface Reader {
 
 function createReader(
   ctx: CallContext & HasHomeKeys & HasBaseUrl,
-  { invocation, signal }: HomeCall,
+  { home, invocation, signal }: HomeCall,
   stored: { readonly count: number; readonly bytes: number },
   knownId: string | null,
 ): Reader {
@@ -117,12 +119,16 @@ function createReader(
   async function take(messages: readonly EventSourceMessage[]): Promise<Followed | null> {
     const chunks: Chunk[] = [];
     let ended: Followed | null = null;
+    const isUnknown = homeRequestId === null;
     for (const message of messages) {
       const next = readOne(message);
       if (next && 'position' in next) chunks.push(next);
       else ended ??= next;
       if (ended) break;
     }
+    // By this row a cancellation reaches the home node. Of a paid request, the bill told the id.
+    if (isUnknown && homeRequestId !== null)
+      await insertHomeCall(ctx.db, { requestId: invocation.id, nodeId: home.nodeId, homeRequestId }, ctx.clock.now());
     if (chunks.length > 0) {
       const added = await storeChunks(ctx, invocation, chunks, signal);
       if (added === null) return lost;

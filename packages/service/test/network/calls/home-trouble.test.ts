@@ -642,3 +642,60 @@ it('an agent that costs nothing is called without a payment', async () => {
   });
   await free.die();
 });
+
+describe('a streamed call that costs nothing', () => {
+  let free: TestAgent;
+  beforeAll(async () => {
+    free = await startTestAgent(home, { perRequest: '0' });
+    await listRemote(here, nodeId, free, '0');
+  });
+  afterAll(() => free.die());
+
+  const open = (more: object = {}) =>
+    openSse(here, 'POST', `/invoke/${free.id}`, { key: client.key, body: { task: 'x', stream: true, ...more } });
+
+  it('whose stream is cut before its first event is made again under the same key, and runs once', async () => {
+    const speech = spokenBy();
+    free.behave(speech.behaviour);
+    free.calls.length = 0;
+    const isBegin = ({ method, path }: Passed) => method === 'POST' && path === `/invoke/${free.id}`;
+    home.proxy.seen.length = 0;
+    home.proxy.rule(
+      times(1, isBegin, async ({ pass, response }) => {
+        const { headers } = await pass();
+        response.writeHead(200, headers).flushHeaders();
+        setImmediate(() => response.destroy());
+      }),
+    );
+    const stream = await open(soon(20_000));
+    const talk = await speech.next();
+    talk.say(chunk({ n: 1 }));
+    const events = await stream.take(3);
+    talk.say(result('whole'));
+    talk.end();
+    events.push(...(await stream.rest()));
+    expect(problemWithStream(events)).toBeNull();
+    expect(events.slice(2).map(({ type }) => type)).toEqual(['invocation.chunk', 'invocation.completed']);
+    expect(free.calls).toHaveLength(1);
+    const begins = home.proxy.seen.filter(isBegin);
+    expect(begins.length).toBeGreaterThan(1);
+    expect(new Set(begins.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('is cancelled at its home with the request here', async () => {
+    const speech = spokenBy();
+    free.behave(speech.behaviour);
+    const stream = await open();
+    const talk = await speech.next();
+    talk.say(chunk({ n: 1 }));
+    const [created] = await stream.take(3);
+    const requestId = String(created?.data.requestId);
+    const homeId = String(talk.request.body.request_id);
+    expect(await homeIdOf(requestId)).toBe(homeId);
+    await here.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
+    const statusesThere = () => askDatabase(home.databaseUrl, 'select status from invocation where id = $1', [homeId]);
+    await expect.poll(statusesThere).toEqual([{ status: 'cancelled' }]);
+    await talk.closed;
+    expect((await stream.rest()).at(-1)).toMatchObject({ type: 'invocation.cancelled' });
+  });
+});
