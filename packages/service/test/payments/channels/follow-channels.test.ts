@@ -166,6 +166,21 @@ describe.each([1, 3, 10])('a reorg of %i blocks', (depth) => {
   });
 });
 
+it('a begun withdrawal that an RPC node leaves out of its logs once is told of at the next run', async () => {
+  const payer = await engine.newPayer();
+  const config = await submitDeposit(payer);
+  await watch();
+  await call(payer.address, 'initiateWithdraw', onChain(config), 90_000n);
+  const { settlementContract } = engine.ctx;
+  const incomplete = { ...settlementContract, readLogs: async () => [] };
+  const news = await followChannels({ ...engine.ctx, settlementContract: incomplete });
+  expect(news.withdrawRequested).toEqual([]);
+  await engine.mine(1);
+  expect((await watch()).withdrawRequested).toEqual([idOf(config)]);
+  await engine.mine(1);
+  expect((await watch()).withdrawRequested).toEqual([]);
+});
+
 // Last: it moves the chain's clock by a day.
 it('follows deposits, withdrawals and refunds, whoever made them, and tells of a begun withdrawal once', async () => {
   const { wallet } = engine.ctx;

@@ -15,6 +15,8 @@ import { readAtHead } from './refresh-channels.ts';
 
 /** After a longer pause all channels are read, instead of the events of the time between. */
 const MAX_GAP = 20_000n;
+/** Blocks whose events are read again at each run: an RPC node on another fork, or one without all logs yet, may have answered before. */
+const OVERLAP = 11n;
 
 /** Findings of a run. */
 export interface ChannelNews {
@@ -27,9 +29,9 @@ export interface ChannelNews {
 const nothing: ChannelNews = { withdrawRequested: [], hasClaims: false };
 
 /**
- * Follows the settlement contract: reads again the channels of the node that have events since the last run, that a reorg may have changed,
- * or of which a deposit is deep enough by now. The point up to which events were read advances in the transaction that writes the sums: if
- * the process dies, they are read again.
+ * Follows the settlement contract: reads again the channels of the node that have events since shortly before the last run, that a reorg may
+ * have changed, or of which a deposit is deep enough by now. The point up to which events were read advances in the transaction that writes
+ * the sums: if the process dies, they are read again.
  */
 export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   const { chainId } = ctx.chain;
@@ -40,7 +42,7 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   if (hash === null || (before !== null && head <= before.block)) return nothing;
   const isFar = before === null || head - before.block > MAX_GAP;
   if (isFar) await makeDue(ctx.db, chainId, null);
-  const events = isFar ? { ids: [], hasClaims: true } : await readEvents(ctx, before.block + 1n, head);
+  const events = isFar ? { ids: [], hasClaims: true } : await readEvents(ctx, before.block, head);
   const due = await dueChannels(ctx.db, chainId, { block: head, readUpTo: before?.block ?? head });
   failpoint('before-channel-read');
   const read = await readAtHead(ctx, [...new Set([...events.ids, ...due])]);
@@ -77,16 +79,24 @@ async function standingPoint(ctx: ChainContext): Promise<ChainPoint | null> {
   return point;
 }
 
-/** Channels of the node with events in these blocks. The contract logs those of all receivers. */
-async function readEvents(ctx: ChainContext, from: bigint, to: bigint): Promise<{ ids: string[]; hasClaims: boolean }> {
+/**
+ * Channels of the node with events after a block and in some before it, and whether one of those after it is a claim or a sweep: these are
+ * also booked without an event. The contract logs those of all receivers.
+ */
+async function readEvents(
+  ctx: ChainContext,
+  after: bigint,
+  to: bigint,
+): Promise<{ ids: string[]; hasClaims: boolean }> {
   const ids = new Set<string>();
   const claimed = new Set<string>();
   let isSwept = false;
-  await readLogRanges(from, to, async (start, end) => {
-    for (const { event } of await ctx.settlementContract.readLogs(start, end)) {
-      if (event.kind === 'swept') isSwept ||= event.receiver === ctx.chain.wallet;
+  await readLogRanges(after < OVERLAP ? 0n : after - OVERLAP, to, async (start, end) => {
+    for (const { event, blockNumber } of await ctx.settlementContract.readLogs(start, end)) {
+      const isNew = blockNumber > after;
+      if (event.kind === 'swept') isSwept ||= isNew && event.receiver === ctx.chain.wallet;
       else ids.add(event.channelId);
-      if (event.kind === 'claimed') claimed.add(event.channelId);
+      if (event.kind === 'claimed' && isNew) claimed.add(event.channelId);
     }
   });
   const known = await knownChannels(ctx.db, [...ids]);
