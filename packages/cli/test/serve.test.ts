@@ -218,13 +218,15 @@ describe('an OpenAI endpoint', () => {
   });
 });
 
-/** An MCP server of the protocol with sessions, which it forgets. */
-async function startSessions() {
+/** An MCP server of the protocol with sessions, which it forgets; `fails`: how its tool ends. */
+async function startSessions(fails?: 'result' | 'error' | 'silence') {
   let session = 1;
+  const heard: string[] = [];
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request.setEncoding('utf8')) text += part;
     const { id, method } = JSON.parse(text || '{}');
+    heard.push(method);
     const results: Record<string, object> = {
       initialize: {
         protocolVersion: '2025-06-18',
@@ -232,13 +234,17 @@ async function startSessions() {
         serverInfo: { name: 's', version: '1' },
       },
       'tools/list': { tools: [{ name: 'tell', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: `session ${session}` }] },
+      'tools/call': { content: [{ type: 'text', text: `session ${session}` }], isError: fails === 'result' },
     };
     const isKnown = method === 'initialize' || request.headers['mcp-session-id'] === String(session);
     if (id === undefined) return response.writeHead(202).end();
+    if (method === 'tools/call' && fails === 'silence') return;
+    const isRefused = method === 'tools/call' && fails === 'error';
     const answer =
-      results[method] && isKnown ? { result: results[method] } : { error: { code: -32601, message: 'no' } };
-    response.writeHead('result' in answer ? 200 : isKnown ? 400 : 404, {
+      results[method] && isKnown && !isRefused
+        ? { result: results[method] }
+        : { error: { code: -32601, message: 'no' } };
+    response.writeHead('result' in answer || (isKnown && isRefused) ? 200 : isKnown ? 400 : 404, {
       ...{ 'content-type': 'application/json', 'mcp-session-id': String(session) },
     });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
@@ -246,8 +252,23 @@ async function startSessions() {
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
-  return { url, forget: () => session++ };
+  return { url, heard, forget: () => session++ };
 }
+
+it.each([
+  ['a result', 'result'],
+  ['an error', 'error'],
+  ['silence', 'silence'],
+] as const)('calls of an MCP tool that fails with %s share one session', async (_what, fails) => {
+  const { url, heard } = await startSessions(fails);
+  const deadline = () => (fails === 'silence' ? new Date(Date.now() + 100) : null);
+  const backend = await mcpBackend({ url, command: '', args: [], headers: {}, env: {} });
+  for (let calls = 0; calls < 3; calls += 1)
+    await expect(backend.run(callOf({ deadline: deadline() }))).rejects.toMatchObject({ code: 'agent_error' });
+  await expect.poll(() => heard.filter((method) => method === 'tools/call')).toHaveLength(3);
+  expect(heard.filter((method) => method === 'initialize')).toHaveLength(1);
+  await backend.close();
+});
 
 describe('an MCP server that was started anew', () => {
   it('fails one call over HTTP, and answers the next in a new session', async () => {

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
-import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { CommandError } from '../exit-codes.ts';
 import { type Backend, isObject, type Json, withoutOurs } from './backend.ts';
@@ -24,40 +31,69 @@ export interface McpServer {
   readonly env: NodeJS.ProcessEnv;
 }
 
+interface Connection {
+  readonly client: Client;
+  /** Those that run on it. */
+  calls: number;
+  isStale: boolean;
+}
+
 /** A tool of an MCP server. Throws `CommandError` if the server has no such tool. */
 export async function mcpBackend(server: McpServer, named?: string): Promise<Backend> {
   const endpoint = new Endpoint(server.headers);
-  let client = await connect(server, endpoint).catch(cannotStart);
-  const tool = await chooseTool(client, named).catch(async (error: unknown) => {
-    await client.close();
+  const open = async (): Promise<Connection> => ({ client: await connect(server, endpoint), calls: 0, isStale: false });
+  let connection = await open().catch(cannotStart);
+  const tool = await chooseTool(connection.client, named).catch(async (error: unknown) => {
+    await connection.client.close();
     throw error;
   });
-  let isStale = false;
-  let opening: Promise<Client> | null = null;
-  /** The connection, or a new one after it broke. */
-  const current = async (): Promise<Client> => {
-    if (client.transport && !isStale) return client;
-    opening ??= connect(server, endpoint).finally(() => {
-      opening = null;
-    });
-    client = await opening.catch((): never => {
+  let opening: Promise<Connection> | null = null;
+  /** Closes a connection that another has replaced, unless calls of it may still end. */
+  const closeUnused = async (each: Connection): Promise<void> => {
+    if (each !== connection && each.calls === 0) await each.client.close().catch(() => undefined);
+  };
+  async function replace(): Promise<Connection> {
+    const before = connection;
+    connection = await open().catch((): never => {
       throw failed('The MCP server does not answer.');
     });
-    isStale = false;
-    return client;
-  };
+    await closeUnused(before);
+    return connection;
+  }
+  /** The connection, or a new one after it broke. */
+  async function current(): Promise<Connection> {
+    if (connection.client.transport && !connection.isStale) return connection;
+    opening ??= replace().finally(() => {
+      opening = null;
+    });
+    return opening;
+  }
   return {
     async run(call) {
       const using = await current();
-      return callTool(using, endpoint, tool, call).catch((error: unknown): never => {
-        // A server that was started anew does not know the session. Other calls of the connection may still end.
-        if (server.url && using === client && !call.signal.aborted) isStale = true;
-        throw error;
-      });
+      using.calls += 1;
+      try {
+        const result = await callTool(using.client, tool, call).catch((error: unknown): never => {
+          call.signal.throwIfAborted();
+          // A server that was started anew does not know the session. Other calls of the connection may still end.
+          if (server.url && !keepsSession(error)) using.isStale = true;
+          throw callerError(endpoint, error);
+        });
+        return readTool(endpoint, result);
+      } finally {
+        using.calls -= 1;
+        await closeUnused(using);
+      }
     },
-    close: () => client.close(),
+    close: () => connection.client.close(),
   };
 }
+
+/** True of a failure that says nothing against the session: the server answered in it, or had no time to. */
+const keepsSession = (error: unknown): boolean =>
+  error instanceof ProtocolError ||
+  error instanceof AgentError ||
+  (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout);
 
 const cannotStart = (error: unknown): never => {
   throw new CommandError(`The MCP server does not answer: ${error instanceof Error ? error.message : String(error)}`);
@@ -90,22 +126,21 @@ async function chooseTool(client: Client, named?: string): Promise<Tool> {
   return tool;
 }
 
-async function callTool(client: Client, endpoint: Endpoint, { name, inputSchema }: Tool, call: AgentCall) {
+function callTool(client: Client, { name, inputSchema }: Tool, call: AgentCall) {
   const { signal, task, input, deadline } = call;
   const takesTask = inputSchema.properties?.task !== undefined && input.task === undefined;
   const timeout = Math.min(
     deadline ? Math.max(1, deadline.getTime() - Date.now()) : LONGEST_TIMER_MS,
     LONGEST_TIMER_MS,
   );
-  const result = await client
-    .callTool({ name, arguments: takesTask ? { ...input, task } : { ...input } }, { signal, timeout })
-    .catch((error: unknown): never => {
-      signal.throwIfAborted();
-      if (error instanceof AgentError) throw error;
-      throw failed(`The tool failed${endpoint.reasonOf(error instanceof Error ? { message: error.message } : error)}.`);
-    });
-  return readTool(endpoint, result);
+  return client.callTool({ name, arguments: takesTask ? { ...input, task } : { ...input } }, { signal, timeout });
 }
+
+/** The error of a tool call as its caller may read it. */
+const callerError = (endpoint: Endpoint, error: unknown): AgentError =>
+  error instanceof AgentError
+    ? error
+    : failed(`The tool failed${endpoint.reasonOf(error instanceof Error ? { message: error.message } : error)}.`);
 
 function readTool(
   endpoint: Endpoint,
