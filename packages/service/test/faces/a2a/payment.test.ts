@@ -204,7 +204,18 @@ describe('payment on the task', () => {
     for (let i = 0; i < 20; i++) await waiting({ key });
     expect((await rpc(envelope('GetTask', { id: first.id }), { key })).error.code).toBe(-32_001);
     const status = 'TASK_STATE_INPUT_REQUIRED';
-    expect((await rpc(envelope('ListTasks', { status }), { key })).result.tasks).toHaveLength(20);
+    const all = (await rpc(envelope('ListTasks', { status }), { key })).result;
+    expect([all.tasks.length, all.totalSize, all.nextPageToken]).toEqual([20, 20, '']);
+    const pages: Any[] = [];
+    for (let pageToken = ''; pages.length === 0 || pageToken !== ''; pageToken = pages.at(-1).nextPageToken) {
+      const page = { status, pageSize: 6, ...(pageToken === '' ? {} : { pageToken }) };
+      pages.push((await rpc(envelope('ListTasks', page), { key })).result);
+    }
+    expect(pages.map(({ pageSize, totalSize }) => [pageSize, totalSize])).toEqual(
+      [6, 6, 6, 2].map((size) => [size, 20]),
+    );
+    expect(pages.flatMap(({ tasks }) => tasks)).toEqual(all.tasks);
+    expect((await rpc(envelope('ListTasks', { status, pageToken: 'x' }), { key })).error.code).toBe(-32_602);
     const large = send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(70_000) } }] });
     expect((await rpc(send({ parts: [{ text: 'hello' }, { data: { a: 'x'.repeat(20_000) } }] }))).error.code).toBe(
       -30_402,

@@ -4,7 +4,7 @@ import { hasEnded } from '../../../invocations/invocation.ts';
 import { readInvocations } from '../../../invocations/read-invocation.ts';
 import { giveUpUnpaid, listUnpaid, readUnpaid, type UnpaidTask } from '../../../invocations/unpaid/keep-unpaid.ts';
 import { AppError } from '../../../lib/app-error.ts';
-import { pageCursor } from '../../../lib/page-place.ts';
+import { type PagePlace, pageCursor, readPageCursor } from '../../../lib/page-place.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
@@ -148,13 +148,28 @@ export async function listTasks(ctx: HttpContext, call: A2aCall, wanted: ListTas
 }
 
 async function unpaidPage(ctx: HttpContext, call: A2aCall, wanted: ListTasks): Promise<TaskPage> {
+  const { contextId, pageSize = DEFAULT_PAGE, pageToken, statusTimestampAfter } = wanted;
   const waiting =
     wanted.status === 'TASK_STATE_INPUT_REQUIRED' ? await listUnpaid(ctx, call.face.caller, call.agentId) : [];
-  const all = waiting.map((unpaid) => shown(ctx, call, { record: null, unpaid }, wanted));
-  const after = wanted.statusTimestampAfter && Date.parse(wanted.statusTimestampAfter);
-  const tasks = all
-    .filter(({ contextId }) => wanted.contextId === undefined || contextId === wanted.contextId)
-    .filter(({ status }) => !after || Date.parse(status.timestamp) >= after)
-    .slice(0, wanted.pageSize ?? DEFAULT_PAGE);
-  return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: tasks.length };
+  const after = statusTimestampAfter && Date.parse(statusTimestampAfter);
+  const found = waiting
+    .map((unpaid) => ({ unpaid, task: shown(ctx, call, { record: null, unpaid }, wanted) }))
+    .filter(({ task }) => contextId === undefined || task.contextId === contextId)
+    .filter(({ task }) => !after || Date.parse(task.status.timestamp) >= after);
+  const place = pageToken === undefined ? null : readPageCursor(pageToken);
+  const left = place ? found.filter(({ unpaid }) => isBehind(unpaid, place)) : found;
+  const page = left.slice(0, pageSize);
+  const last = page.at(-1);
+  return {
+    tasks: page.map(({ task }) => task),
+    nextPageToken: last && page.length < left.length ? pageCursor(last.unpaid) : '',
+    pageSize: page.length,
+    totalSize: found.length,
+  };
 }
+
+/** In the order of `listUnpaid`. */
+const isBehind = ({ createdAt, id }: UnpaidTask, place: PagePlace): boolean => {
+  const byTime = createdAt.getTime() - place.createdAt.getTime();
+  return byTime < 0 || (byTime === 0 && id > place.id);
+};
