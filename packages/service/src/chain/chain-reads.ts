@@ -32,7 +32,12 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
     hashAt: async (block: bigint): Promise<string | null> => (await findBlock(block))?.hash ?? null,
     /** ETH of an address, in wei. */
     gasBalanceOf: (address: string) => client.getBalance({ address: address as Hex }),
-    transactionCount: (address: string) => client.getTransactionCount({ address: address as Hex }),
+    /** How many nonces of a key were used by the end of a block; without one, by the newest that the RPC node has. */
+    transactionCount: (address: string, atBlock?: bigint) =>
+      client.getTransactionCount({
+        address: address as Hex,
+        ...(atBlock === undefined ? {} : { blockNumber: atBlock }),
+      }),
     baseFeePerGas: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
     /** True for an address with code: a contract, or a key that delegates to one (EIP-7702). */
     hasCode: async (address: string) => ((await gatherer.getCode({ address: address as Hex })) ?? '0x') !== '0x',

@@ -9,8 +9,10 @@ import { BUMP_AFTER_MS } from '../settlement/transaction-monitor.ts';
 
 /** Younger transactions are left to their sender. */
 const MINED_BY_NOW_MS = 4000;
-/** Load-balanced RPC nodes may count a nonce as used before all of them return the receipt. */
+/** Younger nonces are not given up. */
 const TOLD_BY_NOW_MS = 30_000;
+/** Blocks above the use of a nonce that is given up: of several RPC nodes, one may count it as used before another has the receipt. */
+const GIVEN_UP_BELOW = 12n;
 const HOLDER = `reconciler ${randomUUID()}`;
 
 /**
@@ -48,10 +50,20 @@ async function resend(ctx: ChainContext, open: OpenNonce, isOurs: boolean): Prom
 /** Gives up a nonce that a foreign transaction used; its payments are sent under another nonce. */
 async function giveUpNonce(ctx: ChainContext, open: OpenNonce): Promise<void> {
   const count = await ctx.usdc.transactionCount(open.signer);
-  if (BigInt(count) <= open.nonce || (await ctx.usdc.findMined(open.hashes))) return;
+  if (BigInt(count) <= open.nonce || !(await isUsedForGood(ctx, open))) return;
+  // Asked last: it may have been mined meanwhile.
+  if (await ctx.usdc.findMined(open.hashes)) return;
   ctx.log.error({ signer: open.signer, nonce: String(open.nonce) }, 'nonce used by a foreign transaction');
   await ctx.db.transaction(async (tx) => {
     await markReplaced(tx, open);
     await resumeSigner(tx, open, count);
   });
+}
+
+/** A local chain is one node, and keeps no states as old; its newest block is enough. */
+async function isUsedForGood({ chain, usdc }: ChainContext, { signer, nonce }: OpenNonce): Promise<boolean> {
+  if (chain.isLocal) return true;
+  const head = await usdc.headBlock();
+  if (head < GIVEN_UP_BELOW) return false;
+  return BigInt(await usdc.transactionCount(signer, head - GIVEN_UP_BELOW)) > nonce;
 }

@@ -1,7 +1,7 @@
 import { BATCH_EXECUTOR_ADDRESS } from '@agent-network/chain/batch-executor';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, parseTransaction } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { openTransaction } from '../../../src/payments/onchain/open-transaction.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
@@ -70,6 +70,14 @@ const inSeconds = (seconds: number) => ({
   clock: { now: () => new Date(Date.now() + seconds * 1000) },
 });
 
+/** Somebody else sends a transaction of the wallet's key under this nonce. */
+async function sendForeign(nonce: bigint): Promise<void> {
+  const { chain, fees, wallet } = engine.ctx;
+  const call = { chainId: chain.chainId, nonce, to: wallet.address as Hex, data: '0x' as Hex, gas: 100_000n };
+  const { raw } = wallet.signTransaction({ ...call, ...(await fees.current()) });
+  await callChain(engine.chain.rpcUrl, SEND, raw);
+}
+
 it('a foreign transaction in place of one that delegates, which takes two nonces, leaves no gap behind which the key waits', async () => {
   const { ctx } = engine;
   const [sender] = ctx.senders;
@@ -86,8 +94,7 @@ it('a foreign transaction in place of one that delegates, which takes two nonces
     }),
   );
   if (!open) throw new Error('the key was free');
-  const foreign = sender.signTransaction({ chainId: ctx.chain.chainId, nonce: open.nonce, ...call, ...fees });
-  await callChain(engine.chain.rpcUrl, 'eth_sendRawTransaction', foreign.raw);
+  await sendForeign(open.nonce);
   await resendTransactions(inSeconds(31));
   const payment = await claimOne();
   expect(await ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
@@ -141,4 +148,45 @@ it('a nonce that somebody else used with the key is given up, and the payment go
   await reconcilePayments(inSeconds(40), 0);
   await engine.ctx.settler.idle();
   expect(await engine.stateOf(payment)).toBe('settled');
+});
+
+describe('behind an address of several RPC nodes', () => {
+  const RECEIPT = 'eth_getTransactionReceipt';
+  const inSecondsOfMany = (seconds: number) => {
+    const later = inSeconds(seconds);
+    return { ...later, chain: { ...later.chain, isLocal: false } };
+  };
+  const statesOf = async (payment: NewChainPayment) => (await transactionsOf(payment)).map(({ state }) => state);
+
+  it('a transaction that waited long for its block is not given up while the node that is asked lacks the receipt', async () => {
+    const payment = await strand();
+    const [first] = await transactionsOf(payment);
+    engine.proxy.rule(SEND, null);
+    engine.proxy.rule(RECEIPT, ({ answer }) => answer(null));
+    await callChain(engine.chain.rpcUrl, SEND, first?.raw);
+    await engine.mine(3);
+    await resendTransactions(inSecondsOfMany(40));
+    expect(await statesOf(payment)).not.toContain('replaced');
+    engine.proxy.rule(RECEIPT, null);
+    await resendTransactions(inSecondsOfMany(40));
+    expect(await statesOf(payment)).toContain('mined');
+    await reconcilePayments(inSecondsOfMany(40), 0);
+    expect(await engine.stateOf(payment)).toBe('settled');
+  });
+
+  it('a nonce that somebody else used is given up once 12 blocks are above its use', async () => {
+    const payment = await strand();
+    const [stuck] = await transactionsOf(payment);
+    engine.proxy.rule(SEND, null);
+    await sendForeign(BigInt(stuck?.nonce ?? 0));
+    await engine.mine(11);
+    await resendTransactions(inSecondsOfMany(40));
+    expect(await statesOf(payment)).not.toContain('replaced');
+    await engine.mine(1);
+    await resendTransactions(inSecondsOfMany(40));
+    expect(new Set(await statesOf(payment))).toEqual(new Set(['replaced']));
+    await reconcilePayments(inSecondsOfMany(40), 0);
+    await engine.ctx.settler.idle();
+    await expect.poll(() => engine.stateOf(payment), { timeout: 10_000 }).toBe('settled');
+  });
 });
