@@ -230,6 +230,23 @@ it('goes to no address that the node does not call, needs a key, is bounded, and
   await finish();
 });
 
+it('of a task that was never paid makes room an hour later; those of tasks that run stay', async () => {
+  const poor = await h.newAccount();
+  const { task: unpaid } = (await send({ url: hook }, poor.key)).result;
+  expect(unpaid.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  const { task: running } = (await send({ url: hook })).result;
+  const kept = async () => {
+    await forgetPushes(h.ctx);
+    const sql = 'select task_id as id from a2a_push where task_id = any($1)';
+    const rows = await h.ctx.db.query<{ id: string }>('test-kept-pushes', sql, [[unpaid.id, running.id]]);
+    return rows.map(({ id }) => id);
+  };
+  expect(new Set(await kept())).toEqual(new Set([unpaid.id, running.id]));
+  aheadMs += 61 * 60_000;
+  expect(await kept()).toEqual([running.id]);
+  await finish();
+});
+
 it('of a task that has long ended is forgotten', async () => {
   const count = async () => (await h.ctx.db.query('test-pushes', 'select id from a2a_push', [])).length;
   await forgetPushes(h.ctx);

@@ -132,7 +132,28 @@ export async function notePushFailed(sql: Sql, row: PushRow, nextAt: Date | null
   );
 }
 
-/** Removes those that are over and old, and those whose task was never paid. */
+/**
+ * Removes those that were written before this time and whose task was not paid and cannot be any more: it runs nowhere, and takes room of
+ * the account. They have stayed due since they were written.
+ */
+export async function removeUnpaidPushes(
+  sql: Sql,
+  { before, now, most }: { readonly before: Date; readonly now: Date; readonly most: number },
+): Promise<number> {
+  const rows = await sql.query(
+    'remove-unpaid-pushes',
+    `delete from a2a_push where is_open and next_at < $1 and (task_id, id) in (
+       select p.task_id, p.id from a2a_push p
+        where p.is_open and p.next_at < $1 and not exists (select 1 from invocation v where v.id = p.task_id)
+          and not exists (select 1 from unpaid_task u where u.id = p.task_id and u.expires_at > $2)
+        order by p.next_at limit $3
+     ) returning id`,
+    [before, now, most],
+  );
+  return rows.length;
+}
+
+/** Removes those that are over and old, and all that are older. */
 export async function removeOldPushes(sql: Sql, over: Date, all: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-old-pushes',

@@ -13,7 +13,15 @@ import { nextPush, type Push } from './next-push.ts';
 import type { StreamResponse } from './protocol/wire.ts';
 import { task03 } from './protocol/wire03.ts';
 import type { PushSecrets } from './push-configs.ts';
-import { HAS_DUE_PUSHES, notePushed, notePushFailed, type PushRow, removeOldPushes, takePushes } from './push-store.ts';
+import {
+  HAS_DUE_PUSHES,
+  notePushed,
+  notePushFailed,
+  type PushRow,
+  removeOldPushes,
+  removeUnpaidPushes,
+  takePushes,
+} from './push-store.ts';
 import { contextOf, plain, resultArtifact, taskOf, taskStatus } from './tasks.ts';
 
 interface Sending extends Records, HasSecrets, HasGuardedFetch {}
@@ -119,8 +127,13 @@ function bodyOf(ctx: HasChain, { version }: PushRow, { what }: Push, given: Requ
   return { type: 'application/a2a+json', body: JSON.stringify(events[what]()) };
 }
 
-/** Removes configurations whose task has long ended. */
-export const forgetPushes = (ctx: Records): Promise<void> => {
+/** Longer than the terms of a payment hold. */
+const UNPAID_MS = 3_600_000;
+
+/** Removes configurations whose task has long ended, or was never paid. */
+export const forgetPushes = async (ctx: Records): Promise<void> => {
   const now = ctx.clock.now();
-  return removeInSteps((most) => removeOldPushes(ctx.db, daysBefore(now, 1), daysBefore(now, 7), most));
+  const before = new Date(now.getTime() - UNPAID_MS);
+  await removeInSteps((most) => removeUnpaidPushes(ctx.db, { before, now, most }));
+  await removeInSteps((most) => removeOldPushes(ctx.db, daysBefore(now, 1), daysBefore(now, 7), most));
 };
