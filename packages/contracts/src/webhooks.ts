@@ -65,9 +65,7 @@ const Delivery = z.object({
   payload: z
     .looseObject({ type: z.string(), timestamp: Timestamp, data: JsonObject })
     .nullable()
-    .describe(
-      'The body that is sent, without a `result`, `task` or `metadata` of more than 1 KiB (the request has them); null: none was sent yet.',
-    ),
+    .describe('The body that is sent; null: none was sent yet.'),
   createdAt: Timestamp,
 });
 export type Delivery = z.infer<typeof Delivery>;
