@@ -16,6 +16,8 @@ export interface A2aStream<T> {
   /** The request that is streamed; null: nothing is running. */
   readonly requestId: string | null;
   open(signal: AbortSignal): AsyncIterable<T>;
+  /** Called with the bytes of each event, when the stream only reads. */
+  readonly sent?: ((bytes: number) => void) | undefined;
 }
 
 const takesV1 = ({ extensions }: A2aCall) =>

@@ -108,7 +108,11 @@ function sendAnswer(ctx: HttpContext, c: Context, bound: Bound, headers: Readonl
   const socket = connectionOf(c)?.incoming.socket ?? null;
   const requestName = headers['x-request-id'] ?? '';
   return faceStream(
-    streamBody(source, { socket, breakOff: (reason) => breakOff(ctx, 'a2a', requestName, c, reason) }),
+    streamBody(source, {
+      socket,
+      breakOff: (reason) => breakOff(ctx, 'a2a', requestName, c, reason),
+      sent: (bytes) => stream.sent?.(bytes),
+    }),
     headers,
   );
 }

@@ -5,7 +5,8 @@ import { keylessResourceOf, resourceOf } from '../../../invocations/start/invoca
 import { giveUpUnpaid, readUnpaid } from '../../../invocations/unpaid/keep-unpaid.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { followStarted, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
+import { followStarted, isRepetition, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
+import { admitRead, streamedTo } from '../common/read-room.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
 import { readMessage } from './messages.ts';
 import { type PaymentStep, paymentStepOf } from './payments.ts';
@@ -59,8 +60,11 @@ export async function streamMessage(
   const { data } = started.first;
   if (started.isWithheld) return once({ task: taskOf(data, shape) });
   if (hasEnded(data.status)) return once({ task: taskOf(data, { ...shape, settlement: await settledBy() }) });
+  const isRead = isRepetition(started);
+  if (isRead) admitRead(call.face, 'getInvocation');
   return {
     requestId: data.requestId,
+    sent: isRead ? streamedTo(call.face, 'getInvocation') : undefined,
     open: (signal) => followTask(ctx, data, { ...shape, settledBy }, ctx.keyWatch.whileValid(call.face.caller, signal)),
   };
 }

@@ -7,6 +7,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import { type PagePlace, pageCursor, readPageCursor } from '../../../lib/page-place.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
+import { admitRead, countRead, streamedTo } from '../common/read-room.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
 import { A2aError, taskNotFound } from './protocol/errors.ts';
 import type { ListTasks, StreamResponse, WireTask } from './protocol/wire.ts';
@@ -15,6 +16,8 @@ import { plain, statusOf, taskOf } from './tasks.ts';
 import { unpaidTask } from './unpaid-tasks.ts';
 
 const DEFAULT_PAGE = 50;
+/** The reading of tasks with their artifacts, among large answers: the list of requests has no results. */
+const TASKS = 'a2aTasks';
 
 /** A task of the caller: a request, or a call that waits for its payment. */
 type Found =
@@ -104,6 +107,7 @@ export async function subscribeToTask(
   if (!record) return once({ task: shown(ctx, call, found, {}) });
   return {
     requestId: taskId,
+    sent: streamedTo(call.face, 'getInvocation'),
     open: (signal) => followTask(ctx, record, shape(ctx, {}), ctx.keyWatch.whileValid(call.face.caller, signal)),
   };
 }
@@ -135,16 +139,19 @@ export async function listTasks(ctx: HttpContext, call: A2aCall, wanted: ListTas
   if (caller.kind === 'anonymous') throw taskNotFound();
   const ids = data.requests.map(({ requestId }) => requestId);
   const withArtifacts = wanted.includeArtifacts === true;
+  if (withArtifacts) admitRead(call.face, TASKS);
   const records = await readInvocations(ctx, caller, ids, { withResults: withArtifacts });
   const last = records.at(-1);
   const isCut = records.length < ids.length;
-  return {
+  const page = {
     tasks: records.map((record) => taskOf(plain(record), { ...shape(ctx, wanted), withArtifacts })),
     nextPageToken:
       isCut && last ? pageCursor({ createdAt: new Date(last.createdAt), id: last.requestId }) : (data.nextCursor ?? ''),
     pageSize: records.length,
     totalSize: data.total,
   };
+  if (withArtifacts) countRead(call.face, TASKS, JSON.stringify(page));
+  return page;
 }
 
 async function unpaidPage(ctx: HttpContext, call: A2aCall, wanted: ListTasks): Promise<TaskPage> {

@@ -23,6 +23,7 @@ import type { HandlerCall } from '../../request/handler.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from './call-endpoint.ts';
 import type { FaceRequest } from './face-request.ts';
+import { admitRead, countRead } from './read-room.ts';
 
 /** An invocation as a face understood it. */
 export interface Purchase {
@@ -241,22 +242,29 @@ async function tellUntil(
   }
 }
 
+/** True for a request that a repetition found: to follow it is to read, and no work that is paid for. */
+export const isRepetition = ({ invoked }: Started): boolean => invoked?.isReplay ?? true;
+
 /**
  * As `follow`, for a request that was just started. When its record cannot be read any more, the database being away, it is what the start
  * said: the purchase stands.
  */
 export async function followStarted(
   ctx: HttpContext,
-  { caller }: FaceRequest,
-  { first, ending, isWithheld }: Started,
+  face: FaceRequest,
+  started: Started,
   following: Following,
 ): Promise<Started['first']> {
+  const { first, ending, isWithheld } = started;
   const { requestId, status, resultToken } = first.data;
   if (hasEnded(status) || isWithheld) return first;
+  const isRead = isRepetition(started);
+  if (isRead) admitRead(face, 'getInvocation');
   try {
     const headers = { 'x-result-token': resultToken };
-    const reader = await readerOf(ctx, caller, { requestId, headers });
+    const reader = await readerOf(ctx, face.caller, { requestId, headers });
     const record = await follow(ctx, reader, requestId, following, ending);
+    if (isRead) countRead(face, 'getInvocation', record.json);
     return resultToken === undefined ? record : withToken(record, resultToken);
   } catch (error) {
     if (!(error instanceof DatabaseAwayError)) throw error;

@@ -16,6 +16,7 @@ import {
   settlementAtEnd,
   startPurchase,
 } from '../common/purchase.ts';
+import { countRead } from '../common/read-room.ts';
 import type { CallContext } from './call-context.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
@@ -132,7 +133,9 @@ async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<ty
   if (hasEnded(first.data.status) || waitSeconds === 0) return toolResult(first);
   const reader = await readerOf(ctx, face.caller, { requestId, headers });
   const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call) };
-  return toolResult(await follow(ctx, reader, requestId, following));
+  const record = await follow(ctx, reader, requestId, following);
+  countRead(face, 'getInvocation', record.json);
+  return toolResult(record);
 }
 
 const cancelInvocation = async (ctx: HttpContext, { face, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>

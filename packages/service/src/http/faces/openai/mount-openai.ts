@@ -14,7 +14,8 @@ import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
-import { followStarted, type Started, settlementAtEnd } from '../common/purchase.ts';
+import { followStarted, isRepetition, type Started, settlementAtEnd } from '../common/purchase.ts';
+import { streamedTo } from '../common/read-room.ts';
 import { textOf } from '../common/text-of.ts';
 import { chatCompletion, responseOf } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
@@ -212,10 +213,12 @@ async function ended(
   );
 }
 
-function streamedOf({ first }: Started, request: OpenAiRequest, previousId: string | null): Streamed {
-  const { requestId, agentId, createdAt } = first.data;
+function streamedOf(started: Started, request: OpenAiRequest, previousId: string | null): Streamed {
+  const { requestId, agentId, createdAt } = started.first.data;
   const { includesUsage } = request;
-  return { requestId, agentId, createdAt, promptChars: promptCharsOf(request), includesUsage, previousId };
+  const promptChars = promptCharsOf(request);
+  const isRead = isRepetition(started);
+  return { requestId, agentId, createdAt, promptChars, includesUsage, previousId, isRead };
 }
 
 type OpenStream = (ctx: HttpContext, streamed: Streamed, signal: AbortSignal) => AsyncIterable<string>;
@@ -237,7 +240,11 @@ function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed:
   };
   const socket = connectionOf(c)?.incoming.socket ?? null;
   return faceStream(
-    streamBody(source, { socket, breakOff: (reason) => breakOff(ctx, 'openai', requestId, c, reason) }),
+    streamBody(source, {
+      socket,
+      breakOff: (reason) => breakOff(ctx, 'openai', requestId, c, reason),
+      ...(streamed.isRead ? { sent: streamedTo(face, 'getInvocation') } : {}),
+    }),
     headers,
   );
 }

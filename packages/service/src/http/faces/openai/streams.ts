@@ -14,6 +14,8 @@ export interface Streamed {
   readonly promptChars: number;
   readonly includesUsage: boolean;
   readonly previousId: string | null;
+  /** True when the request was bought before: the stream only reads. */
+  readonly isRead: boolean;
 }
 
 const isEnd = ({ type }: StreamEvent) =>

@@ -1,0 +1,18 @@
+import { countUntilTaken } from '../../mount.ts';
+import type { FaceRequest } from './face-request.ts';
+
+/**
+ * What a face reads beside its calls of endpoints has the room of its readers too, as those calls have it. `operation` is the endpoint
+ * that reads the same, or a name of the face's own.
+ */
+export const admitRead = ({ room, readers }: FaceRequest, operation: string): void => room.admit(readers, operation);
+
+/** Counts an answer, as it is sent, until it is taken. Throws RATE_LIMITED or UNAVAILABLE while too much is unread. */
+export const countRead = ({ c, room, readers }: FaceRequest, operation: string, json: string): void =>
+  countUntilTaken(c, (bytes) => room.take(readers, operation, bytes), json);
+
+/** Counts the bytes of a stream that only reads. */
+export const streamedTo =
+  ({ room, readers }: FaceRequest, operation: string) =>
+  (bytes: number): void =>
+    room.streamed(readers, operation, bytes);
