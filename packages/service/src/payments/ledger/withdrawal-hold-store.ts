@@ -31,9 +31,15 @@ export async function sumFeeHolds(sql: Sql): Promise<bigint> {
   return row?.sum ?? 0n;
 }
 
-/** Deletes an ended hold or one on fees: a repeated attempt may place it again under its id. */
+/**
+ * Deletes an ended hold or one on fees: a repeated attempt may place it again under its id. The hold of a repetition that came meanwhile stays:
+ * its amount is held by its account.
+ */
 export const removeHold = (sql: Sql, id: string): Promise<unknown> =>
-  sql.query('remove-hold', 'delete from hold where id = $1', [id]);
+  sql.query('remove-hold', 'delete from hold where id = $1 and (ended_at is not null or ledger_account_id = $2)', [
+    id,
+    FEES,
+  ]);
 
 /** Expired withdrawal holds, whose process has died. */
 export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Promise<string[]> => {

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Tx } from '../../../src/db/sql.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { lockLedgerAccount } from '../../../src/payments/ledger/ledger-store.ts';
-import { holdForWithdrawal, releaseForgottenWithdrawals } from '../../../src/payments/payouts/hold-withdrawal.ts';
+import {
+  holdForWithdrawal,
+  releaseForgottenWithdrawals,
+  releaseWithdrawal,
+} from '../../../src/payments/payouts/hold-withdrawal.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { payeeProblem } from '../../../src/payments/x402/payee.ts';
 import { contradictions, walletByBooks } from '../../support/books.ts';
@@ -12,6 +17,10 @@ import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-
 import { startTestAgent } from '../../support/test-agent.ts';
 import { balanceOf, deposit, newClient, untilUsdc } from '../../support/treasury.ts';
 import { expectError } from '../support/expect-error.ts';
+
+/** The release of a hold waits for a lock on its account. */
+const WAITING = `select pid from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query ilike '%update hold%'`;
 
 /** A key of the node's that sends, beside its wallet. */
 const senderKey = generatePrivateKey();
@@ -151,6 +160,34 @@ describe('a withdrawal', () => {
     await releaseForgottenWithdrawals(h.ctx);
     expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
     expect(await contradictions(h.databaseUrl)).toEqual([]);
+  });
+
+  it('repeated under its key just when the hold of its dead process is released keeps the hold that it places', async () => {
+    const { key, treasuryId } = await newClient(h, '1');
+    const [id, before] = [newId('wdr'), new Date(Date.now() - 600_000)];
+    const place = async (tx: Tx, amountMicro: bigint, now: Date) => {
+      const treasury = await lockLedgerAccount(tx, treasuryId);
+      if (!treasury) throw new Error('no treasury');
+      await holdForWithdrawal(tx, { id, from: 'treasury', treasury, amountMicro, now });
+    };
+    await h.ctx.db.transaction((tx) => place(tx, 700_000n, before));
+    const [isLocked, isReleasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const repeating = h.ctx.db.transaction(async (tx) => {
+      await lockLedgerAccount(tx, treasuryId);
+      isLocked.resolve();
+      await isReleasing.promise;
+      await place(tx, 600_000n, h.ctx.clock.now());
+    });
+    await isLocked.promise;
+    const releasing = releaseForgottenWithdrawals(h.ctx);
+    await vi.waitFor(async () => expect(await h.ctx.db.query('', WAITING)).toHaveLength(1), 15_000);
+    isReleasing.resolve();
+    await repeating;
+    await releasing;
+    expect(await balanceOf(h, key)).toEqual({ available: '0.40', held: '0.60' });
+    expect(await contradictions(h.databaseUrl)).toEqual([]);
+    await h.ctx.db.transaction((tx) => releaseWithdrawal(tx, id, h.ctx.clock.now()));
+    expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
   });
 
   it('sent twice with one Idempotency-Key is one withdrawal', async () => {
