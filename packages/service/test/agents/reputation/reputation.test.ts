@@ -5,6 +5,8 @@ import { recomputeReputations } from '../../../src/agents/reputation/recompute-r
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
+import { startA2aUpstream } from '../../adapters/support/a2a-upstream.ts';
+import { listUpstream } from '../../adapters/support/upstream.ts';
 import { expectError } from '../../api/support/expect-error.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -135,6 +137,19 @@ describe('a paid call', () => {
     expect((await invoke(client.key, {}, { deadline })).body.data.error.code).toBe('deadline_exceeded');
     expect(await outcomes()).toHaveLength(1);
     agent.behave(echo);
+  });
+
+  it('that the agent asks more input for is a failed call, and says nothing of the agent', async () => {
+    const site = await startA2aUpstream();
+    const asking = await listUpstream(h, site);
+    site.mode = { kind: 'needs input' };
+    const client = await newClient(h, '1.00');
+    const call = { key: client.key, body: { task: 'do it' }, headers: { 'x-sync': 'true' } };
+    const { data } = (await h.request('POST', `/invoke/${asking.id}`, call)).body;
+    expect(data).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_needs_input' } });
+    const { rows } = await h.ctx.db.pool.query('select from outcome where request_id = $1', [data.requestId]);
+    expect(rows).toEqual([]);
+    await site.stop();
   });
 
   it('by the owner is noted and moves nothing', async () => {
