@@ -10,6 +10,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { HasChannelRecovery } from '../onchain/channel-claims.ts';
 import { insertCatchUp, readStanding } from '../payouts/catch-up-store.ts';
 import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
+import { channelPoints } from '../x402/channels/chain/channel-reading-store.ts';
 import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
 import { type HasTransferDepth, readTransfers } from './read-transfers.ts';
 
@@ -28,17 +29,19 @@ export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & Ha
  * transfer that no payment explains was made by somebody else with the wallet's key, or by this node, in commits that the database has
  * lost. It is recorded, and charged to the account that it came from where that is certain. When the database is another one than before (a
  * restore, a failover), withdrawals wait until this has read what left the wallet up to the head. If the process dies, a block is read
- * again. False: not all could be read.
+ * again. False: not all could be read. `since`: where the books of a restored database ended, if an earlier run has read on from there.
  */
-export async function readWallet(ctx: PayoutContext): Promise<boolean> {
+export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = null): Promise<boolean> {
   const standing = await readStanding(ctx.db, ctx.chain.chainId);
-  const from = await beginPoint(ctx);
+  const from = since ?? (await beginPoint(ctx));
+  const isAnother = !standing.isCaughtUp && standing.database !== null;
+  // Before the point moves: after a death the next run begins behind it.
+  if (isAnother && from !== null && !(await ctx.recoverChannels(from.block))) return false;
   const hasRead = await readTransfers(ctx);
   const to = await readPayouts(ctx, { isRestored: !standing.isCaughtUp && from !== null });
   await explainPayouts(ctx);
   const isComplete = hasRead && to !== null;
   if (standing.isCaughtUp || standing.database === null || !isComplete) return isComplete;
-  if (from !== null && !(await ctx.recoverChannels(from.block))) return false;
   const { database } = standing;
   const catchUp = {
     database,
@@ -157,14 +160,16 @@ export async function catchUp(ctx: PayoutContext): Promise<void> {
   const { chainId } = ctx.chain;
   const isCaughtUp = async () => (await readStanding(ctx.db, chainId)).isCaughtUp;
   const newestPoints = async () => {
-    const points = await Promise.all([transferPoints.list(ctx.db, chainId), payoutPoints.list(ctx.db, chainId)]);
+    const stores = [transferPoints, payoutPoints, channelPoints];
+    const points = await Promise.all(stores.map((store) => store.list(ctx.db, chainId)));
     return points.map(([newest]) => newest?.hash).join();
   };
+  const since = (await isCaughtUp()) ? null : await beginPoint(ctx);
   let before = '';
   let runsWithoutNews = 0;
   const read = async () => {
     if (await isCaughtUp()) return true;
-    await readWallet(ctx);
+    await readWallet(ctx, since);
     if (await isCaughtUp()) return true;
     const now = await newestPoints();
     runsWithoutNews = now === before ? runsWithoutNews + 1 : 1;

@@ -4,7 +4,7 @@ import { createWalletReads } from '../../../src/chain/outgoing-transfer-client.t
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { readStanding, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
 import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
-import { catchUp, type PayoutContext, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
+import { catchUp, type PayoutContext, payoutPoints, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
 import { askDatabase } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
@@ -68,6 +68,32 @@ it('a database does not count as caught up while transfers up to the newest bloc
   expect(await whyWait()).toBe('reading');
   await readWallet(ctx);
   expect(await isCaughtUp()).toBe(true);
+});
+
+it.each([
+  ['one that its RPC node cut short', (asked: number[]) => withNodeBehind(() => asked.length < 2)],
+  ['one in which the chain changed', () => ctx],
+])('channels are recovered from where the books ended, also in the run after %s', async (_, contextOf) => {
+  const [before] = await payoutPoints.list(ctx.db, ctx.chain.chainId);
+  const asked: number[] = [];
+  const recoverChannels = async (from: bigint) => asked.push(Number(from)) > 1;
+  await catchUp({ ...contextOf(asked), recoverChannels });
+  expect(await isCaughtUp()).toBe(true);
+  expect(asked.length).toBeGreaterThan(1);
+  expect(new Set(asked)).toEqual(new Set([Number(before?.block)]));
+  const [caughtUp] = await askDatabase<{ from: string }>(
+    engine.databaseUrl,
+    'select from_block as "from" from chain_catch_up order by caught_up_at desc limit 1',
+  );
+  expect(Number(caughtUp?.from)).toBe(Number(before?.block));
+});
+
+it('channels are recovered before the process that reads on can lose the place where the books ended', async () => {
+  const [before] = await payoutPoints.list(ctx.db, ctx.chain.chainId);
+  const died = new Error('the process died');
+  const dying = { ...ctx, recoverChannels: () => Promise.reject(died) };
+  await expect(readWallet(dying)).rejects.toBe(died);
+  expect((await payoutPoints.list(ctx.db, ctx.chain.chainId))[0]).toEqual(before);
 });
 
 it('a node that starts waits for the process that reads the chain before it, and does not give up', async () => {
