@@ -65,11 +65,12 @@ async function answer(
     // Without a reader nothing would ever close it.
     if (c.req.method === 'HEAD' || socket?.destroyed) return '';
     if (row.method === 'GET') connectionOf(c)?.outgoing.once('close', ctx.drain.begin('streams'));
+    // Of a repetition; a GET was admitted before it was handled.
+    else if (stream.isRead) room.admit(readers, name);
     return sseBody(stream, {
       socket,
       breakOff: (reason) => breakOff(ctx, name, requestId, c, reason),
-      // A stream of an invocation is the work that was paid for, and no mere reading.
-      sent: (bytes) => row.method === 'GET' && room.streamed(readers, name, bytes),
+      sent: (bytes) => stream.isRead && room.streamed(readers, name, bytes),
     });
   };
   const admit = (caller: Caller) => {

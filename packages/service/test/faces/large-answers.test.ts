@@ -140,4 +140,24 @@ it('a result that a repeated completion streams counts among the large answers o
   await completed(first, repeated);
   watch.mockRestore();
   expect((await readFirst()).error?.code).toBe(refusal);
+  // Then a repetition is refused, as other reading is.
+  expect((await complete('order-2')).status).toBe(429);
+});
+
+it('a stream of a call that is repeated counts as well, and is refused when too much was read', async () => {
+  const { key, readFirst } = await readerOfOne();
+  const invoke = () =>
+    h.request('POST', `/invoke/${agent.id}`, {
+      key,
+      headers: { 'idempotency-key': 'streamed', accept: 'text/event-stream' },
+      body: { task: 'go', stream: true },
+    });
+  const bought = invoke();
+  await finish();
+  expect(length((await bought).body)).toBeGreaterThan(RESULT.text.length);
+  expect((await readFirst()).error).toBeUndefined();
+  clock.advance(120_000);
+  await readFirst();
+  expect(length((await invoke()).body)).toBeGreaterThan(RESULT.text.length);
+  expect((await invoke()).status).toBe(429);
 });

@@ -11,9 +11,12 @@ export interface SseEvent {
 /** Streaming result of a handler, in place of data. Aborted when the client disconnects. */
 export class SseAnswer {
   readonly open: (signal: AbortSignal) => AsyncIterable<SseEvent>;
+  /** False for the work of a call that was made with it, which is more than reading. */
+  readonly isRead: boolean;
 
-  constructor(open: (signal: AbortSignal) => AsyncIterable<SseEvent>) {
+  constructor(open: (signal: AbortSignal) => AsyncIterable<SseEvent>, { isRead = true } = {}) {
     this.open = open;
+    this.isRead = isRead;
   }
 }
 

@@ -103,10 +103,11 @@ export async function answerInvoked(
   if (isAwaited) onAbort(call.hungUp, unawait);
   if (isStreamed && !invoked.isWithheld) {
     await notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
-    return new SseAnswer((signal) => {
+    const open = (signal: AbortSignal) => {
       onAbort(signal, unawait);
       return readStream(ctx, id, 0, ctx.keyWatch.whileValid(caller, signal));
-    });
+    };
+    return new SseAnswer(open, { isRead: invoked.isReplay });
   }
   if (!isAwaited) {
     const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;

@@ -15,7 +15,7 @@ import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
 import { followStarted, isRepetition, type Started, settlementAtEnd } from '../common/purchase.ts';
-import { streamedTo } from '../common/read-room.ts';
+import { admitRead, streamedTo } from '../common/read-room.ts';
 import { textOf } from '../common/text-of.ts';
 import { chatCompletion, responseOf } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
@@ -228,6 +228,7 @@ const encoder = new TextEncoder();
 /** A stream of events. Nothing breaks it off but its client, whose work goes on. */
 function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed: Streamed): Response {
   const { c, headers, requestId } = face;
+  if (streamed.isRead) admitRead(face, 'getInvocation');
   const source = {
     open: (signal: AbortSignal) => {
       const unawait = () => ctx.runner.unawait(streamed.requestId);
