@@ -3,16 +3,22 @@ import type { FeedbackFacts } from './feedback-of.ts';
 
 type Nullable<Name extends string> = Readonly<Record<Name, string | null>>;
 
-export const HAS_FEEDBACK_DUE = 'exists (select from feedback_due)';
+/** An agent may collect after its call has failed: only the end of its bill tells whether there is a payment to prove. */
+const DUE = `feedback_due d where not exists (
+  select from chain_payment b
+   where b.subject_id = d.request_id and b.purpose = 'bill' and b.state in ('claimed', 'broadcasting')
+)`;
 
-/** Takes outcomes that may become feedback, for good: another process gets different ones. */
+export const HAS_FEEDBACK_DUE = `exists (select from ${DUE})`;
+
+/** Takes outcomes that may become feedback, for good: another process gets different ones. Those with an open bill wait for its end. */
 export async function takeFeedbackDue(sql: Sql, chainId: number, limit: number): Promise<FeedbackFacts[]> {
   const rows = await sql.query<
     Omit<FeedbackFacts, 'tokenId'> & { tokenId: string | null } & Nullable<'from' | 'to' | 'hash'>
   >(
     'take-feedback-due',
     `with gone as (
-       delete from feedback_due where ctid = any(array(select ctid from feedback_due limit $2 for update skip locked))
+       delete from feedback_due where ctid = any(array(select d.ctid from ${DUE} limit $2 for update of d skip locked))
        returning request_id
      )
      select o.request_id as "requestId", o.agent_id as "agentId", o.account_id as "accountId", o.is_good as "isGood",

@@ -4,9 +4,13 @@ import { FeedbackFile } from '@agent-network/contracts/agents/feedback';
 import { decodeFunctionData, keccak256, toBytes } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedbackOf } from '../../../src/agents/reputation/feedback-of.ts';
+import { giveFeedback } from '../../../src/agents/reputation/give-feedback.ts';
+import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { createTill } from '../../support/billing-agent.ts';
+import { submitPayment } from '../../support/chain-actions.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
-import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
@@ -45,18 +49,17 @@ async function payByWallet(key: string): Promise<{ requestId: string; hash: stri
 const writeOf = async (requestId: string) =>
   (await h.ctx.db.pool.query('select * from registry_write where subject_id = $1', [requestId])).rows[0] ?? null;
 
+const untilEmpty = async (table: string): Promise<void> => {
+  const isEmpty = async () =>
+    (await h.ctx.db.pool.query(`select where not exists (select from ${table})`)).rows[0] ?? null;
+  expect(await until(isEmpty, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 })).not.toBe(null);
+};
+const untilCounted = () => untilEmpty('outcome_due');
+
 /** Waits until all outcomes are counted, and judged whether they are feedback. */
 async function untilJudged(): Promise<void> {
-  const done = await until(
-    async () => {
-      const { rows } = await h.ctx.db.pool.query(
-        'select where not exists (select from outcome_due) and not exists (select from feedback_due)',
-      );
-      return rows[0] ?? null;
-    },
-    { timeoutMs: 10_000, firstMs: 20, mostMs: 200 },
-  );
-  expect(done).not.toBe(null);
+  await untilCounted();
+  await untilEmpty('feedback_due');
 }
 
 describe('feedback to the shared registry', () => {
@@ -97,6 +100,25 @@ describe('feedback to the shared registry', () => {
       expect(await writeOf(requestId)).toBe(null);
       expect((await fetch(`${h.baseUrl}/agents/${agent.id}/feedback/${requestId}.json`)).status).toBe(404);
     }
+  });
+
+  it('waits for the bill of an agent that fails first and collects later, and is 0', async () => {
+    const client = await newClient(h, '1.00');
+    const till = createTill(h);
+    agent.behave(till.bill({ amountMicro: 1000n, collects: 'never', work: answerWith(500, {}) }));
+    const call = { key: client.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
+    const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, call)).body.data;
+    agent.behave(echo);
+    await untilCounted();
+    await giveFeedback(h.ctx);
+    await submitPayment(h.rpcUrl, h, { 'payment-signature': till.shown[0] ?? '' });
+    await settleBills(h.ctx);
+    await untilJudged();
+    const write = await writeOf(requestId);
+    expect(write).toMatchObject({ kind: 'feedback', state: 'due' });
+    expect(decodeFunctionData({ abi: reputationRegistryAbi, data: write.data }).args?.[1]).toBe(0n);
+    const file = await fetch(`${h.baseUrl}/agents/${agent.id}/feedback/${requestId}.json`);
+    expect(await file.json()).toMatchObject({ value: 0, proofOfPayment: { toAddress: till.address.toLowerCase() } });
   });
 
   it('is none for what the owner paid, when the agent is removed before it is judged', async () => {
