@@ -41,8 +41,8 @@ import { lockedPrice, requirePaidInFull } from './locked-price.ts';
 import { newInvocation } from './new-invocation.ts';
 import { orRepetition } from './or-repetition.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
-import { acceptInTurn, depositFor, enterDeposits, findBoughtInvocation } from './pay-by-voucher.ts';
-import { quoteUsed } from './quote-invocation.ts';
+import { acceptInTurn, depositFor, enterDeposits, findBought, findBoughtByVoucher } from './pay-by-voucher.ts';
+import { purchaseUsed, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { insufficient, requireAffordable, requirePayable } from './require-payable.ts';
 
@@ -103,10 +103,9 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
     throw invalid('fallback', 'needs a payment of x402 version 2, which names the agent that it is for');
   const offeredId = offeredAlternative(ctx, caller, input);
   const find = async () => input.shown && findShownBefore(ctx, input.shown, buy(offeredId, 0n));
-  const findBought = () => findBoughtInvocation(ctx, input.shown, buy(offeredId, 0n));
   const looking = requireAgent(ctx, input.agentId);
   looking.catch(() => undefined);
-  const bought = await findBought();
+  const bought = await findBoughtByVoucher(ctx, input.shown, buy(offeredId, 0n));
   if (bought) return replayRequest(ctx, bought, buy(offeredId, bought.priceMicro).due);
   const found = await find();
   // A settled payment is honoured, even if the agent or the quote has changed since.
@@ -117,7 +116,7 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
   // A concurrent twin of this request with the same payment may have used the quote.
   const twin = price.isUsed ? await find() : null;
   if (twin) return replay(ctx, twin, buy(offeredId, offeredId ? twin.authorization.valueMicro : price.priceMicro).due);
-  const twinBought = price.isUsed ? await findBought() : null;
+  const twinBought = price.isUsed ? await findBought(ctx, input.shown, buy(offeredId, 0n)) : null;
   if (twinBought) return replayRequest(ctx, twinBought, buy(offeredId, twinBought.priceMicro).due);
   if (price.isUsed) throw quoteUsed();
 
@@ -196,7 +195,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const leaveDeposits = await enterDeposits(ctx, input.shown, authorized.voucher);
   try {
     // A repetition may have waited here for this very deposit.
-    const twin = leaveDeposits && (await findBoughtInvocation(ctx, input.shown, purchase));
+    const twin = leaveDeposits && (await findBought(ctx, input.shown, purchase));
     if (twin) return await replayRequest(ctx, twin, purchase.due);
     const deposit = await depositFor(ctx, input.shown, { voucher: authorized.voucher, purchase });
     const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
@@ -260,16 +259,14 @@ async function start(
   if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
   if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
   if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
-  if (answer.kind === 'voucher_refused' || (answer.kind === 'claimed' && voucher)) {
-    // A concurrent repetition of this request with the same voucher may have been admitted.
-    const bought = await findBoughtInvocation(ctx, item.shown, purchase);
-    if (bought) return replayRequest(ctx, bought, due);
-    if (answer.kind === 'voucher_refused' && voucher) throw await refuseVoucher(ctx, voucher, due, answer);
-  }
   if (answer.kind !== 'accepted') {
     const holder = payment && (await findHolder(ctx, payment));
     if (holder) return replay(ctx, holder, due);
-    throw quoteUsed();
+    // A concurrent repetition of this request may have been admitted, or the purchase was paid by the other scheme before.
+    const bought = await findBought(ctx, item.shown, purchase);
+    if (bought) return replayRequest(ctx, bought, due);
+    if (answer.kind === 'voucher_refused' && voucher) throw await refuseVoucher(ctx, voucher, due, answer);
+    throw answer.kind === 'quote_used' ? quoteUsed() : purchaseUsed();
   }
   if (invocation.worker === null) {
     ctx.backlog.add(laneOf(invocation));

@@ -22,7 +22,7 @@ import {
   wasPaid,
 } from './invoke-agent.ts';
 import { orRepetition } from './or-repetition.ts';
-import { findBoughtInvocation } from './pay-by-voucher.ts';
+import { findBoughtByVoucher } from './pay-by-voucher.ts';
 
 type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { readonly body: AutoRequest };
 
@@ -44,7 +44,7 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Aut
   if (input.shown?.version === 1)
     throw invalid('X-PAYMENT', 'must be a payment of x402 version 2, which names the agent that it is for');
   const offeredId = offeredAlternative(ctx, caller, input);
-  const bought = await findBoughtInvocation(ctx, input.shown, buy(offeredId, 0n));
+  const bought = await findBoughtByVoucher(ctx, input.shown, buy(offeredId, 0n));
   if (bought) return replayRequest(ctx, bought, buy(bought.agentId, bought.priceMicro).due);
   const found = input.shown && (await findShownBefore(ctx, input.shown, buy(offeredId, 0n)));
   if (found) {

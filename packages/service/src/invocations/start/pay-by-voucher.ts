@@ -27,15 +27,22 @@ export const depositFor = async (
 ): Promise<TakenDeposit | null> =>
   voucher && shown && isVoucher(shown) ? takeDeposit(ctx, { shown, voucher, purchase }) : null;
 
-/** The request that a voucher for this purchase was for before; null: none, or no voucher is shown. */
-export async function findBoughtInvocation(
+/** The request that this purchase was before, whichever scheme paid for it; null: none, or nothing is shown. */
+export async function findBought(
   ctx: VoucherContext,
   shown: Shown | null,
   purchase: Purchase,
 ): Promise<Invocation | null> {
-  const requestId = shown && isVoucher(shown) ? await findBoughtBefore(ctx, shown, purchase) : null;
+  const requestId = shown && (await findBoughtBefore(ctx, shown, purchase));
   return requestId === null ? null : findInvocation(ctx.db, requestId);
 }
+
+/** The same for a voucher, before it is judged; null when another payment is shown, which `findShownBefore` finds by its authorization. */
+export const findBoughtByVoucher = async (
+  ctx: VoucherContext,
+  shown: Shown | null,
+  purchase: Purchase,
+): Promise<Invocation | null> => (shown && isVoucher(shown) ? findBought(ctx, shown, purchase) : null);
 
 /**
  * Accepts a call. One that was told its channel's sum has had its turn then: with its admission, or because it is not admitted. Throws

@@ -56,6 +56,13 @@ export async function quoteInvocation(
 
 export const quoteUsed = () => new AppError('CONFLICT', 'This quote was used already; ask for a new one.');
 
+/** The offer or a key of a purchase is taken, and by no request that is this one. */
+export const purchaseUsed = () =>
+  new AppError(
+    'CONFLICT',
+    'This offer, or a key of this purchase, was used already. Nothing was charged. Ask for new terms, under another key.',
+  );
+
 /**
  * The price that the caller's quote locks for this agent, for a call whose multiplier and units are at most the quoted ones. `useQuotes` decides
  * whether the quote is still unused.

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '../../support/books.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Harness, newWallet, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newVoucherPayer, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
+import { payV2 } from '../../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
 
@@ -67,6 +68,24 @@ describe('a call without a key that a voucher pays for', () => {
     ]);
     const published = await call('once', { ...key, ...payer.pay(await call('once'), 2n * PRICE) });
     expect(Object.keys(published.body.data)).not.toContain('result');
+  });
+
+  it('under an Idempotency-Key is found when it is paid once more by exact, and shows its result to who has its offer', async () => {
+    const payer = await funded();
+    const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
+    const key = { 'idempotency-key': 'order-2' };
+    const unpaid = await call('either');
+    const first = await call('either', { ...key, ...payer.pay(unpaid, PRICE) });
+    const { requestId } = first.body.data;
+    const byOffer = await call('either', { ...key, ...(await payV2(h, wallet, unpaid)) });
+    expect(byOffer.body.data).toMatchObject({ requestId, result: { echo: 'either' } });
+    const byKey = await call('either', { ...key, ...(await payV2(h, wallet, await call('either'))) });
+    expect(byKey.body.data).toMatchObject({ requestId });
+    const stranger = await h.newWallet(1_000_000n);
+    const signature = `0x${'1'.repeat(130)}`;
+    const forged = await payV2(h, { ...stranger, address: wallet.address }, await call('either'), { signature });
+    expect(await call('either', { ...key, ...forged })).toMatchObject({ status: 402 });
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
   });
 
   it('of a channel that nobody has paid into is refused, and opens no account for the payer it names', async () => {

@@ -3,6 +3,7 @@ import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newVoucherPayer, requiredBy, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
+import { payV2 } from '../../support/x402-payer.ts';
 
 const PRICE = 50_000n;
 let h: Harness;
@@ -141,6 +142,22 @@ describe('a call paid by a voucher', () => {
     const fourth = await named(3n * PRICE);
     expect(third.body.data.status).toBe('completed');
     expect(fourth.body.data.requestId).toBe(third.body.data.requestId);
+    expect(await channelOf(payer)).toMatchObject({ charged_micro: '100000', reserved_micro: '0' });
+  });
+
+  it('is found again by its offer and by its payment identifier when it is paid once more by exact, which is not taken', async () => {
+    const [payer, wallet] = [await funded(), await h.newWallet(1_000_000n)];
+    const unpaid = await ask('either');
+    const first = await call(payer.pay(unpaid, PRICE), 'either');
+    const second = await call(await payV2(h, wallet, unpaid), 'either');
+    expect(second.body.data).toMatchObject({ requestId: first.body.data.requestId, status: 'completed' });
+    const identifier = 'a-purchase-by-either-scheme';
+    const third = await call(payer.pay(await ask('either'), 2n * PRICE, { identifier }), 'either');
+    const fourth = await call(await payV2(h, wallet, await ask('either'), { identifier }), 'either');
+    expect(fourth.body.data).toMatchObject({ requestId: third.body.data.requestId, status: 'completed' });
+    const other = await call(await payV2(h, wallet, await ask('other'), { identifier }), 'other');
+    expect([other.status, other.body.error.message]).toEqual([409, expect.stringMatching(/for another request/)]);
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
     expect(await channelOf(payer)).toMatchObject({ charged_micro: '100000', reserved_micro: '0' });
   });
 

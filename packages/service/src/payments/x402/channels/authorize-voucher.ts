@@ -6,7 +6,7 @@ import type { HasSecrets } from '../../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
 import { keyHolderOf, offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
-import type { ShownVoucher } from '../payment-header.ts';
+import { isVoucher, type Shown, type ShownVoucher } from '../payment-header.ts';
 import { type PaymentRequiredError, paymentRequired } from '../payment-required.ts';
 import type { Correction } from '../terms.ts';
 import { type Channel, toChannelState } from './channel.ts';
@@ -28,11 +28,7 @@ interface ChannelAccess extends HasChannels, HasChain, HasPaymentLimits {}
 export type VoucherContext = Records & HasMetrics & HasSecrets & ChannelAccess;
 
 /** The request that this purchase was before; null: none. Throws CONFLICT when its offer or key was used for something else. */
-export async function findBoughtBefore(
-  ctx: VoucherContext,
-  shown: ShownVoucher,
-  purchase: Purchase,
-): Promise<string | null> {
+export async function findBoughtBefore(ctx: VoucherContext, shown: Shown, purchase: Purchase): Promise<string | null> {
   const { offer } = offerOf(ctx, shown, purchase);
   const keys = purchaseKeysOf(shown, purchase);
   const accountId = keyHolderOf(purchase);
@@ -41,7 +37,7 @@ export async function findBoughtBefore(
     (keys.length > 0 && accountId !== null ? ((await findKeyedPurchases(ctx.db, accountId, keys))[0] ?? null) : null);
   if (!known) return null;
   if (!known.fingerprint?.equals(purchase.fingerprint)) {
-    ctx.metrics.channelRefusals.inc({ reason: 'used_for_another_request' });
+    if (isVoucher(shown)) ctx.metrics.channelRefusals.inc({ reason: 'used_for_another_request' });
     throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');
   }
   return known.requestId;
