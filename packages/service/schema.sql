@@ -808,6 +808,7 @@ CREATE INDEX invocation_queue_deadline ON public.invocation USING btree (deadlin
 CREATE INDEX invocation_received ON public.invocation USING btree (agent_id, status, created_at DESC, id);
 CREATE INDEX invocation_received_failed ON public.invocation USING btree (agent_id, error_code, created_at DESC, id) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_unsuccessful ON public.invocation USING btree (account_id, status, created_at DESC, id) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
+CREATE INDEX invocation_unsuccessful_cost ON public.invocation USING btree (account_id, status, created_at) INCLUDE (agent_id, cost_micro) WHERE ((status = ANY (ARRAY['failed'::text, 'cancelled'::text])) AND (cost_micro > 0));
 
 create table invocation_chunk (
   invocation_id text not null,

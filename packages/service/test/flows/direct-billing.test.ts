@@ -324,6 +324,36 @@ describe('an agent that was shown a payment', () => {
     expect(await h.usdcOf(till.address)).toBe(BILL);
   });
 
+  it('collects, then fails: the history sums up what it lists, of each status and agent', async () => {
+    const today = h.ctx.clock.now().toISOString().slice(0, 10);
+    const other = await startTestAgent(h, { owner, perRequest: '0.05' });
+    agent.behave(till.bill({ work: refuse }));
+    expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.03' });
+    const paid = Promise.withResolvers<void>();
+    agent.behave(till.bill({ amountMicro: 20_000n, work: () => paid.resolve() }));
+    const { requestId } = await invoke({});
+    await paid.promise;
+    await h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
+    for (const { id } of [agent, other]) {
+      agent.behave(echo);
+      const call = { key: client.key, body: { task: 'hello' }, headers: sync };
+      expect((await h.request('POST', `/invoke/${id}`, call)).body.data.status).toBe('completed');
+    }
+    const sumsOf = async (filter: string) => {
+      const { data } = (await h.request('GET', `/invoke/history?${filter}`, { key: client.key })).body;
+      const listed = data.requests.reduce((sum: bigint, each: { cost: string }) => sum + parseUsdc(each.cost), 0n);
+      expect({ filter, cost: data.totalCost }).toEqual({ filter, cost: formatUsdc(listed) });
+      return `${data.total} ${data.totalCost}`;
+    };
+    const filters = ['status=failed', 'status=cancelled', 'status=completed', 'limit=20'];
+    const sums = ['1 0.03', '1 0.02', '2 0.10', '4 0.15'];
+    expect(await Promise.all(filters.map(sumsOf))).toEqual(sums);
+    expect(await Promise.all(filters.map((filter) => sumsOf(`${filter}&startDate=${today}`)))).toEqual(sums);
+    const ofOther = filters.map((filter) => sumsOf(`${filter}&agentId=${other.id}`));
+    expect(await Promise.all(ofOther)).toEqual(['0 0.00', '0 0.00', '1 0.05', '1 0.05']);
+    await other.die();
+  });
+
   it('never collects, but did its work: its bill becomes an earning of its treasury, without a fee', async () => {
     const before = await earned();
     agent.behave(till.bill({ collects: 'never' }));

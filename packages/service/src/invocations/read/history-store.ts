@@ -134,8 +134,8 @@ export const readHistory = (
   );
 
 /**
- * Number and total cost of the matches. Whole days, in total, by agent and by status, come from stored sums; matches of other filters, which
- * have an index, are counted.
+ * Number and total cost of the matches. Whole days, in total, by agent and by status, come from stored sums, and from the few unsuccessful
+ * requests that cost something; matches of other filters, which have an index, are counted.
  */
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
   if (query.search !== null) return sumOf(await sumFound(sql, query));

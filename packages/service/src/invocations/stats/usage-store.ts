@@ -4,8 +4,11 @@ import type { Sql } from '../../db/sql.ts';
 /** The sums do not contain open requests; limits bound their number. */
 const open = `from invocation where account_id = $1 and status in ('pending', 'processing')`;
 
+/** The condition that a time is within the one that is asked about. */
+type Within = (time: string) => string;
+
 /** The requests of an account within a time: stored sums, changes that are not folded yet, and open requests. */
-const usedWithin = (within: (time: string) => string) => `
+const usedWithin = (within: Within) => `
   select agent_id, calls, completed, failed, 0 as pending, 0 as processing, spent_micro from agent_use where account_id = $1 and ${within('day')}
   union all
   select agent_id, calls, completed, failed, 0, 0, spent_micro from call_change where account_id = $1 and ${within('made_at')}
@@ -18,13 +21,28 @@ export interface UseSum {
   readonly spentMicro: bigint;
 }
 
-/** Number and cost of the requests in a sum, by status: only completed work costs anything. */
-const countOf: Readonly<Record<RequestStatus, { readonly calls: string; readonly spent: string }>> = {
-  pending: { calls: 'pending', spent: '0' },
-  processing: { calls: 'processing', spent: '0' },
-  completed: { calls: 'completed', spent: 'spent_micro' },
-  failed: { calls: 'failed', spent: '0' },
-  cancelled: { calls: 'calls - completed - failed - pending - processing', spent: '0' },
+/** The number of requests in a sum, by status. */
+const callsOf: Readonly<Record<RequestStatus, string>> = {
+  pending: 'pending',
+  processing: 'processing',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'calls - completed - failed - pending - processing',
+};
+
+/** What failed or cancelled requests cost. Only what an agent collected, or its home keeps, costs anything: few rows, which have an index. */
+const lostWithin = (statuses: string, within: Within) => `
+  (select coalesce(sum(cost_micro), 0) from invocation
+    where account_id = $1 and status in (${statuses}) and cost_micro > 0
+      and ($2::text is null or agent_id = $2) and ${within('created_at')})`;
+
+/** The cost of the requests in a sum, by status. */
+const spentOf: Readonly<Record<RequestStatus, (within: Within) => string>> = {
+  pending: () => '0',
+  processing: () => '0',
+  completed: (within) => `coalesce(sum(spent_micro), 0) - ${lostWithin(`'failed', 'cancelled'`, within)}`,
+  failed: (within) => lostWithin(`'failed'`, within),
+  cancelled: (within) => lostWithin(`'cancelled'`, within),
 };
 
 /** Sums of an account's requests on whole days (UTC), in total or to one agent, of any status or of one. */
@@ -40,10 +58,11 @@ export const sumUse = (
 ): Promise<UseSum[]> => {
   const within = (time: string) =>
     `($3::timestamptz is null or ${time} >= $3) and ($4::timestamptz is null or ${time} < $4)`;
-  const { calls, spent } = of.status === null ? { calls: 'calls', spent: 'spent_micro' } : countOf[of.status];
+  const calls = of.status === null ? 'calls' : callsOf[of.status];
+  const spent = of.status === null ? 'coalesce(sum(spent_micro), 0)' : spentOf[of.status](within);
   return sql.query<UseSum>(
     `sum-use-${of.status ?? 'all'}`,
-    `select coalesce(sum(${calls}), 0)::bigint as requests, coalesce(sum(${spent}), 0)::bigint as "spentMicro"
+    `select coalesce(sum(${calls}), 0)::bigint as requests, (${spent})::bigint as "spentMicro"
        from (${usedWithin(within)}) used where $2::text is null or agent_id = $2`,
     [of.accountId, of.agentId, of.from, of.before],
   );
