@@ -120,12 +120,12 @@ export async function findById(sql: Sql, id: string): Promise<ChainPayment | nul
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
-/** A deposit into a channel that has not ended; null: none. */
-export async function findOpenDeposit(sql: Sql, channelId: string): Promise<ChainPayment | null> {
+/** The deposit into a channel that is under way, otherwise the latest one; null: none. */
+export async function findDepositBefore(sql: Sql, channelId: string): Promise<ChainPayment | null> {
   const rows = await sql.query<ChainPaymentRow>(
-    'find-open-channel-deposit',
-    `select ${chainPaymentColumns} from chain_payment
-      where channel_id = $1 and state in ('claimed', 'broadcasting') order by created_at desc limit 1`,
+    'find-deposit-before',
+    `select ${chainPaymentColumns} from chain_payment where channel_id = $1
+      order by state in ('claimed', 'broadcasting') desc, created_at desc limit 1`,
     [channelId],
   );
   return rows[0] ? toChainPayment(rows[0]) : null;

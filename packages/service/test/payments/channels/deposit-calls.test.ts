@@ -1,6 +1,6 @@
 import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { encodeFunctionData, type Hex } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -94,6 +94,26 @@ describe('a deposit with a voucher', () => {
     });
     expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - DEPOSIT);
     expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '100000', reserved_micro: '0' });
+  });
+
+  it('of two first calls that come to two processes at once, one is taken', async () => {
+    const payer = await richPayer();
+    const headers = await Promise.all(
+      [1, 2].map(async () => payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) })),
+    );
+    // The line of deposits is of one process: another one knows nothing of it.
+    vi.spyOn(h.ctx.channels.deposits, 'enter').mockResolvedValue(() => undefined);
+    const { simulate } = h.ctx.simulator;
+    const areBothJudged = Promise.withResolvers<void>();
+    const judging = vi.spyOn(h.ctx.simulator, 'simulate').mockImplementation(async (payment) => {
+      if (judging.mock.calls.length === 2) areBothJudged.resolve();
+      await areBothJudged.promise;
+      return simulate(payment);
+    });
+    const answers = await Promise.all(headers.map((each) => post(each))).finally(() => vi.restoreAllMocks());
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 402]);
+    expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '50000', reserved_micro: '0' });
+    expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - DEPOSIT);
   });
 
   it('is not taken while the books are behind the chain, which has an earlier one', async () => {

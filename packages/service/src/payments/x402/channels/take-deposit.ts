@@ -41,7 +41,7 @@ export async function takeDeposit(
       salt: BigInt(authorization.salt),
       accountId: keyHolderOf(purchase),
       client,
-      ...(channel === null ? {} : { voucherMicro: voucher.maxMicro }),
+      voucherMicro: voucher.maxMicro,
     },
     (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
   );

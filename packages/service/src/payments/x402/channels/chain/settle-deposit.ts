@@ -10,7 +10,7 @@ import { failpoint } from '../../../../lib/process/failpoint.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../../onchain/chain-payment.ts';
 import { isOpen } from '../../../onchain/chain-payment-state.ts';
-import { findById, findOpenDeposit, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
+import { findById, findDepositBefore, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
 import { type Fate, findFate } from '../../../onchain/find-fate.ts';
 import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
 import { isWithinGas } from '../../../settlement/contract-payers.ts';
@@ -19,7 +19,8 @@ import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
-import { isBalanceAtLeast, wasReadAt } from './channel-reading-store.ts';
+import { lockChannels } from '../channel-store.ts';
+import { isBalanceAtLeast, knownChannels, wasReadAt } from './channel-reading-store.ts';
 import { refreshChannels } from './refresh-channels.ts';
 
 /** A deposit that a payer authorized for a channel. */
@@ -69,7 +70,8 @@ export async function settleDeposit(
   if (known) return outcomeOfKnown(ctx, payment, known);
   const nowS = BigInt(Math.floor(ctx.clock.now().getTime() / 1000));
   const early = windowRefusalOf(payment.authorization, nowS);
-  const covered = early ? null : await coveredBefore(ctx, payment, deposit.voucherMicro);
+  const before = await findDepositBefore(ctx.db, payment.channelId);
+  const covered = early ? null : await coveredBefore(ctx, payment, deposit, before);
   if (covered !== null) return covered;
   const judged = early ? refused(early) : await judge(ctx, payment);
   if (judged !== null && judged.state !== 'settled') return judged;
@@ -77,15 +79,17 @@ export async function settleDeposit(
     await ctx.db.transaction((tx) => open(tx, ctx.clock.now()));
     return withBalance(ctx, payment, judged);
   }
-  const isOurs = await ctx.db.transaction(async (tx) => {
+  const claimed = await ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();
     await open(tx, now);
-    const claimed = await insertChainPayments(tx, [payment], now);
+    const isOvertaken = await hasOtherCome(tx, payment, deposit, before);
+    const claims = isOvertaken ? null : await insertChainPayments(tx, [payment], now);
     failpoint('before-channel-deposit-commit');
-    return claimed.has(payment.id);
+    return claims;
   });
   failpoint('after-channel-deposit-commit');
-  if (isOurs) {
+  if (claimed === null) return settleDeposit(ctx, deposit, open);
+  if (claimed.has(payment.id)) {
     return outcomeOfEnded(ctx, payment, await ctx.settler.settle(payment));
   }
   const holder = await ctx.paymentFinder.find(namesOf(payment));
@@ -99,19 +103,37 @@ export async function settleDeposit(
 async function coveredBefore(
   ctx: DepositContext,
   payment: OfChannel,
-  voucherMicro: bigint | undefined,
+  { voucherMicro }: ChannelDeposit,
+  before: ChainPayment | null,
 ): Promise<DepositOutcome | null> {
   const { channelId } = payment;
   // A chain that does not answer is told of when the deposit itself is judged.
   if (voucherMicro === undefined || !(await ctx.signatureChecker.mayBeGood(payment).catch(() => false))) return null;
   const isCovered = () => isBalanceAtLeast(ctx.db, channelId, voucherMicro);
-  const before = await findOpenDeposit(ctx.db, channelId);
-  if (before !== null) {
+  if (before !== null && isOpen(before.state)) {
     const { id, authorization } = before;
     const outcome = await outcomeOfEnded(ctx, { ...payment, id, authorization }, null);
     if (outcome.state === 'unknown') return outcome;
-  } else if (!(await isCovered())) await refreshChannels(ctx, [channelId]).catch(() => false);
+  } else if (!(await isCovered()) && (await knownChannels(ctx.db, [channelId])).length > 0)
+    await refreshChannels(ctx, [channelId]).catch(() => false);
   return (await isCovered()) ? { state: 'needless' } : null;
+}
+
+/**
+ * True if the voucher may be covered without this deposit by now: another one was claimed since `before` was looked for, here or in another
+ * process. Locks the channel until the transaction ends, so that one deposit at a time is claimed for it.
+ */
+async function hasOtherCome(
+  tx: Tx,
+  { channelId }: OfChannel,
+  { voucherMicro }: ChannelDeposit,
+  before: ChainPayment | null,
+): Promise<boolean> {
+  if (voucherMicro === undefined) return false;
+  const channel = (await lockChannels(tx, [channelId])).get(channelId);
+  const last = await findDepositBefore(tx, channelId);
+  const isOther = last !== null && (isOpen(last.state) || last.id !== before?.id);
+  return isOther || (channel !== undefined && channel.balanceMicro >= voucherMicro);
 }
 
 type OfChannel = NewChainPayment & { readonly channelId: string };
