@@ -27,6 +27,7 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
     return ordinal === undefined ? null : (shelf.items.read([ordinal])[0] ?? null);
   };
   const forget = () => {
+    shelf.standing.wordings.clear();
     shelf.standing.matches.clear();
     shelf.standing.facets.clear();
   };

@@ -3,13 +3,14 @@ import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
 import type { ListingQuestion, SearchFilter } from './listing.ts';
 import { bestFirst } from './search-order.ts';
 import { emptySet, intersectAll, keepIf, type OrdinalSet, unite } from './sets.ts';
-import { agentsWith, type Shelf } from './shelf.ts';
+import { agentsWith, type Shelf, type Wording } from './shelf.ts';
 
-/** Words of a question, each as the terms that it stands for. */
-export type Wording = readonly (readonly number[])[];
-
-export const wordingOf = ({ lexicon }: Shelf, words: readonly string[]): Wording =>
-  words.map((word, index) => lexicon.resolve(word, index === words.length - 1));
+export const wordingOf = ({ lexicon, standing }: Shelf, words: readonly string[]): Wording =>
+  standing.wordings.get(
+    keyOf(words),
+    () => words.map((word, index) => lexicon.resolve(word, index === words.length - 1)),
+    (wording) => wording.reduce((sum, terms) => sum + terms.length * 8, 0),
+  );
 
 /** A question as a text: the same one for the same parts. */
 export const keyOf = (...parts: unknown[]): string =>

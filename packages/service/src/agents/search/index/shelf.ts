@@ -8,6 +8,9 @@ import { PostingStore } from './posting-store.ts';
 import { emptySet, type OrdinalSet } from './sets.ts';
 import { StandingAnswers } from './standing-answers.ts';
 
+/** Words of a question, each as the terms that it stands for. */
+export type Wording = readonly (readonly number[])[];
+
 /** Cost of gathering and sorting an agent of bits or of a list, in agents looked at in order: these are found quicker in bits. */
 export const usualCosts = { ofBits: 2, ofList: 1.5 };
 
@@ -22,6 +25,7 @@ export interface Shelf {
   readonly costs: typeof usualCosts;
   /** Good until the next change. */
   readonly standing: {
+    readonly wordings: StandingAnswers<Wording>;
     readonly matches: StandingAnswers<OrdinalSet>;
     readonly facets: StandingAnswers<ListingFacets>;
   };
@@ -32,7 +36,11 @@ export function createShelf(seed: number, costs = usualCosts): Shelf {
   const postings = new PostingStore();
   const columns = new Columns();
   const terms = new AgentTerms(lexicon, postings);
-  const standing = { matches: new StandingAnswers<OrdinalSet>(), facets: new StandingAnswers<ListingFacets>() };
+  const standing = {
+    wordings: new StandingAnswers<Wording>(),
+    matches: new StandingAnswers<OrdinalSet>(),
+    facets: new StandingAnswers<ListingFacets>(),
+  };
   return { lexicon, postings, terms, columns, orders: new Orders(columns), items: new ItemStore(), costs, standing };
 }
 

@@ -1,8 +1,11 @@
 import { SortedList } from '../../../lib/sorted-list.ts';
 import { charactersOf, TypoTable } from './typo-table.ts';
+import { compareWords } from './words.ts';
 
 /** A shorter last word is taken as it is: too many words begin with it. */
 const MIN_OPEN_CHARS = 3;
+/** Words that a beginning stands for, the first in their order. */
+const MOST_BEGUN = 10_000;
 /** A shorter word is taken as it is: too many words are within one edit. */
 const MIN_MENDED_CHARS = 4;
 
@@ -20,7 +23,7 @@ export class Lexicon {
   readonly #terms: string[] = [];
   readonly #free: number[] = [];
   readonly #marked = { '=': new Set<string>(), '@': new Set<string>() };
-  readonly #words = new SortedList((a, b) => compareTexts(this.textOf(a), this.textOf(b)));
+  readonly #words = new SortedList((a, b) => compareWords(this.textOf(a), this.textOf(b)));
   #isSorted = false;
   readonly #typos: TypoTable;
   /** Changes with each word that comes or goes. */
@@ -76,8 +79,8 @@ export class Lexicon {
 
   /**
    * The words that a word of a question stands for: itself, when an agent has it. Otherwise, for the last word, of three characters or
-   * more: all that begin with it. Otherwise, for a word of four characters or more: all within one edit, which is a character inserted,
-   * deleted or replaced, or two neighbours swapped. None: nobody is found.
+   * more: those that begin with it. Otherwise, for a word of four characters or more: those within one edit, which is a character inserted,
+   * deleted or replaced, or two neighbours swapped. Both are bounded, and depend on the words alone. None: nobody is found.
    */
   resolve(word: string, isLast: boolean): number[] {
     const id = this.#ids.get(word);
@@ -97,15 +100,12 @@ export class Lexicon {
 
   #beginningWith(start: string): number[] {
     this.settle();
-    const from = this.#words.seek((id) => compareTexts(this.textOf(id), start) >= 0);
+    const from = this.#words.seek((id) => compareWords(this.textOf(id), start) >= 0);
     const found: number[] = [];
     this.#words.forward(from, this.#words.end, (id) => {
       if (!this.textOf(id).startsWith(start)) return true;
-      found.push(id);
-      return false;
+      return found.push(id) === MOST_BEGUN;
     });
     return found;
   }
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

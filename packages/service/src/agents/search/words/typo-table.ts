@@ -1,15 +1,22 @@
+import { SortedList } from '../../../lib/sorted-list.ts';
+import { compareWords } from './words.ts';
+
 const SHARDS = 256;
 const FIRST_SLOTS = 64;
 /** No word that is looked for is within one edit of a shorter one. */
 const MIN_CHARS = 3;
-const WHOLE = 127;
-const POSITION_BITS = 7;
+/** In place of a position: no character is left out. */
+const WHOLE = -1;
 const GONE = -1;
+/** Words of one variant that a mistake is compared with. */
+export const MOST_ALIKE = 64;
+/** A crowd that has become as small goes back into its table. */
+const LEAST_CROWD = 16;
 
-/** One hash table: entries name a word, and which of its characters is left out. */
+/** One hash table. An entry is two integers: the hash of a variant, and the number of its word plus one, `GONE`, or 0 for an empty one. */
 interface Shard {
-  slots: Int32Array;
-  /** Slots that are not empty. */
+  entries: Int32Array;
+  /** Entries that are not empty. */
   used: number;
 }
 
@@ -40,74 +47,141 @@ export function isWithinOneEdit(one: readonly number[], other: readonly number[]
 /**
  * Finds words within one edit. Two such words are equal, or become equal when one character of either or both is left out; so each word
  * stands in the table once as it is, and once for each character left out. Many small tables, so that none takes long to grow.
+ *
+ * Words that differ in one character have a variant in common, and anybody can register very many. A variant that more than `MOST_ALIKE`
+ * words have is kept apart, as a crowd in the order of words; a mistake is compared with the first of it, the same ones in every process.
  */
 export class TypoTable {
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Int32Array(FIRST_SLOTS), used: 0 }));
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({
+    entries: new Int32Array(FIRST_SLOTS * 2),
+    used: 0,
+  }));
+  readonly #crowds = new Map<number, SortedList>();
   readonly #textOf: (id: number) => string;
   readonly #seed: number;
 
-  /** `seed`: any number that strangers do not know, so that nobody can make words that collide. */
+  /** `seed`: any number that strangers do not know, so that nobody can make words of different variants that collide. */
   constructor(textOf: (id: number) => string, seed: number) {
     this.#textOf = textOf;
     this.#seed = seed | 0;
   }
 
   add(id: number): void {
-    const characters = charactersOf(this.#textOf(id));
-    for (const position of variantsOf(characters)) {
-      const hash = hashOf(characters, position, this.#seed);
-      const shard = this.#shards[hash >>> 24] as Shard;
-      if (shard.used * 4 >= shard.slots.length * 3) this.#rebuild(shard);
-      place(shard, hash, ((id << POSITION_BITS) | position) + 1);
-    }
+    for (const hash of this.#hashesOf(charactersOf(this.#textOf(id)))) this.#insert(hash, id);
   }
 
   delete(id: number): void {
-    const characters = charactersOf(this.#textOf(id));
-    for (const position of variantsOf(characters)) {
-      const hash = hashOf(characters, position, this.#seed);
-      const { slots } = this.#shards[hash >>> 24] as Shard;
-      const entry = ((id << POSITION_BITS) | position) + 1;
-      let at = hash & (slots.length - 1);
-      while (slots[at] !== entry) at = (at + 1) & (slots.length - 1);
-      slots[at] = GONE;
+    for (const hash of this.#hashesOf(charactersOf(this.#textOf(id)))) {
+      const crowd = this.#crowds.get(hash);
+      if (crowd) this.#leaveCrowd(crowd, hash, id);
+      else forget(this.#shardOf(hash), hash, id);
     }
   }
 
-  /** The words within one edit of this one. */
+  /** Words within one edit of this one: all of them, but of a crowd at most `MOST_ALIKE`. */
   near(word: string): number[] {
     const characters = charactersOf(word);
     const found = new Set<number>();
-    for (const position of variantsOf(characters)) {
-      const hash = hashOf(characters, position, this.#seed);
-      const { slots } = this.#shards[hash >>> 24] as Shard;
-      for (let at = hash & (slots.length - 1); slots[at] !== 0; at = (at + 1) & (slots.length - 1)) {
-        const id = ((slots[at] as number) - 1) >>> POSITION_BITS;
-        if (slots[at] === GONE || found.has(id)) continue;
-        if (isWithinOneEdit(characters, charactersOf(this.#textOf(id)))) found.add(id);
-      }
-    }
+    for (const hash of this.#hashesOf(characters))
+      for (const id of this.#alike(hash))
+        if (!found.has(id) && isWithinOneEdit(characters, charactersOf(this.#textOf(id)))) found.add(id);
     return [...found];
   }
 
-  /** Without what is gone; twice the size when it is full of what is not. */
-  #rebuild(shard: Shard): void {
-    const entries = shard.slots.filter((entry) => entry !== 0 && entry !== GONE);
-    shard.slots = new Int32Array(entries.length * 2 > shard.slots.length ? shard.slots.length * 2 : shard.slots.length);
-    shard.used = 0;
-    for (const entry of entries) {
-      const id = (entry - 1) >>> POSITION_BITS;
-      place(shard, hashOf(charactersOf(this.#textOf(id)), (entry - 1) & WHOLE, this.#seed), entry);
+  #hashesOf(characters: readonly number[]): number[] {
+    return variantsOf(characters).map((position) => hashOf(characters, position, this.#seed));
+  }
+
+  #shardOf(hash: number): Shard {
+    return this.#shards[hash >>> 24] as Shard;
+  }
+
+  /** At most `MOST_ALIKE`. */
+  #alike(hash: number): number[] {
+    const crowd = this.#crowds.get(hash);
+    if (!crowd) return alikeIn(this.#shardOf(hash), hash);
+    const first: number[] = [];
+    crowd.forward(crowd.start, crowd.end, (id) => first.push(id) === MOST_ALIKE);
+    return first;
+  }
+
+  #insert(hash: number, id: number): void {
+    const crowd = this.#crowds.get(hash);
+    if (crowd) {
+      crowd.add(id);
+      return;
     }
+    const shard = this.#shardOf(hash);
+    if (shard.used * 8 >= shard.entries.length * 3) rebuild(shard);
+    if (!place(shard, hash, id)) this.#makeCrowd(shard, hash, id);
+  }
+
+  #makeCrowd(shard: Shard, hash: number, id: number): void {
+    const crowd = new SortedList((a, b) => compareWords(this.#textOf(a), this.#textOf(b)));
+    for (const each of alikeIn(shard, hash)) {
+      forget(shard, hash, each);
+      crowd.add(each);
+    }
+    crowd.add(id);
+    this.#crowds.set(hash, crowd);
+  }
+
+  #leaveCrowd(crowd: SortedList, hash: number, id: number): void {
+    crowd.delete(id);
+    if (crowd.size > LEAST_CROWD) return;
+    this.#crowds.delete(hash);
+    crowd.forward(crowd.start, crowd.end, (each) => {
+      this.#insert(hash, each);
+      return false;
+    });
   }
 }
 
-function place(shard: Shard, hash: number, entry: number): void {
-  const { slots } = shard;
-  let at = hash & (slots.length - 1);
-  while (slots[at] !== 0) at = (at + 1) & (slots.length - 1);
-  slots[at] = entry;
-  shard.used++;
+/** Puts the word in place of one that is gone, or at the end of its run; false: `MOST_ALIKE` of this hash are there already. */
+function place(shard: Shard, hash: number, id: number): boolean {
+  const { entries } = shard;
+  const last = entries.length - 1;
+  let alike = 0;
+  let gone = -1;
+  let at = (hash << 1) & last;
+  for (; entries[at + 1] !== 0; at = (at + 2) & last) {
+    if (entries[at + 1] === GONE) gone = gone < 0 ? at : gone;
+    else if (entries[at] === hash) alike++;
+  }
+  if (alike >= MOST_ALIKE) return false;
+  if (gone < 0) shard.used++;
+  else at = gone;
+  entries[at] = hash;
+  entries[at + 1] = id + 1;
+  return true;
+}
+
+/** The words in the table that have a variant with this hash. */
+function alikeIn({ entries }: Shard, hash: number): number[] {
+  const ids: number[] = [];
+  const last = entries.length - 1;
+  for (let at = (hash << 1) & last; entries[at + 1] !== 0; at = (at + 2) & last)
+    if (entries[at] === hash && entries[at + 1] !== GONE) ids.push((entries[at + 1] as number) - 1);
+  return ids;
+}
+
+/** The word is in the table. */
+function forget({ entries }: Shard, hash: number, id: number): void {
+  const last = entries.length - 1;
+  let at = (hash << 1) & last;
+  while (entries[at] !== hash || entries[at + 1] !== id + 1) at = (at + 2) & last;
+  entries[at + 1] = GONE;
+}
+
+/** Without what is gone; twice the size when it is full of what is not. */
+function rebuild(shard: Shard): void {
+  const old = shard.entries;
+  let kept = 0;
+  for (let at = 1; at < old.length; at += 2) if ((old[at] as number) > 0) kept++;
+  shard.entries = new Int32Array(kept * 4 > old.length ? old.length * 2 : old.length);
+  shard.used = 0;
+  for (let at = 0; at < old.length; at += 2)
+    if ((old[at + 1] as number) > 0) place(shard, old[at] as number, (old[at + 1] as number) - 1);
 }
 
 /** Positions left out of a word, one variant each: none, or one character; of a run of equal characters only one. */
@@ -126,5 +200,5 @@ function hashOf(characters: readonly number[], without: number, seed: number): n
     if (index !== without) hash = Math.imul(hash ^ (characters[index] as number), 0x5bd1e995) ^ (hash >>> 15);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return hash ^ (hash >>> 16);
 }

@@ -19,6 +19,9 @@ export function wordsOf(text: string): string[] {
   return [...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS)))];
 }
 
+/** Their order, the same in every process. */
+export const compareWords = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 export const capabilityTerm = (capability: string): string => (capability === '' ? '' : `=${capability}`);
 
 /**
