@@ -63,10 +63,19 @@ function homesOf(counts: readonly TermCount[]): ListingFacets['homes'] {
 
 /** The terms with this mark that most agents have, the most common first; the home of this node is always among them. */
 function commonTerms({ lexicon, postings }: Shelf, mark: '=' | '@', limit: number): string[] {
-  const sizeOf = (term: string) => postings.size(setId(lexicon.idOf(term) as number, 0));
-  const known = lexicon.marked(mark).map((term) => ({ term, count: sizeOf(term) }));
-  const [here, others] = [known.filter(({ term }) => term === '@'), known.filter(({ term }) => term !== '@')];
-  return [...here, ...others.sort(mostFirst).slice(0, limit)].map(({ term }) => term);
+  const here: string[] = [];
+  let best: TermCount[] = [];
+  let least: TermCount | undefined;
+  for (const term of lexicon.marked(mark)) {
+    const each = { term, count: postings.size(setId(lexicon.idOf(term) as number, 0)) };
+    if (term === '@') here.push(term);
+    else if (least === undefined || mostFirst(each, least) < 0) best.push(each);
+    if (best.length < limit * 2) continue;
+    best = best.sort(mostFirst).slice(0, limit);
+    least = best.at(-1);
+  }
+  const first = best.sort(mostFirst).slice(0, limit);
+  return [...here, ...first.map(({ term }) => term)];
 }
 
 const mostFirst = (a: TermCount, b: TermCount): number => b.count - a.count || (a.term < b.term ? -1 : 1);

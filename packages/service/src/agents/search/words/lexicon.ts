@@ -42,8 +42,8 @@ export class Lexicon {
   }
 
   /** All terms with this mark. */
-  marked(mark: '=' | '@'): string[] {
-    return [...this.#marked[mark]];
+  marked(mark: '=' | '@'): ReadonlySet<string> {
+    return this.#marked[mark];
   }
 
   /** The number of a term, new or known. */
