@@ -16,7 +16,7 @@ import { findLedgerAccount, findTreasuryOf, type LedgerAccount } from '../ledger
 import { agentTreasuryId, requireTreasury, treasuryTitle } from '../ledger/treasury.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { isOpen } from '../onchain/chain-payment-state.ts';
+import { type ChainPaymentState, isOpen } from '../onchain/chain-payment-state.ts';
 import { findBySubject } from '../onchain/chain-payment-store.ts';
 import { requireAtLeast } from '../onchain/payment-limits.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
@@ -60,7 +60,7 @@ export async function deposit(
   const amountMicro = parseUsdc(input.amount);
   requireAtLeast(amountMicro, ctx.paymentLimits.minDepositMicro);
   const find = (id: string) => findBySubject(ctx.db, id, 'deposit');
-  const { made, id } = await findMade(ctx, once, 'trf', find, ({ state }) => state !== 'failed');
+  const { made, id } = await findMade(ctx, once, 'trf', find, ({ state }) => !hasCreditedNothing(state));
   const due: Due = {
     purpose: 'deposit',
     // The amount is part of the target: an offer for another amount is not valid here.
@@ -92,6 +92,9 @@ export async function deposit(
     },
   };
 }
+
+/** A deposit that the ledger took back is made anew under its key, as one that failed. */
+const hasCreditedNothing = (state: ChainPaymentState): boolean => state === 'failed' || state === 'reversed';
 
 async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string | undefined): Promise<LedgerAccount> {
   if (id !== undefined) return requireTreasury(ctx, caller, id);
@@ -126,7 +129,7 @@ async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due
     { timeoutMs, firstMs: 20, mostMs: 500 },
   );
   // The failed deposit keeps its id, even one that came from an Idempotency-Key.
-  if (ended?.state === 'failed' || ended?.state === 'reversed')
+  if (ended && hasCreditedNothing(ended.state))
     throw paymentRequired(ctx, { ...due, makeMemo: () => newId('trf') }, ended.reason as RefusalReason);
   if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);
   return { ...ended, transactionHash: ended.transactionHash };

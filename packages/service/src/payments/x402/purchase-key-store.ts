@@ -8,7 +8,10 @@ export interface PurchaseKey {
   readonly paymentId: string;
 }
 
-/** Payments held by an account's purchase keys, by key; failed ones are left out. */
+/** A deposit that was reversed credits nothing any more; a call whose payment was reversed was made. */
+const movedNothing = `(p.state = 'failed' or p.state = 'reversed' and p.purpose = 'deposit')`;
+
+/** Payments held by an account's purchase keys, by key; those that moved nothing are left out. */
 export const findKeyedPayments = (
   sql: Sql,
   accountId: string,
@@ -17,7 +20,7 @@ export const findKeyedPayments = (
   sql.query<{ paymentId: string }>(
     'find-keyed-payments',
     `select k.payment_id as "paymentId" from purchase_key k join chain_payment p on p.id = k.payment_id
-      where k.account_id = $1 and k.key = any($2) and p.state <> 'failed' order by k.created_at`,
+      where k.account_id = $1 and k.key = any($2) and not ${movedNothing} order by k.created_at`,
     [accountId, keys],
   );
 
@@ -37,14 +40,14 @@ export async function findLastPurchase(
   return row ? findById(sql, row.id) : null;
 }
 
-/** Claims keys for payments in the caller's transaction; returns those that were free, or belonged to a failed payment. */
+/** Claims keys for payments in the caller's transaction; returns those that were free, or belonged to a payment that moved nothing. */
 export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Date): Promise<PurchaseKey[]> =>
   tx.query<PurchaseKey>(
     'take-purchase-keys',
     `insert into purchase_key as k (account_id, key, payment_id, created_at)
      select account, key, payment, $4 from unnest($1::text[], $2::text[], $3::text[]) as n(account, key, payment) order by 1, 2
      on conflict (account_id, key) do update set payment_id = excluded.payment_id, created_at = excluded.created_at
-       where exists (select from chain_payment p where p.id = k.payment_id and p.state = 'failed')
+       where exists (select from chain_payment p where p.id = k.payment_id and ${movedNothing})
      returning account_id as "accountId", key, payment_id as "paymentId"`,
     [wanted.map((w) => w.accountId), wanted.map((w) => w.key), wanted.map((w) => w.paymentId), now],
   );

@@ -1,12 +1,22 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import type { KnownCaller } from '../../../src/access/caller/caller.ts';
+import { type Once, unkeyed } from '../../../src/access/idempotency/once.ts';
+import { authorizationDigest, signDigest } from '../../../src/chain/signatures/authorization.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { createSecrets } from '../../../src/lib/secrets.ts';
+import { type DepositOptions, deposit } from '../../../src/payments/deposits/deposit.ts';
 import { postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
+import { openTreasury } from '../../../src/payments/ledger/open-treasury.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
 import { recollectLost } from '../../../src/payments/reconcile/recollect-lost.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { createReorgWatch } from '../../../src/payments/reconcile/watch-reorgs.ts';
+import { createPaymentChecks } from '../../../src/payments/x402/payment-checks.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { emptyWallet, submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
@@ -196,6 +206,38 @@ describe('a payment that can never be collected again is reversed', () => {
     expect(await balanceOf('loss')).toBe(lossBefore);
     await reconcile(1);
     expect(await balanceOf(payment.ledgerAccountId)).toBe(0n);
+  });
+
+  it('and leaves its Idempotency-Key and its payment identifier free for another deposit', async () => {
+    const { ctx } = engine;
+    const { accountId } = await openAccount(ctx, {
+      address: (await engine.newPayer(0n)).address,
+      plan: 'free',
+      isWalletProven: false,
+    });
+    const treasuryId = await ctx.db.transaction((tx) => openTreasury(tx, accountId, ctx.clock.now()));
+    const checks = { ...createPaymentChecks(ctx), secrets: createSecrets('s'.repeat(64)), baseUrl: 'http://node' };
+    const by = { kind: 'account', accountId } as KnownCaller;
+    const ids = [newId('trf'), newId('trf')];
+    const once: Once = { ...unkeyed, idFor: (_prefix, nth) => ids[nth - 1] ?? null };
+    const pay = async (payer: Payer, identifier: string | null, options: DepositOptions = {}) => {
+      const authorization = {
+        ...{ from: payer.address, to: ctx.wallet.address, valueMicro: 1_000_000n, validAfterS: 0n },
+        ...{ validBeforeS: (await ctx.usdc.headTimeS()) + 300n, nonce: generatePrivateKey() },
+      };
+      const signature = signDigest(authorizationDigest(ctx.chain.domainSeparator, authorization), payer.key);
+      const shown = { version: 1, scheme: 'exact', network: ctx.chain.name, accepted: null, signature } as const;
+      return deposit({ ...ctx, ...checks }, by, { amount: '1' }, { ...shown, authorization, identifier }, options);
+    };
+    const first = await engine.newPayer();
+    await pay(first, 'one-deposit', { once });
+    const payment = await findBySubject(ctx.db, ids[0] as string, 'deposit');
+    if (!payment) throw new Error('the deposit has the id of its key');
+    await loseForGood(first, payment);
+    expect(await placeOf(payment)).toMatchObject({ state: 'reversed' });
+    await pay(await engine.newPayer(), null, { once });
+    await pay(await engine.newPayer(), 'one-deposit');
+    expect(await balanceOf(treasuryId)).toBe(2_000_000n);
   });
 
   it('from the node, as far as it is spent', async () => {
