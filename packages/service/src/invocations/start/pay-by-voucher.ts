@@ -9,16 +9,29 @@ import type { DepositContext } from '../../payments/x402/channels/chain/settle-d
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/take-deposit.ts';
 import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import { paymentPending } from '../../payments/x402/payment-required.ts';
 import { DeadlinePassedError } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { AcceptAnswer, Acceptance, HasAcceptor } from './accept-invocations.ts';
 
-/** Deposits into one channel are taken one by one, each until its call is admitted: of parallel ones with one sum, only the first. */
-export const enterDeposits = async (ctx: HasChannels, shown: Shown | null, voucher: NewVoucher | null) =>
-  voucher && shown && isVoucher(shown) && shown.type === 'deposit'
-    ? ctx.channels.deposits.enter(voucher.channelId)
-    : null;
+/** As long as a deposit itself waits for the chain. */
+const DEPOSIT_LINE = { timeoutMs: 25_000, mostWaiting: 256 };
+
+/**
+ * Deposits into one channel are taken one by one, each until its call is admitted: of parallel ones with one sum, only the first. Throws
+ * PAYMENT_PENDING when it would wait for too long: the same payload is good later, as nothing was done with it.
+ */
+export async function enterDeposits(
+  ctx: HasChannels,
+  shown: Shown | null,
+  voucher: NewVoucher | null,
+): Promise<(() => void) | null> {
+  if (!voucher || !shown || !isVoucher(shown) || shown.type !== 'deposit') return null;
+  const leave = await ctx.channels.deposits.enterWithin(voucher.channelId, DEPOSIT_LINE);
+  if (leave === null) throw paymentPending(voucher.requestId, null);
+  return leave;
+}
 
 export const depositFor = async (
   ctx: VoucherContext & DepositContext,

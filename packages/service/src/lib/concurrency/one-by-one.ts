@@ -2,23 +2,63 @@
 export interface OneByOne {
   /** Resolves when the work before it on this key is done, with what ends this work. */
   enter(key: string): Promise<() => void>;
+  /** The same within a time; null when that has passed, or at once when as many wait on this key. */
+  enterWithin(key: string, limits: LineLimits): Promise<(() => void) | null>;
+}
+
+export interface LineLimits {
+  readonly timeoutMs: number;
+  readonly mostWaiting: number;
 }
 
 export function createOneByOne(): OneByOne {
   const last = new Map<string, Promise<void>>();
+  const waiting = new Map<string, number>();
+
+  /** A place in the line: `turn` comes when all before it have left. */
+  function join(key: string): { readonly turn: Promise<void> | undefined; readonly leave: () => void } {
+    const turn = last.get(key);
+    const { promise: done, resolve: end } = Promise.withResolvers<void>();
+    last.set(key, done);
+    const leave = () => {
+      if (last.get(key) === done) last.delete(key);
+      end();
+    };
+    return { turn, leave };
+  }
+
+  function count(key: string, change: number): void {
+    const left = (waiting.get(key) ?? 0) + change;
+    if (left > 0) waiting.set(key, left);
+    else waiting.delete(key);
+  }
+
   return {
     async enter(key) {
-      const before = last.get(key);
-      let leave = () => {};
-      const done = new Promise<void>((resolve) => {
-        leave = resolve;
-      });
-      last.set(key, done);
-      await before;
-      return () => {
-        if (last.get(key) === done) last.delete(key);
-        leave();
-      };
+      const { turn, leave } = join(key);
+      await turn;
+      return leave;
+    },
+    async enterWithin(key, { timeoutMs, mostWaiting }) {
+      if ((waiting.get(key) ?? 0) >= mostWaiting) return null;
+      const { turn, leave } = join(key);
+      if (turn === undefined) return leave;
+      count(key, 1);
+      const hasCome = await comesWithin(turn, timeoutMs);
+      count(key, -1);
+      if (hasCome) return leave;
+      // Those behind wait for those before: the place is given up when its turn comes.
+      void turn.then(leave);
+      return null;
     },
   };
 }
+
+const comesWithin = (turn: Promise<void>, timeoutMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs, false);
+    void turn.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });

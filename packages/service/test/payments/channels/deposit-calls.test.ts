@@ -1,6 +1,8 @@
 import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { LineLimits } from '../../../src/lib/concurrency/one-by-one.ts';
+import { expectError } from '../../api/support/expect-error.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -102,7 +104,7 @@ describe('a deposit with a voucher', () => {
       [1, 2].map(async () => payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) })),
     );
     // The line of deposits is of one process: another one knows nothing of it.
-    vi.spyOn(h.ctx.channels.deposits, 'enter').mockResolvedValue(() => undefined);
+    vi.spyOn(h.ctx.channels.deposits, 'enterWithin').mockResolvedValue(() => undefined);
     const { simulate } = h.ctx.simulator;
     const areBothJudged = Promise.withResolvers<void>();
     const judging = vi.spyOn(h.ctx.simulator, 'simulate').mockImplementation(async (payment) => {
@@ -126,6 +128,26 @@ describe('a deposit with a voucher', () => {
     const paid = await post(payer.pay(await post(), 2n * PRICE, { payload: await payer.deposit(DEPOSIT) }));
     expect(paid.status).toBe(200);
     expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '100000', reserved_micro: '0' });
+  });
+
+  it('does not wait in line for longer than its limit: the same payload is good once the line has moved on', async () => {
+    const payer = await richPayer();
+    const { deposits } = h.ctx.channels;
+    const leave = await deposits.enter(payer.channelId);
+    const { enterWithin } = deposits;
+    const limits: LineLimits[] = [];
+    vi.spyOn(deposits, 'enterWithin').mockImplementation((key, asked) => {
+      limits.push(asked);
+      return enterWithin(key, { ...asked, timeoutMs: 1 });
+    });
+    const headers = payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) });
+    const late = await post(headers).finally(() => vi.restoreAllMocks());
+    expectError(late, 'PAYMENT_PENDING');
+    expect(limits).toEqual([{ timeoutMs: 25_000, mostWaiting: 256 }]);
+    expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n);
+    leave();
+    expect((await post(headers)).body.data.status).toBe('completed');
+    expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '50000', reserved_micro: '0' });
   });
 
   it('tops a channel up that does not cover the call', async () => {

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { createOneByOne } from './one-by-one.ts';
+
+const soon = { timeoutMs: 1, mostWaiting: 9 };
+const patient = { timeoutMs: 60_000, mostWaiting: 9 };
+
+describe('work on one key', () => {
+  it('that waited too long leaves the line, and what came behind it still waits for the work in front', async () => {
+    const line = createOneByOne();
+    const leave = await line.enter('key');
+    expect(await line.enterWithin('key', soon)).toBeNull();
+    const done: string[] = [];
+    const behind = line.enterWithin('key', patient).then((leaveToo) => {
+      done.push('behind');
+      return leaveToo;
+    });
+    expect(await line.enterWithin('key', soon)).toBeNull();
+    done.push('in front');
+    leave();
+    (await behind)?.();
+    expect(done).toEqual(['in front', 'behind']);
+    expect(await line.enterWithin('key', soon)).toBeTypeOf('function');
+  });
+
+  it('does not wait where as many wait as may; one that has left makes room', async () => {
+    const line = createOneByOne();
+    const leave = await line.enter('key');
+    const few = { timeoutMs: 60_000, mostWaiting: 1 };
+    const waiting = line.enterWithin('key', few);
+    expect(await line.enterWithin('key', few)).toBeNull();
+    expect(await line.enterWithin('another key', few)).toBeTypeOf('function');
+    leave();
+    const leaveToo = await waiting;
+    const next = line.enterWithin('key', few);
+    leaveToo?.();
+    expect(await next).toBeTypeOf('function');
+  });
+});
