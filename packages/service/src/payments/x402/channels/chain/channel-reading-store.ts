@@ -105,3 +105,13 @@ export async function isBalanceAtLeast(sql: Sql, id: string, micro: bigint): Pro
   ]);
   return rows.length > 0;
 }
+
+/** Locks a channel until the transaction ends; answers its balance by the books. Before accounts of the ledger. */
+export async function lockBalance(tx: Tx, id: string): Promise<bigint> {
+  const [row] = await tx.query<{ micro: bigint }>(
+    'lock-channel-balance',
+    'select balance_micro as micro from channel where id = $1 for no key update',
+    [id],
+  );
+  return row?.micro ?? 0n;
+}

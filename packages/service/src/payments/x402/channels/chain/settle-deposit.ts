@@ -19,8 +19,7 @@ import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
-import { lockChannels } from '../channel-store.ts';
-import { isBalanceAtLeast, knownChannels, wasReadAt } from './channel-reading-store.ts';
+import { isBalanceAtLeast, knownChannels, lockBalance, wasReadAt } from './channel-reading-store.ts';
 import { refreshChannels } from './refresh-channels.ts';
 
 /** A deposit that a payer authorized for a channel. */
@@ -130,10 +129,10 @@ async function hasOtherCome(
   before: ChainPayment | null,
 ): Promise<boolean> {
   if (voucherMicro === undefined) return false;
-  const channel = (await lockChannels(tx, [channelId])).get(channelId);
+  const balanceMicro = await lockBalance(tx, channelId);
   const last = await findDepositBefore(tx, channelId);
   const isOther = last !== null && (isOpen(last.state) || last.id !== before?.id);
-  return isOther || (channel !== undefined && channel.balanceMicro >= voucherMicro);
+  return isOther || balanceMicro >= voucherMicro;
 }
 
 type OfChannel = NewChainPayment & { readonly channelId: string };
