@@ -161,3 +161,26 @@ it('a stream of a call that is repeated counts as well, and is refused when too 
   expect(length((await invoke()).body)).toBeGreaterThan(RESULT.text.length);
   expect((await invoke()).status).toBe(429);
 });
+
+it('a repetition of a streamed completion whose answer was lost is not bought anew, however much was read', async () => {
+  const { key } = await readerOfOne();
+  const watch = vi.spyOn(h.ctx.changeHub, 'watch');
+  const body = JSON.stringify({ model: agent.id, messages: [{ role: 'user', content: 'lost' }], stream: true });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const complete = (signal?: AbortSignal) =>
+    fetch(`${h.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body, ...(signal ? { signal } : {}) });
+  const hangUp = new AbortController();
+  const lost = complete(hangUp.signal).then((answer) => answer.text());
+  lost.catch(() => undefined);
+  await vi.waitFor(() => expect(watch).toHaveBeenCalled(), { timeout: 20_000 });
+  const [requestId = ''] = watch.mock.calls.map(([id]) => id);
+  watch.mockRestore();
+  hangUp.abort();
+  await expect(lost).rejects.toThrow();
+  await finish();
+  await untilEnded(requestId);
+  // What is left admits the record of the request; with it, it is used up.
+  const repeated = await complete();
+  expect([repeated.status, length(await repeated.text()) > RESULT.text.length]).toEqual([200, true]);
+  expect(answers).toEqual([]);
+});

@@ -121,7 +121,8 @@ const chat: Route = async (mounted, face) => {
   const request = readChatRequest(await readJson(face));
   const started = await buy(mounted, face, request);
   const promptChars = promptCharsOf(request);
-  if (request.isStreamed) return stream(mounted.ctx, face, chatStream, streamedOf(started, request, null));
+  if (request.isStreamed)
+    return streamBought(mounted.ctx, face, started, chatStream, streamedOf(started, request, null));
   const record = await ended(mounted.ctx, face, started, request);
   if (record.status !== 'completed') return failedRequest(record);
   return { status: 200, body: chatCompletion(record, promptChars) };
@@ -140,7 +141,9 @@ const createResponse: Route = async (mounted, face) => {
     return { task: data.task, answer: textOf(data.result) };
   });
   const started = await buy(mounted, face, request);
-  if (request.isStreamed) return stream(ctx, face, responseStream, streamedOf(started, request, request.previousId));
+  if (request.isStreamed) {
+    return streamBought(ctx, face, started, responseStream, streamedOf(started, request, request.previousId));
+  }
   const { first } = started;
   const record = request.isBackground ? (first.data as RequestRecord) : await ended(ctx, face, started, request);
   return { status: 200, body: responseOf(record, promptCharsOf(request), request.previousId) };
@@ -221,6 +224,26 @@ function streamedOf(started: Started, request: OpenAiRequest, previousId: string
   return { requestId, agentId, createdAt, promptChars, includesUsage, previousId, isRead };
 }
 
+/**
+ * Streams a purchase. A repetition that was found by its payment or key is admitted as other reading; one that was found by its loss was
+ * admitted as it was read, and what is refused is still to be found.
+ */
+function streamBought(
+  ctx: HttpContext,
+  face: FaceRequest,
+  bought: Bought,
+  open: OpenStream,
+  streamed: Streamed,
+): Response {
+  try {
+    if (streamed.isRead && !bought.isAdmitted) admitRead(face, 'getInvocation');
+    return stream(ctx, face, open, streamed);
+  } catch (error) {
+    bought.lose();
+    throw error;
+  }
+}
+
 type OpenStream = (ctx: HttpContext, streamed: Streamed, signal: AbortSignal) => AsyncIterable<string>;
 
 const encoder = new TextEncoder();
@@ -228,7 +251,6 @@ const encoder = new TextEncoder();
 /** A stream of events. Nothing breaks it off but its client, whose work goes on. */
 function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed: Streamed): Response {
   const { c, headers, requestId } = face;
-  if (streamed.isRead) admitRead(face, 'getInvocation');
   const source = {
     open: (signal: AbortSignal) => {
       const unawait = () => ctx.runner.unawait(streamed.requestId);

@@ -12,6 +12,8 @@ import type { OpenAiRequest } from './requests.ts';
 
 /** A purchase, to be answered to its client. */
 export interface Bought extends Started {
+  /** True when it was found by its loss: its record was read, which was admitted as other reading. */
+  readonly isAdmitted: boolean;
   /** Says that the client gets no answer to it but an error, which it may repeat the call for. */
   lose(): void;
 }
@@ -69,7 +71,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
     async buy(face, request) {
       const { c, caller } = face;
       if (caller.kind === 'anonymous' || c.req.header('idempotency-key') !== undefined)
-        return { ...(await start(face, request, null)), lose: () => undefined };
+        return { ...(await start(face, request, null)), isAdmitted: false, lose: () => undefined };
       const name = callNameOf(caller, request.agentId, request.body);
       const isRepetition = Number(c.req.header('x-stainless-retry-count') ?? 0) >= 1;
       const first = (await lost.take(name)) ?? (isRepetition ? await findFirst(face, request, name) : null);
@@ -78,7 +80,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
       const lose = lost.watch(face, name, requestId);
       // A purchase that was found and could not be read is still to be found.
       if (first !== null) started.catch(lose);
-      return { ...(await started), lose };
+      return { ...(await started), isAdmitted: first !== null, lose };
     },
   };
 }
