@@ -57,6 +57,21 @@ export async function wasReadAt(sql: Sql, channelId: string, block: bigint): Pro
   return rows.length > 0;
 }
 
+/** True when the channel was read at a block that has this settled deposit so deep; false also while a reorg has taken the deposit back. */
+export async function wasReadSince(
+  sql: Sql,
+  channelId: string,
+  { paymentId, depth }: { readonly paymentId: string; readonly depth: bigint },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'was-channel-read-since',
+    `select c.id from channel c join chain_payment p on p.id = $2
+      where c.id = $1 and p.lost_at is null and c.read_block >= coalesce(p.block_number, 0) + $3 - 1`,
+    [channelId, paymentId, depth],
+  );
+  return rows.length > 0;
+}
+
 /** The given ids of which the node has channels. */
 export async function knownChannels(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>('known-channels', 'select id from channel where id = any($1)', [ids]);

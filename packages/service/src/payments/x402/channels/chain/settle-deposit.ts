@@ -19,7 +19,7 @@ import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
-import { isBalanceAtLeast, knownChannels, lockBalance, wasReadAt } from './channel-reading-store.ts';
+import { isBalanceAtLeast, knownChannels, lockBalance, wasReadAt, wasReadSince } from './channel-reading-store.ts';
 import { refreshChannels } from './refresh-channels.ts';
 
 /** A deposit that a payer authorized for a channel. */
@@ -92,12 +92,12 @@ export async function settleDeposit(
     return outcomeOfEnded(ctx, payment, await ctx.settler.settle(payment));
   }
   const holder = await ctx.paymentFinder.find(namesOf(payment));
-  return holder ? outcomeOfKnown(ctx, payment, holder) : { state: 'unknown', transactionHash: null };
+  return holder ? outcomeOfKnown(ctx, payment, holder) : unknownYet;
 }
 
 /**
  * A payer that lost the answer to its deposit signs another one: that one is not taken when the first is in the channel, or on its way
- * there. Null: the voucher is not covered without this deposit, or the deposit is to be refused in any case.
+ * there, or when the channel could not be read since. Null: the voucher is not covered without this deposit, or the deposit is to be refused in any case.
  */
 async function coveredBefore(
   ctx: DepositContext,
@@ -115,8 +115,13 @@ async function coveredBefore(
     if (outcome.state === 'unknown') return outcome;
   } else if (!(await isCovered()) && (await knownChannels(ctx.db, [channelId])).length > 0)
     await refreshChannels(ctx, [channelId]).catch(() => false);
-  return (await isCovered()) ? { state: 'needless' } : null;
+  if (await isCovered()) return { state: 'needless' };
+  return before?.state === 'settled' && !(await isInBalance(ctx, channelId, before)) ? unknownYet : null;
 }
+
+/** True if a settled deposit is in the balance of its channel by the books. */
+const isInBalance = (ctx: DepositContext, channelId: string, { id, authorization }: ChainPayment): Promise<boolean> =>
+  wasReadSince(ctx.db, channelId, { paymentId: id, depth: depthFor(ctx.confirmations, authorization.valueMicro) });
 
 /**
  * True if the voucher may be covered without this deposit by now: another one was claimed since `before` was looked for, here or in another
@@ -140,6 +145,9 @@ type Settled = Extract<DepositOutcome, { state: 'settled' }>;
 type Named = Pick<NewChainPayment, 'chainId' | 'token' | 'authorization' | 'subjectId' | 'purpose'>;
 
 const namesOf = ({ authorization: { from, nonce }, ...rest }: Named) => ({ ...rest, from, nonce });
+
+/** What became of the deposit is not known: the same one may be shown again. */
+const unknownYet: DepositOutcome = { state: 'unknown', transactionHash: null };
 
 const refused = (reason: RefusalReason): DepositOutcome => ({ state: 'refused', reason });
 
@@ -188,7 +196,7 @@ async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<Dep
 }
 
 function outcomeOfFate(fate: Fate | null): DepositOutcome {
-  if (fate === null) return { state: 'unknown', transactionHash: null };
+  if (fate === null) return unknownYet;
   return fate.kind === 'paid'
     ? { state: 'settled', transactionHash: fate.place.transactionHash }
     : refused('invalid_exact_evm_nonce_already_used');
@@ -209,7 +217,7 @@ async function outcomeOfEnded(
   if (ended?.state === 'settled') return withBalance(ctx, payment, ended);
   if (ended?.state === 'unknown') return ended;
   const stored = await until(() => findEnded(ctx, payment.id), { timeoutMs: WAIT_MS, firstMs: 20, mostMs: 500 });
-  if (stored === null) return { state: 'unknown', transactionHash: null };
+  if (stored === null) return unknownYet;
   const { state, transactionHash, reason } = stored;
   if (state === 'settled' && transactionHash !== null) return withBalance(ctx, payment, { state, transactionHash });
   // Anybody may have submitted the authorization since it failed here.
