@@ -1,4 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
+import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -203,7 +204,7 @@ async function refusedByChain(
   if (isTaken) return 'invalid_exact_evm_nonce_already_used';
   if (revert === null)
     return (await isWithinGas(ctx, payment)) ? null : 'invalid_exact_evm_transaction_simulation_failed';
-  if (/used or canceled/i.test(revert))
+  if (isUsedBefore(revert))
     return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
   // The time of the chain's last block decides, which is behind the node's.

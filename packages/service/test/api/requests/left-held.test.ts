@@ -81,6 +81,13 @@ const invokeHere = (key: string) =>
     headers: { 'idempotency-key': key, 'x-sync': 'true' },
   });
 
+/** The answer of a repetition here, once it is answered with success. */
+const foundHere = (key: string) =>
+  until(async () => {
+    const again = await invokeHere(key);
+    return again.status === 200 ? again.body.data : null;
+  }, DONE);
+
 it('a key whose process lives, but lost its connections before it could answer, is found by its repetition elsewhere within seconds', async () => {
   const other = await anotherProcess();
   other.cutBefore('store-idempotent-answer');
@@ -89,11 +96,7 @@ it('a key whose process lives, but lost its connections before it could answer, 
   expect((await invokeHere('cut')).status).toBe(409);
   other.restore();
   await other.beat();
-  const found = await until(async () => {
-    const again = await invokeHere('cut');
-    return again.status === 200 ? again.body.data : null;
-  }, DONE);
-  expect(found).toMatchObject({ requestId, status: 'completed' });
+  expect(await foundHere('cut')).toMatchObject({ requestId, status: 'completed' });
 });
 
 it('a key that was taken, but whose process never heard so, is free for its repetition elsewhere within seconds', async () => {
@@ -103,11 +106,7 @@ it('a key that was taken, but whose process never heard so, is free for its repe
   expect((await invokeHere('unheard')).status).toBe(409);
   other.restore();
   await other.beat();
-  const found = await until(async () => {
-    const again = await invokeHere('unheard');
-    return again.status === 200 ? again.body.data : null;
-  }, DONE);
-  expect(found).toMatchObject({ status: 'completed' });
+  expect(await foundHere('unheard')).toMatchObject({ status: 'completed' });
 });
 
 it('a key whose process shows no sign of life is taken up elsewhere before that process is declared dead', async () => {

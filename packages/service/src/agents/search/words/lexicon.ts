@@ -26,8 +26,6 @@ export class Lexicon {
   readonly #words = new SortedList((a, b) => compareWords(this.textOf(a), this.textOf(b)));
   #isSorted = false;
   readonly #typos: TypoTable;
-  /** Changes with each word that comes or goes. */
-  version = 0;
 
   constructor(seed: number) {
     this.#typos = new TypoTable((id) => this.textOf(id), seed);
@@ -54,7 +52,6 @@ export class Lexicon {
     this.#terms[id] = term;
     this.#ids.set(term, id);
     if (isWord(term)) {
-      this.version++;
       if (this.#isSorted) this.#words.add(id);
       this.#typos.add(id);
     } else this.#setOf(term)?.add(term);
@@ -66,7 +63,6 @@ export class Lexicon {
     const term = this.textOf(id);
     this.#ids.delete(term);
     if (isWord(term)) {
-      this.version++;
       if (this.#isSorted) this.#words.delete(id);
       this.#typos.delete(id);
     } else this.#setOf(term)?.delete(term);
