@@ -39,7 +39,8 @@ export async function startWorld(options?: HarnessOptions): Promise<World> {
     profiles.add(profile);
     const page = watchPage(await profile.context.newPage());
     opened.push(page);
-    endsWithTest(async () => {
+    endsWithTest(async (hasFailed) => {
+      if (hasFailed) process.stderr.write(`A test failed with this page open:\n${await shownBy(page)}\n`);
       if (profiles.delete(profile)) await profile.giveBack();
     });
     if (width !== WIDTH) await page.page.setViewportSize({ width, height: HEIGHT });
@@ -75,8 +76,16 @@ async function ownNode(options: HarnessOptions) {
 }
 
 /** What is opened in a test ends with it: a page that is left open follows what happens on the node. In a hook: with the world. */
-function endsWithTest(end: () => Promise<void>): void {
-  if (TestRunner.getCurrentTest()) onTestFinished(end);
+function endsWithTest(end: (hasFailed: boolean) => Promise<void>): void {
+  if (TestRunner.getCurrentTest()) onTestFinished(({ task }) => end(task.result?.state === 'fail'));
+}
+
+const MOST_SHOWN = 1000;
+
+/** The address and the text of a page, and what it complained of: what a wait that timed out does not say. */
+async function shownBy({ page, complaints }: OpenPage): Promise<string> {
+  const text = await page.evaluate(() => document.body.innerText).catch((error: unknown) => String(error));
+  return [page.url(), ...complaints, text.slice(0, MOST_SHOWN)].join('\n');
 }
 
 /** As the sign-in view does it, without the view: that has tests of its own. */
