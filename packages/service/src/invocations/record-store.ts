@@ -42,15 +42,18 @@ export async function findContent(sql: Sql, id: string): Promise<InvocationConte
 export const findStates = (sql: Sql, ids: readonly string[]): Promise<InvocationState[]> =>
   sql.query<InvocationState>('find-states', `select ${stateColumns} from invocation where id = any($1)`, [ids]);
 
-/** The first of these records, in order, until their results fill the bytes, or one does not exist. */
+/** What callers chose the size of. */
+const recordBytes = 'coalesce(octet_length(v.result::text), 0) + octet_length(v.task) + octet_length(v.metadata::text)';
+
+/** The first of these records, in order, until they fill the bytes, or one does not exist. */
 async function findFirstRecords(sql: Sql, ids: readonly string[], maxBytes: number): Promise<InvocationRecord[]> {
   const rows = await sql.query<Stored<InvocationRecord>>(
     'find-first-records',
     // Recursive: a result behind a full page is not even read.
     `with recursive page as (
-       select v.*, coalesce(octet_length(v.result::text), 0) as bytes, 1 as nth from invocation v where v.id = ($1::text[])[1]
+       select v.*, ${recordBytes} as bytes, 1 as nth from invocation v where v.id = ($1::text[])[1]
        union all
-       select v.*, page.bytes + coalesce(octet_length(v.result::text), 0), page.nth + 1
+       select v.*, page.bytes + ${recordBytes}, page.nth + 1
          from page join invocation v on v.id = ($1::text[])[page.nth + 1] where page.bytes < $2
      )
      select ${stateColumns}, result::text as result from page order by nth`,
@@ -59,7 +62,7 @@ async function findFirstRecords(sql: Sql, ids: readonly string[], maxBytes: numb
   return rows.map(toRecord);
 }
 
-/** The first of these records, in order, until their results fill the bytes. Null for one that does not exist. */
+/** The first of these records, in order, until they fill the bytes. Null for one that does not exist. */
 export async function findRecordsWithin(
   sql: Sql,
   ids: readonly string[],
@@ -75,7 +78,7 @@ export async function findContentsWithin(
   ids: readonly string[],
   maxBytes: number,
 ): Promise<InvocationContent[]> {
-  const bytesOf = 'coalesce(octet_length(v.result::text), 0) + octet_length(v.input::text)';
+  const bytesOf = `${recordBytes} + octet_length(v.input::text) + coalesce(octet_length(v.context::text), 0)`;
   const rows = await sql.query<Stored<InvocationContent>>(
     'find-contents-within',
     `with recursive page as (
@@ -90,7 +93,7 @@ export async function findContentsWithin(
   return rows.map((row) => ({ ...toRecord(row), input: new PreparedJson(row.input) }));
 }
 
-/** Bytes of results that one query reads: larger ones would hold up other work for too long. */
+/** Bytes of records that one query reads: larger ones would hold up other work for too long. */
 const QUERY_BYTES = 1024 * 1024;
 
 /** All of these records. */

@@ -7,6 +7,7 @@ import { createAnswerRoom, MAX_OF_READER_BYTES } from '../../../src/http/answer/
 import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answer/answer-watch.ts';
 import { createByteBudget } from '../../../src/http/answer/byte-budget.ts';
 import { readInvocationDetail } from '../../../src/invocations/read/read-invocation-detail.ts';
+import { findContentsWithin, findRecordsWithin } from '../../../src/invocations/record-store.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { encodeJson } from '../../../src/lib/json/prepared-json.ts';
@@ -57,6 +58,19 @@ it('pages of events end by bytes as well as by number, and together they hold ev
   expect(seen.filter((sequence) => all.some((each) => Number(each.sequence) === sequence))).toEqual(seen);
   expect(seen.length).toBeGreaterThanOrEqual(CALLS);
   expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+});
+
+it('a page counts what callers wrote as well: it ends by tasks and metadata too', async () => {
+  const agent = await startTestAgent(h, { perRequest: '0', behaviour: answerWith(200, { result: 'r' }) });
+  const { key: writer } = await h.newAccount();
+  const words = 'w'.repeat(90_000);
+  const call = { key: writer, body: { task: words, metadata: { words } }, headers: { 'x-sync': 'true' } };
+  const answers = [];
+  for (let nth = 0; nth < 4; nth++) answers.push(await h.request('POST', `/invoke/${agent.id}`, call));
+  await agent.die();
+  const ids = answers.map(({ body }) => body.data.requestId);
+  expect((await findRecordsWithin(h.ctx.db, ids, MAX_PAGE_BYTES)).length).toBe(2);
+  expect((await findContentsWithin(h.ctx.db, ids, MAX_PAGE_BYTES)).length).toBe(2);
 });
 
 it('forty clients that ask for the largest page and read nothing cost less than 150 MiB', async () => {
