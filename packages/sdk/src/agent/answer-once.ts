@@ -48,6 +48,8 @@ export class AnswerOnce {
   readonly #limits: MemoryLimits;
   readonly #nowMs: () => number;
   #keptChars = 0;
+  /** Is told each key whose answer is forgotten. */
+  onForgotten: (key: string) => void = () => undefined;
 
   constructor(limits: Partial<MemoryLimits> = {}, nowMs: () => number = () => performance.now()) {
     this.#limits = { ...defaultLimits, ...limits };
@@ -76,7 +78,7 @@ export class AnswerOnce {
 
   /** Finds the running call, or its cached answer. */
   find(key: string): Answering | undefined {
-    this.#forget();
+    this.forgetOld();
     const kept = this.#kept.get(key);
     return kept ? { said: kept.said, answer: Promise.resolve(kept.answer) } : this.#running.get(key);
   }
@@ -111,13 +113,15 @@ export class AnswerOnce {
     return started;
   }
 
-  #forget(): void {
+  /** Forgets the answers that are too old or too many; every other method that needs it does so itself. */
+  forgetOld(): void {
     const { keepMs, maxAnswers, maxChars } = this.#limits;
     const sinceMs = this.#nowMs() - keepMs;
     for (const [key, kept] of this.#kept) {
       if (kept.atMs > sinceMs && this.#kept.size <= maxAnswers && this.#keptChars <= maxChars) return;
       this.#kept.delete(key);
       this.#keptChars -= charsOf(kept);
+      this.onForgotten(key);
     }
   }
 }

@@ -10,12 +10,13 @@ const failedAnswer = ({ status, body }: Answer): Answer =>
 /** Calls that were answered with 202: each runs on without its caller, who asks at the status URL and may cancel there. */
 export class Deferred {
   readonly #answers: AnswerOnce;
-  /** Deferred calls whose result has not been read yet. */
+  /** Deferred calls whose result has not been read yet, and can still be. */
   readonly #open = new Set<string>();
   #allRead = withResolvers<void>();
 
   constructor(answers: AnswerOnce) {
     this.#answers = answers;
+    answers.onForgotten = (requestId) => this.#close(requestId);
   }
 
   /** Starts the call unless it is known, and returns its status URL. */
@@ -35,18 +36,18 @@ export class Deferred {
     if (method === 'DELETE') this.#answers.abort(requestId, new Error('the request was cancelled'));
     else if (this.#answers.isRunning(requestId))
       return { status: 200, body: JSON.stringify({ status: 'processing', status_url: url.slice(url.indexOf('?')) }) };
-    this.#read(requestId);
+    this.#close(requestId);
     return method === 'DELETE' ? { status: 200, body: JSON.stringify({ status: 'cancelled' }) } : known.answer;
   }
 
-  /** Resolves when the end of every call that was accepted has been read. */
+  /** Resolves when the end of every call that was accepted has been read, or is forgotten. */
   async whenAllRead(): Promise<void> {
+    this.#answers.forgetOld();
     if (this.#open.size > 0) await this.#allRead.promise;
   }
 
-  #read(requestId: string): void {
-    this.#open.delete(requestId);
-    if (this.#open.size > 0) return;
+  #close(requestId: string): void {
+    if (!this.#open.delete(requestId) || this.#open.size > 0) return;
     this.#allRead.resolve();
     this.#allRead = withResolvers<void>();
   }
