@@ -214,6 +214,7 @@ create table agent_types (
   constraint agent_types_pkey PRIMARY KEY (id)
 );
 CREATE INDEX agent_types_agent ON public.agent_types USING btree (agent_id);
+CREATE INDEX agent_types_replaced ON public.agent_types USING btree (replaced_at) WHERE (replaced_at IS NOT NULL);
 
 create table agent_use (
   account_id text not null,

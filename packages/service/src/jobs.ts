@@ -17,6 +17,7 @@ import { HAS_UNCOUNTED } from './agents/reputation/outcome-store.ts';
 import { recomputeReputations } from './agents/reputation/recompute-reputations.ts';
 import { HAS_DUE_REPUTATIONS } from './agents/reputation/reputation-store.ts';
 import type { HasListing } from './agents/search/listing.ts';
+import { forgetTypes } from './agents/types/declare-types.ts';
 import { createHeadWatch } from './chain/head-watch.ts';
 import { HAS_OPEN_NONCES } from './chain/transaction-store.ts';
 import { HAS_UNSHOWN_TRANSFERS } from './chain/transfer-point-store.ts';
@@ -184,23 +185,27 @@ function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
   every('follow-owners', 1000, () => followOwners(ctx), { look: { sql: HAS_SOLD } });
 }
 
+/** A round of removals ends after 20 seconds (lib/retention.ts): with a longer pause, a busy node would store more than it removes. */
+const REMOVAL_INTERVAL_MS = 60_000;
+
 /** On a new database there is nothing to remove yet. */
 function addRemovals(ctx: JobContext, schedule: Schedule): void {
-  const every = (name: string, intervalMs: number, work: RecurringWork) =>
-    schedule.every(name, intervalMs, work, { isFirstLater: true });
-  every('forget-expired-keys', 600_000, () => forgetExpiredKeys(ctx));
-  every('forget-secrets', 60_000, () => forgetSecrets(ctx));
-  every('forget-old-entries', 3_600_000, () => forgetOldEntries(ctx));
-  every('forget-dead-keys', 3_600_000, () => forgetDeadKeys(ctx));
-  every('forget-old-sessions', 3_600_000, () => forgetOldSessions(ctx));
-  every('forget-old-purchases', 3_600_000, () => forgetOldPurchases(ctx));
-  every('forget-old-strikes', 3_600_000, () => forgetOldStrikes(ctx));
-  every('forget-contents', 60_000, () => forgetContents(ctx));
-  every('fail-left-deliveries', 60_000, () => failLeftPending(ctx));
-  every('forget-events', 60_000, () => forgetEvents(ctx));
-  every('forget-unpaid', 60_000, () => forgetUnpaid(ctx));
-  every('forget-pushes', 3_600_000, () => forgetPushes(ctx));
-  every('forget-windows', 3_600_000, () => forgetWindows(ctx));
-  every('forget-changes', 60_000, () => forgetOldChanges(ctx));
-  every('forget-charges', 3_600_000, () => forgetCharges(ctx));
+  const every = (name: string, work: RecurringWork) =>
+    schedule.every(name, REMOVAL_INTERVAL_MS, work, { isFirstLater: true });
+  every('forget-expired-keys', () => forgetExpiredKeys(ctx));
+  every('forget-secrets', () => forgetSecrets(ctx));
+  every('forget-old-entries', () => forgetOldEntries(ctx));
+  every('forget-dead-keys', () => forgetDeadKeys(ctx));
+  every('forget-old-sessions', () => forgetOldSessions(ctx));
+  every('forget-old-purchases', () => forgetOldPurchases(ctx));
+  every('forget-old-strikes', () => forgetOldStrikes(ctx));
+  every('forget-types', () => forgetTypes(ctx));
+  every('forget-contents', () => forgetContents(ctx));
+  every('fail-left-deliveries', () => failLeftPending(ctx));
+  every('forget-events', () => forgetEvents(ctx));
+  every('forget-unpaid', () => forgetUnpaid(ctx));
+  every('forget-pushes', () => forgetPushes(ctx));
+  every('forget-windows', () => forgetWindows(ctx));
+  every('forget-changes', () => forgetOldChanges(ctx));
+  every('forget-charges', () => forgetCharges(ctx));
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { forgetTypes } from '../../src/agents/types/declare-types.ts';
 import { isOthersFault } from '../../src/invocations/finish/paid-outcome.ts';
 import { readHomeAnswer } from '../../src/invocations/remote/home-answer.ts';
+import { fixedClock } from '../../src/lib/clock.ts';
 import { callTool, modern } from '../faces/mcp/raw-client.ts';
 import { contradictions } from '../support/books.ts';
 import type { Answer, Harness, TestAccount } from '../support/harness.ts';
@@ -131,6 +133,22 @@ describe('types', () => {
     }
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(409)]);
     await busy.die();
+  });
+
+  it('of a removed agent, and those that were replaced, are removed two days later', async () => {
+    const gone = await startTestAgent(h, { owner });
+    const path = `/agents/${gone.id}`;
+    for (const estimatedTime of ['1s', '2s'])
+      await h.request('PUT', path, { key: owner.key, body: { types: { estimatedTime } } });
+    expect((await h.request('DELETE', path, { key: owner.key })).status).toBe(200);
+    const left = async () =>
+      (await h.ctx.db.query('', 'select from agent_types where agent_id = $1', [gone.id])).length;
+    const after = (hours: number) => ({ db: h.ctx.db, clock: fixedClock(new Date(Date.now() + hours * 3_600_000)) });
+    await forgetTypes(after(47));
+    expect(await left()).toBe(2);
+    await forgetTypes(after(49));
+    expect(await left()).toBe(0);
+    await gone.die();
   });
 });
 

@@ -14,6 +14,7 @@ import { lockOwnAgent } from '../lock-own-agent.ts';
 import { readFinalBlock } from '../registry-entry/agent-token-store.ts';
 import { endRemoval } from '../registry-entry/end-removal.ts';
 import type { RegistrationContext } from '../registry-entry/register-verified.ts';
+import { endTypes } from '../types/declare-types.ts';
 
 /** Maximum wait of a request for the chain to record the removal. */
 const RECORDED_WITHIN_MS = 5000;
@@ -55,7 +56,8 @@ async function commitRemoval(
   return ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const status = nextAgentStatus(agent.status, 'removed');
-    await changeAgent(tx, agent, { status, removedAt: now, nextCheckAt: null, updatedAt: now }, now);
+    await changeAgent(tx, agent, { status, removedAt: now, nextCheckAt: null, updatedAt: now, typesId: null }, now);
+    if (agent.typesId !== null) await endTypes(tx, agent.typesId, now);
     await dropWrite(ctx, tx, { kind: 'register', subjectId: agentId, failure: 'the agent was removed', now });
     const { tokenId, tokenClaimedAt } = agent;
     if (!ctx.registrar || tokenId === null || tokenClaimedAt !== null) {

@@ -1,13 +1,25 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { countTypes, insertTypes, retireTypes } from './types-store.ts';
+import { removeInSteps } from '../../lib/retention.ts';
+import { countTypes, insertTypes, noteReplaced, removeReplaced } from './types-store.ts';
 
 /** Longer than the longest deadline: by then every call that was accepted with a replaced version is over. */
 const KEPT_MS = 48 * 3_600_000;
 /** Versions of one agent that are kept at a time. */
 const MAX_KEPT = 20;
+
+const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
+
+/** Ends the present version of an agent that is removed: it is kept as long as a replaced one. */
+export const endTypes = (tx: Tx, id: string, now: Date): Promise<void> => noteReplaced(tx, id, now);
+
+/** Removes the versions that were replaced so long ago that no call needs them. */
+export const forgetTypes = (ctx: HasDb & HasClock): Promise<void> =>
+  removeInSteps((most) => removeReplaced(ctx.db, keptSince(ctx.clock.now()), most));
 
 /** Stores types that are checked already, as a new version of the agent's, whose row the transaction has locked or made. Returns its id. */
 export async function declareTypes(
@@ -16,8 +28,8 @@ export async function declareTypes(
   now: Date,
 ): Promise<string | null> {
   if (replaces !== null) {
-    await retireTypes(tx, replaces, { now, since: new Date(now.getTime() - KEPT_MS) });
-    if ((await countTypes(tx, agentId)) >= MAX_KEPT)
+    await noteReplaced(tx, replaces, now);
+    if ((await countTypes(tx, agentId, keptSince(now))) >= MAX_KEPT)
       throw new AppError('CONFLICT', `The types of this agent have changed ${MAX_KEPT} times in two days; try later.`);
   }
   if (types === null) return null;

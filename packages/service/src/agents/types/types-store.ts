@@ -44,22 +44,28 @@ export async function listKnownTypes(sql: Sql, ids: readonly string[]): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Notes that a version is no longer the present one, and removes those of its agent that were replaced before `since`. */
-export async function retireTypes(tx: Tx, id: string, { now, since }: { now: Date; since: Date }): Promise<void> {
-  await tx.query('retire-agent-types', 'update agent_types set replaced_at = $2 where id = $1', [id, now]);
-  await tx.query(
-    'remove-old-agent-types',
-    `delete from agent_types o using agent_types t
-      where t.id = $1 and o.agent_id = t.agent_id and o.replaced_at < $2`,
-    [id, since],
-  );
+/** Notes that a version is no longer the present one of its agent. */
+export async function noteReplaced(tx: Tx, id: string, now: Date): Promise<void> {
+  await tx.query('replace-agent-types', 'update agent_types set replaced_at = $2 where id = $1', [id, now]);
 }
 
-export async function countTypes(tx: Tx, agentId: string): Promise<number> {
+/** Removes versions that were replaced before a time, at most so many. Returns their number. */
+export async function removeReplaced(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-replaced-types',
+    `delete from agent_types where id in (
+       select id from agent_types where replaced_at < $1 order by replaced_at limit $2) returning 1`,
+    [before, most],
+  );
+  return rows.length;
+}
+
+/** Number of versions of an agent without those that were replaced before a time. */
+export async function countTypes(tx: Tx, agentId: string, since: Date): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'count-agent-types',
-    'select count(*)::int as count from agent_types where agent_id = $1',
-    [agentId],
+    'select count(*)::int as count from agent_types where agent_id = $1 and (replaced_at is null or replaced_at >= $2)',
+    [agentId, since],
   );
   return row?.count ?? 0;
 }
