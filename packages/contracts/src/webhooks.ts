@@ -44,13 +44,19 @@ const WebhookInput = z.object({
   eventTypes: Subscriptions.optional(),
 });
 
+/** Attempts of a delivery that are kept: it can be replayed any number of times. */
+export const MAX_KEPT_ATTEMPTS = 20;
+
 const Attempt = z.object({
   number: z.int().min(1),
   at: Timestamp,
   status: z.int().nullable().describe('The HTTP status; null when there was none.'),
   error: z.string().nullable(),
   durationMs: z.int().min(0),
-  response: z.string().nullable().describe("The beginning of the endpoint's answer."),
+  response: z
+    .string()
+    .nullable()
+    .describe("The beginning of the endpoint's answer: 1,024 characters, of the latest attempt up to 16 KiB."),
 });
 
 const Delivery = z.object({
@@ -61,7 +67,7 @@ const Delivery = z.object({
   url: z.string(),
   status: z.enum(['pending', 'delivered', 'failed']),
   nextAttemptAt: Timestamp.nullable(),
-  attempts: z.array(Attempt),
+  attempts: z.array(Attempt).describe(`The latest ${MAX_KEPT_ATTEMPTS} attempts, the oldest first.`),
   payload: z
     .looseObject({ type: z.string(), timestamp: Timestamp, data: JsonObject })
     .nullable()

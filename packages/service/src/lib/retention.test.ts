@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { removeInSteps } from './retention.ts';
+import { removeForARound } from './retention.ts';
 
 /** Removes from a store of so many rows; a step may remove fewer than it could. */
 function storeOf(rows: number, mostOfAStep: number) {
@@ -24,12 +24,12 @@ it.each([
   ['large ones, of which a step removes few', 100, 3],
 ])('a round removes all that is due: %s', async (_, rows, mostOfAStep) => {
   const store = storeOf(rows, mostOfAStep);
-  await removeInSteps(store.removeSome);
+  expect(await removeForARound(store.removeSome)).toBe(true);
   expect(store.rows).toBe(0);
 });
 
-it('a round ends when its time is over, after whole steps', async () => {
+it('a round ends when its time is over, after whole steps, and tells that something is left', async () => {
   const store = storeOf(5000, 1000);
-  await removeInSteps(store.removeSome, { roundMs: 0 });
+  expect(await removeForARound(store.removeSome, { roundMs: 0 })).toBe(false);
   expect(store).toMatchObject({ rows: 4000, steps: 1 });
 });

@@ -19,12 +19,18 @@ const ROUND_MS = 20_000;
 
 /**
  * Removes rows in small steps, each a short transaction of its own: it blocks no one, and may stop between any two. `removeSome` returns how
- * many it removed, or looked at; 0: nothing is left.
+ * many it removed, or looked at; 0: nothing is left. Returns whether nothing is left; false: the round was over before.
  */
-export async function removeInSteps(
+export async function removeForARound(
   removeSome: (most: number) => Promise<number>,
   { roundMs = ROUND_MS } = {},
-): Promise<void> {
+): Promise<boolean> {
   const startMs = performance.now();
-  while ((await removeSome(STEP)) > 0) if (performance.now() - startMs >= roundMs) return;
+  while ((await removeSome(STEP)) > 0) if (performance.now() - startMs >= roundMs) return false;
+  return true;
+}
+
+/** The same, for work that recurs: what is left is removed in the next round. */
+export async function removeInSteps(removeSome: (most: number) => Promise<number>): Promise<void> {
+  await removeForARound(removeSome);
 }

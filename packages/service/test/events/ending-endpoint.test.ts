@@ -85,6 +85,17 @@ test.each([
   expect(await askDatabase(database.url, pending, [webhookId])).toEqual([]);
 });
 
+test('an endpoint with more deliveries than a request removes is disabled at once, and deleted when the request is repeated', async () => {
+  const { world, accountId, webhookId } = await setUp();
+  const remove = () => deleteWebhook(world.ctx, { accountId }, webhookId, { roundMs: 0 });
+  await expect(remove()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  const { webhooks } = await listWebhooks(world.ctx, { accountId });
+  expect(webhooks).toMatchObject([{ webhookId, status: 'disabled' }]);
+  const ended = async () => (await remove().catch(() => null)) !== null;
+  await expect.poll(ended).toBe(true);
+  expect((await listWebhooks(world.ctx, { accountId })).webhooks).toEqual([]);
+});
+
 test('what a process left pending when it died is ended by a recurring job, and not sent when the endpoint is enabled', async () => {
   const left = await setUp();
   const { world, accountId, receiver } = left;

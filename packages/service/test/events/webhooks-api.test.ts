@@ -141,6 +141,29 @@ test('one delivery is replayed with the same id and bytes, as often as one likes
   await agent.die();
 });
 
+test('of a delivery that is replayed again and again, the latest twenty attempts are kept; earlier answers are listed in part', async () => {
+  const { owner, receiver, path, deliveries } = await withWebhook();
+  receiver.react(answer(200, {}, 'y'.repeat(5000)));
+  const { deliveryId } = (await call(owner, 'POST', `${path}/test`)).body.data;
+  const { db } = harness.ctx;
+  await db.query('', 'update webhook_delivery set attempts = 30 where id = $1', [deliveryId]);
+  await db.query(
+    '',
+    `insert into webhook_attempt (delivery_id, number, at, duration_ms, response)
+     select $1, number, now(), 1, repeat('x', 5000) from generate_series(2, 30) as number`,
+    [deliveryId],
+  );
+  expect((await call(owner, 'POST', `${path}/replay`, { deliveryId })).body.data).toMatchObject({ replayed: 1 });
+  const attempts = async (): Promise<{ number: number; response: string }[]> =>
+    (await deliveries()).deliveries[0].attempts;
+  await expect.poll(async () => (await attempts()).at(-1)?.number).toBe(31);
+  const listed = await attempts();
+  expect(listed.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 12));
+  expect(listed.map(({ response }) => response.length)).toEqual([...Array(19).fill(1024), 5000]);
+  const kept = 'select count(*)::int as kept from webhook_attempt where delivery_id = $1';
+  expect(await db.query('', kept, [deliveryId])).toEqual([{ kept: 20 }]);
+});
+
 test('all deliveries that were given up are sent again at once, with the same ids; others are left alone', async () => {
   const { owner, receiver, path, deliveries } = await withWebhook();
   for (let at = 0; at < 3; at++) await call(owner, 'POST', `${path}/test`);

@@ -1,5 +1,5 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { Delivery } from '@agent-network/contracts/webhooks';
+import { type Delivery, MAX_KEPT_ATTEMPTS } from '@agent-network/contracts/webhooks';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { EndpointAnswer } from '../webhooks/attempt.ts';
 
@@ -72,11 +72,17 @@ export async function countDeliveries(sql: Sql, webhookId: string, filter: Deliv
   return Number(row?.total ?? 0);
 }
 
+/** Characters of an endpoint's answer that are listed of attempts before the latest. */
+const EARLIER_CHARACTERS = 1024;
+
+/** The kept attempts of these deliveries. Answers are whole only of the latest attempt of each: a page stays small. */
 export const listAttempts = (sql: Sql, deliveryIds: readonly string[]): Promise<AttemptRow[]> =>
   sql.query<AttemptRow>(
     'list-attempts',
-    `select delivery_id as "deliveryId", number, at, status, error, duration_ms as "durationMs", response
-       from webhook_attempt where delivery_id = any($1) order by delivery_id, number`,
+    `select a.delivery_id as "deliveryId", a.number, a.at, a.status, a.error, a.duration_ms as "durationMs",
+            case when a.number = d.attempts then a.response else left(a.response, ${EARLIER_CHARACTERS}) end as response
+       from webhook_delivery d join webhook_attempt a on a.delivery_id = d.id
+      where d.id = any($1) and a.number > d.attempts - ${MAX_KEPT_ATTEMPTS} order by a.delivery_id, a.number`,
     [deliveryIds],
   );
 

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { daysBefore, type HasRetention, removeInSteps } from '../../lib/retention.ts';
-import { failOldPending, type OutboxStep, removeDeliveries, removeEvents } from './retention-store.ts';
+import { failOldPending, type OutboxStep, removeAttempts, removeDeliveries, removeEvents } from './retention-store.ts';
 
 /** A delivery that is pending keeps its event, but not for longer than this many times the retention period. */
 const PENDING_PERIODS = 2;
@@ -12,7 +12,10 @@ export async function forgetEvents(ctx: HasDb & HasClock & HasRetention): Promis
   const before = daysBefore(ctx.clock.now(), eventDays);
   const longBefore = daysBefore(ctx.clock.now(), PENDING_PERIODS * eventDays);
   await walkOutbox((step) => failOldPending(ctx.db, longBefore, step));
-  await removeInSteps((most) => removeDeliveries(ctx.db, before, most));
+  // Attempts in steps of their own: those of a thousand deliveries can be too many for one statement.
+  await removeInSteps(
+    async (most) => (await removeAttempts(ctx.db, before, most)) || removeDeliveries(ctx.db, before, most),
+  );
   await walkOutbox((step) => ctx.db.transaction((tx) => removeEvents(tx, before, step)));
 }
 

@@ -1,6 +1,19 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 
-/** Removes ended deliveries with their attempts. Returns their number. */
+/** Removes attempts of the oldest ended deliveries, at most so many; returns their number. A row that another transaction holds waits. */
+export async function removeAttempts(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-attempts',
+    `delete from webhook_attempt where (delivery_id, number) in (
+       select a.delivery_id, a.number
+         from (select id from webhook_delivery where state <> 'pending' and created_at < $1 order by created_at limit $2) d
+         join webhook_attempt a on a.delivery_id = d.id limit $2 for update of a skip locked) returning 1`,
+    [before, most],
+  );
+  return rows.length;
+}
+
+/** Removes the oldest ended deliveries with the attempts that they still have; returns their number. */
 export async function removeDeliveries(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-deliveries',

@@ -1,3 +1,4 @@
+import { MAX_KEPT_ATTEMPTS } from '@agent-network/contracts/webhooks';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { EndpointAnswer, Verdict } from './attempt.ts';
 
@@ -15,8 +16,8 @@ export interface MadeAttempt {
 }
 
 /**
- * Appends attempts and updates their deliveries. No effect when the number is taken or the delivery is gone. A delivery that was replayed
- * during an attempt stays due: the attempt belongs to the schedule of before.
+ * Appends attempts and updates their deliveries; of each, the latest `MAX_KEPT_ATTEMPTS` stay. No effect when the number is taken or the
+ * delivery is gone. A delivery that was replayed during an attempt stays due: the attempt belongs to the schedule of before.
  */
 export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   await tx.query(
@@ -34,6 +35,9 @@ export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): 
               next_attempt_at = case when d.tries <> n.tries_before then d.next_attempt_at
                                      when d.state = 'pending' then n.next_at end
          from made n where d.id = n.id and d.attempts = n.number - 1 returning d.id
+     ), trimmed as (
+       delete from webhook_attempt a using made n join moved on moved.id = n.id
+        where a.delivery_id = n.id and a.number <= n.number - ${MAX_KEPT_ATTEMPTS}
      )
      insert into webhook_attempt (delivery_id, number, at, status, error, duration_ms, response)
      select n.id, n.number, n.at, n.status, n.error, n.duration_ms, n.response from made n join moved on moved.id = n.id`,

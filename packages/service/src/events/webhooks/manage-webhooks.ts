@@ -7,7 +7,7 @@ import { AppError, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import { removeInSteps } from '../../lib/retention.ts';
+import { removeForARound } from '../../lib/retention.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { requireEndpoint } from './account-webhook.ts';
 import { failPending } from './fail-pending.ts';
@@ -21,6 +21,7 @@ import {
   listEndpoints,
   lockWebhooks,
   markDue,
+  removeAttemptsOf,
   removeDeliveriesOf,
   updateWebhookRow,
   type WebhookRow,
@@ -99,15 +100,25 @@ function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['bod
   };
 }
 
-/** Deletes an endpoint with its deliveries: those in steps, while it is disabled, so that the last statement locks it briefly. */
+/**
+ * Deletes an endpoint with its deliveries: those in steps, while it is disabled, so that the last statement locks it briefly. UNAVAILABLE when
+ * there are more than one request removes: a repetition goes on.
+ */
 export async function deleteWebhook(
   ctx: HasDb,
   caller: WebhookCaller,
   webhookId: string,
+  { roundMs }: { readonly roundMs?: number } = {},
 ): Promise<DataOf<Api['deleteWebhook']>> {
   const { id } = await requireEndpoint(ctx.db, caller.accountId, webhookId);
   await disableEndpoint(ctx.db, id);
-  await removeInSteps((most) => removeDeliveriesOf(ctx.db, id, most));
+  const remove = async (most: number) =>
+    (await removeAttemptsOf(ctx.db, id, most)) || removeDeliveriesOf(ctx.db, id, most);
+  if (!(await removeForARound(remove, { roundMs })))
+    throw new AppError(
+      'UNAVAILABLE',
+      'The endpoint is disabled, and many of its deliveries are left: repeat the request.',
+    );
   if (!(await deleteEndpoint(ctx.db, caller.accountId, webhookId))) throw notFound('webhook');
   return { webhookId, deleted: true };
 }

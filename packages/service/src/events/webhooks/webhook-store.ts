@@ -121,7 +121,19 @@ export async function disableEndpoint(sql: Sql, id: string): Promise<void> {
   await sql.query('disable-endpoint', `update webhook set status = 'disabled', due_at = null where id = $1`, [id]);
 }
 
-/** Removes deliveries of a webhook with their attempts, at most so many. Returns their number. */
+/** Removes attempts of deliveries of a webhook, at most so many; returns their number. A row that another transaction holds waits. */
+export async function removeAttemptsOf(sql: Sql, id: string, most: number): Promise<number> {
+  const rows = await sql.query(
+    'remove-attempts-of-webhook',
+    `delete from webhook_attempt where (delivery_id, number) in (
+       select a.delivery_id, a.number from (select id from webhook_delivery where webhook_id = $1 limit $2) d
+         join webhook_attempt a on a.delivery_id = d.id limit $2 for update of a skip locked) returning 1`,
+    [id, most],
+  );
+  return rows.length;
+}
+
+/** Removes deliveries of a webhook with the attempts that they still have, at most so many. Returns their number. */
 export async function removeDeliveriesOf(sql: Sql, id: string, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-deliveries-of-webhook',

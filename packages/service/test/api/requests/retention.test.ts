@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { forgetDeadKeys } from '../../../src/access/keys/forget-dead-keys.ts';
 import { forgetWindows } from '../../../src/access/limits/forget-windows.ts';
 import { forgetEvents } from '../../../src/events/outbox/forget-events.ts';
+import { removeAttempts } from '../../../src/events/outbox/retention-store.ts';
 import { foldStoredBytes, forgetContents } from '../../../src/invocations/retention/forget-contents.ts';
 import { removeContents, storedBytes } from '../../../src/invocations/retention/storage-store.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
@@ -125,6 +126,30 @@ it('an event that a webhook is still to be told of stays, and so does the delive
   await forgetEvents({ ...h.ctx, clock: { now: () => new Date(Date.now() + 31 * DAY_MS) } });
   expect(await count('webhook_delivery')).toBe(1);
   expect(await count('event e join webhook_delivery d on d.event_id = e.id')).toBe(1);
+});
+
+it('old attempts are removed in steps before their deliveries, which can have more than one statement removes', async () => {
+  const { h, count, later } = await startOld();
+  const { db } = h.ctx;
+  const { accountId } = await h.newAccount();
+  await db.query(
+    '',
+    `with w as (
+       insert into webhook (id, account_id, kind, url, description, status, secret_sealed, created_at)
+       values ('whk_old', $1, 'endpoint', 'http://127.0.0.1:1/', '', 'enabled', '', now()) returning id
+     ), d as (
+       insert into webhook_delivery (id, webhook_id, event_id, type, state, attempts, tries, created_at)
+       select 'dlv_old', id, 'evt_old', 'webhook.test', 'failed', 2500, 10, now() from w returning id
+     )
+     insert into webhook_attempt (delivery_id, number, at, duration_ms)
+     select id, number, now(), 1 from d, generate_series(1, 2500) as number`,
+    [accountId],
+  );
+  const before = new Date(Date.now() + DAY_MS);
+  expect(await removeAttempts(db, before, 1000)).toBe(1000);
+  expect([await count('webhook_attempt'), await count('webhook_delivery')]).toEqual([1500, 1]);
+  await later(31);
+  expect([await count('webhook_attempt'), await count('webhook_delivery')]).toEqual([0, 0]);
 });
 
 it('an account whose plan has no room left is refused before it is charged, and others are not', async () => {
