@@ -57,6 +57,14 @@ export function answerCallsAt({ proxy, chain }: { proxy: RpcProxy; chain: { rpcU
   });
 }
 
+/** From now on queries for the logs of more blocks than this are refused, as many RPC nodes do. */
+export function limitLogQueries(proxy: RpcProxy, mostBlocks: bigint): void {
+  proxy.rule('eth_getLogs', ({ params: [filter], forward, refuse }) => {
+    const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };
+    return BigInt(toBlock) - BigInt(fromBlock) < mostBlocks ? forward() : refuse('query exceeds the limit of blocks');
+  });
+}
+
 async function treat(
   message: IncomingMessage,
   response: ServerResponse,

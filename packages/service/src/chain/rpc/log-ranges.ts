@@ -1,3 +1,4 @@
+/** Blocks of the first query. */
 const MAX_BLOCKS = 2000n;
 
 /**
@@ -20,4 +21,27 @@ export async function readLogRanges(
       most = most / 4n || 1n;
     }
   }
+}
+
+/**
+ * The same from the newest block back, until `search` returns something other than undefined; the answer is undefined if it never does.
+ */
+export async function searchLogRanges<Found>(
+  from: bigint,
+  to: bigint,
+  search: (start: bigint, end: bigint) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  let most = MAX_BLOCKS;
+  for (let end = to; end >= from; ) {
+    const start = end - most + 1n > from ? end - most + 1n : from;
+    try {
+      const found = await search(start, end);
+      if (found !== undefined) return found;
+      end = start - 1n;
+    } catch (error) {
+      if (most === 1n) throw error;
+      most = most / 4n || 1n;
+    }
+  }
+  return undefined;
 }

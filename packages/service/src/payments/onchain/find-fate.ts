@@ -1,5 +1,6 @@
+import { searchLogRanges } from '../../chain/rpc/log-ranges.ts';
 import type { HasUsdc, SpentAuthorization } from '../../chain/usdc-client.ts';
-import type { PlaceOnChain } from '../../chain/used-authorizations.ts';
+import { authorizationKey, type PlaceOnChain } from '../../chain/used-authorizations.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 
 /**
@@ -10,23 +11,29 @@ export type Fate =
   | { readonly kind: 'paid'; readonly place: PlaceOnChain & { readonly transactionHash: string } }
   | { readonly kind: 'taken back'; readonly place: PlaceOnChain };
 
-/** Number of blocks per log query; many RPC nodes refuse more. */
-const BLOCKS_AT_ONCE = 5000n;
 /** Maximum validity of an authorization: one day. */
 const LONGEST_WINDOW_S = 86_400n;
 
 /**
- * Searches the logs for the use of an authorization, from the newest block back to before it can have been signed. `madeAt`: the time at
- * which the payment was shown to us.
+ * Looks for the use of an authorization: in the transaction that was sent for the payment, then in the logs, from the newest block back to
+ * before it can have been signed. `madeAt`: the time at which the payment was shown to us.
  */
-export async function findFate(ctx: HasUsdc, payment: NewChainPayment, madeAt: Date): Promise<Fate | null> {
+export async function findFate(
+  ctx: HasUsdc,
+  payment: NewChainPayment & { readonly transactionHash?: string | null },
+  madeAt: Date,
+): Promise<Fate | null> {
+  const { authorization, transactionHash } = payment;
+  const mined = transactionHash ? await ctx.usdc.findMined([transactionHash]) : null;
+  const used = mined?.used.get(authorizationKey(authorization));
+  if (used) return fateOf(payment, used);
   const earliestS = BigInt(Math.floor(madeAt.getTime() / 1000)) - LONGEST_WINDOW_S;
-  for (let toBlock = await ctx.usdc.headBlock(); ; toBlock -= BLOCKS_AT_ONCE) {
-    const fromBlock = toBlock >= BLOCKS_AT_ONCE ? toBlock - BLOCKS_AT_ONCE + 1n : 0n;
-    const spent = await ctx.usdc.findSpent(payment.authorization, { fromBlock, toBlock });
+  const found = await searchLogRanges(0n, await ctx.usdc.headBlock(), async (fromBlock, toBlock) => {
+    const spent = await ctx.usdc.findSpent(authorization, { fromBlock, toBlock });
     if (spent) return fateOf(payment, spent);
-    if (fromBlock === 0n || ((await ctx.usdc.timeOfS(fromBlock)) ?? 0n) < earliestS) return null;
-  }
+    return ((await ctx.usdc.timeOfS(fromBlock)) ?? 0n) < earliestS ? null : undefined;
+  });
+  return found ?? null;
 }
 
 /** The outcome of a payment by the use of its authorization: a deposit has paid if the money is in its channel. */

@@ -2,7 +2,8 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import type { ChainAccess } from '../../chain/chain-access.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasIncomingTransfers } from '../../chain/incoming-transfer-client.ts';
+import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import { readLogRanges, searchLogRanges } from '../../chain/rpc/log-ranges.ts';
 import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
 import type { Records } from '../../db/records.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -155,7 +156,9 @@ async function lookCloser(
   const found: PaymentUnderWay[] = [];
   for (const payment of unbooked) {
     const isAsked = payment.direction === 'in' && payment.standing !== 'lost';
-    const spent = isAsked ? await ctx.usdc.findSpent(payment, { fromBlock: from, toBlock: block.number }) : null;
+    const find = async (fromBlock: bigint, toBlock: bigint) =>
+      (await ctx.usdc.findSpent(payment, { fromBlock, toBlock })) ?? undefined;
+    const spent = isAsked && (await searchLogRanges(from, block.number, find));
     const use = spent && 'to' in spent ? spent : null;
     if (!isAsked || (use?.to === payment.to && use.valueMicro === payment.valueMicro)) found.push(payment);
   }
@@ -168,9 +171,12 @@ async function sumUnread(
   { block, nowS, readUpTo }: { block: Block; nowS: number; readUpTo: bigint | null },
 ): Promise<bigint> {
   if (readUpTo === null || readUpTo >= block.number) return 0n;
-  const range = { fromBlock: readUpTo + 1n, toBlock: block.number };
-  const read = await ctx.incomingTransfers.read(range.fromBlock, range.toBlock);
-  const found = (await withoutSweeps(ctx, read, range)).filter(({ from }) => from !== ctx.chain.wallet);
+  const transfers: IncomingTransfer[] = [];
+  await readLogRanges(readUpTo + 1n, block.number, async (fromBlock, toBlock) => {
+    const read = await ctx.incomingTransfers.read(fromBlock, toBlock);
+    transfers.push(...(await withoutSweeps(ctx, read, { fromBlock, toBlock })));
+  });
+  const found = transfers.filter(({ from }) => from !== ctx.chain.wallet);
   const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));
   const known = await findAccountedFor(ctx.db, { chainId: ctx.chain.chainId, nowS }, authorized);
   const unknown = found.filter(

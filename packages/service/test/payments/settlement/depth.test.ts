@@ -10,6 +10,7 @@ import { recordMined } from '../../../src/payments/settlement/record-mined.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { limitLogQueries } from '../../support/rpc-proxy.ts';
 
 const TEN = 10_000_000n;
 
@@ -76,6 +77,30 @@ it('the reconciler finishes what nobody waits for any more', async () => {
   await engine.mine(2);
   await reconcilePayments(engine.ctx, 0);
   expect(await engine.stateOf(payment)).toBe('settled');
+});
+
+describe('an RPC node that answers for few blocks at a time keeps no payment open', () => {
+  beforeAll(async () => {
+    await engine.mine(600);
+    limitLogQueries(engine.proxy, 500n);
+  });
+  afterAll(() => engine.proxy.rule('eth_getLogs', null));
+
+  it('that this node has sent', async () => {
+    const payment = await claim(TEN);
+    const settled = engine.ctx.settler.settle(payment);
+    await untilSpent(payment);
+    await engine.mine(2);
+    expect(await settled).toMatchObject({ state: 'settled' });
+  });
+
+  it('that somebody else submitted, many blocks ago', async () => {
+    const payment = await claim(TEN);
+    await submitSigned(engine.chain.rpcUrl, engine, payment);
+    await engine.mine(600);
+    await reconcilePayments(engine.ctx, 0);
+    expect(await engine.stateOf(payment)).toBe('settled');
+  });
 });
 
 it('what the node has paid is not settled without its block while the logs of the chain are behind', async () => {

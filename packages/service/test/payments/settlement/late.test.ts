@@ -16,6 +16,7 @@ import { readReserves } from '../../../src/payments/statements/read-reserves.ts'
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
+import { limitLogQueries } from '../../support/rpc-proxy.ts';
 
 const CONFIRMATIONS = [
   { fromMicro: 0n, depthBlocks: 1 },
@@ -159,15 +160,20 @@ describe('a failed payment in a block that a reorg removes while the chain is as
   });
 });
 
+/** Submits an authorization of another sum under the nonce of a payment. */
+async function landAnother({ authorization }: NewChainPayment, { key }: Payer, valueMicro: bigint): Promise<void> {
+  const other = { ...authorization, valueMicro };
+  const signature = signDigest(authorizationDigest(engine.ctx.chain.domainSeparator, other), key);
+  await submitSigned(engine.chain.rpcUrl, engine, { authorization: other, signature });
+}
+
 it.each([['failed'], ['claimed']])(
   'what another authorization under the nonce of a %s payment brought is a deposit of the wallet that sent it',
   async (state) => {
     const payer = await engine.newPayer(10_000_000n);
     const payment = await engine.claim(payer, { validBeforeS: (await engine.ctx.usdc.headTimeS()) + 100n });
     if (state === 'failed') await failPayment(engine.ctx, payment, 'invalid_exact_evm_transaction_failed');
-    const authorization = { ...payment.authorization, valueMicro: 3_000_000n };
-    const digest = authorizationDigest(engine.ctx.chain.domainSeparator, authorization);
-    await submitSigned(engine.chain.rpcUrl, engine, { authorization, signature: signDigest(digest, payer.key) });
+    await landAnother(payment, payer, 3_000_000n);
     await passTime(200);
     expect((await readReserves(later(5))).reserves.status).toBe('settling');
     await readTransfers(ctx);
@@ -200,4 +206,17 @@ it('a late payment that a reorg takes back is booked once when it comes again, a
   await reconcilePayments(ctx);
   expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['reversed', 0n]);
   expect(await suspenseOf(ctx, payer.address)).toBe(0n);
+});
+
+it('the reserves are explained to the last micro-USDC by an RPC node that answers for few blocks at a time', async () => {
+  const payer = await engine.newPayer(10_000_000n);
+  await landAnother(await engine.claim(payer), payer, 3_000_000n);
+  await engine.mine(600);
+  limitLogQueries(engine.proxy, 500n);
+  expect((await readReserves(ctx)).reserves).toMatchObject({ status: 'settling', difference: '3.00' });
+  engine.proxy.rule('eth_getLogs', null);
+  await readTransfers(ctx);
+  await reconcilePayments(ctx, 0);
+  await readTransfers(later(25));
+  expect(await suspenseOf(ctx, payer.address)).toBe(3_000_000n);
 });
