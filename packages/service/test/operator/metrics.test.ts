@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRefusalLog } from '../../src/http/request/refusal-log.ts';
 import { createLog } from '../../src/lib/log/log.ts';
@@ -32,6 +33,19 @@ describe('metrics', () => {
       'requests_refused_total{kind="unauthorized"} 0',
     ])
       expect(text).toContain(`${series}\n`);
+  });
+
+  it('has each contradiction that the audit looks for at 0 from the start, so that an alert sees the first', async () => {
+    const { text } = await createNodeMetrics().exposition('text');
+    const stores = ['money-audit-store.ts', 'channel-audit-store.ts'].map((name) =>
+      readFileSync(join(import.meta.dirname, '../../src/invocations/audit', name), 'utf8'),
+    );
+    // The only literals of these statements with an underscore.
+    for (const store of stores) {
+      const kinds = [...store.matchAll(/'([a-z]+(?:_[a-z]+)+)'/g)].map((match) => match[1]);
+      expect(kinds).toContain(store === stores[0] ? 'completed_without_capture' : 'channels_differ');
+      for (const kind of kinds) expect(text).toContain(`money_contradictions_total{kind="${kind}"} 0\n`);
+    }
   });
 
   it.skipIf(!existsSync('/usr/bin/promtool'))('are metrics as promtool understands them', async () => {

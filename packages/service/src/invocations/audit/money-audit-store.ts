@@ -1,8 +1,10 @@
 import type { Sql } from '../../db/sql.ts';
 
-/** Contradictions that the audit looks for. */
+/** Contradictions that the audit looks for, here and in channels. */
 export const contradictionKinds = [
   'ended_with_hold',
+  'completed_without_capture',
+  'capture_differs',
   'refund_differs',
   'refund_without_payment',
   'voucher_differs',
@@ -14,6 +16,10 @@ export const contradictionKinds = [
   'unknown_account',
   'entry_differs',
   'hold_without_request',
+  'channels_differ',
+  'claims_differ',
+  'reserved_differs',
+  'channel_account_differs',
 ] as const;
 
 /** A contradiction between the records of requests and of money; exists only when the node is at fault. */
