@@ -16,7 +16,7 @@ const otherChannelRefusals = [
 
 /**
  * Metrics with every counter whose labels are known at 0: a rate or an alert on one that has not counted yet is 0, not missing, and its first
- * count is seen as a rise.
+ * count is seen as a rise. Those of recurring jobs come with the jobs.
  */
 export function createNodeMetrics(): Metrics {
   const metrics = createMetrics();
@@ -37,5 +37,7 @@ export function createNodeMetrics(): Metrics {
   for (const reason of ['queue_time', 'full', 'deadline'] as const)
     for (const priority of ranks) metrics.requestsShed.inc({ reason, priority }, 0);
   metrics.requestsShed.inc({ reason: 'database', priority: '' }, 0);
+  // A node that has not compared since its start, as the chain is away, is late like one that has.
+  metrics.reservesChecked.setToCurrentTime();
   return metrics;
 }

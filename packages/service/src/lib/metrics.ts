@@ -16,6 +16,7 @@ export interface Metrics {
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
+  readonly reservesChecked: Gauge;
   readonly moneyContradictions: Counter<'kind'>;
   readonly channelsOpen: Gauge;
   readonly channelUnclaimed: Gauge;
@@ -38,6 +39,7 @@ export interface Metrics {
   readonly queueRunning: Gauge;
   readonly queueRestarts: Counter;
   readonly queueOldestDueSeconds: Gauge;
+  readonly recurringFailures: Counter<'name'>;
   readonly readModelLag: Gauge;
   readonly registryBlock: Gauge;
   readonly registryLagBlocks: Gauge;
@@ -136,6 +138,11 @@ const moneyMetrics = (registers: OpenRegistry[]) => ({
   reservesDifference: new Gauge({
     name: 'reserves_difference_micro',
     help: 'Wallet balance less the balance that the books expect, in micro-USDC; negative: USDC is missing.',
+    registers,
+  }),
+  reservesChecked: new Gauge({
+    name: 'reserves_checked_timestamp_seconds',
+    help: 'When this process last compared the wallet with the books; before that, when it started.',
     registers,
   }),
   moneyContradictions: new Counter({
@@ -259,6 +266,12 @@ const queueMetrics = (registers: OpenRegistry[]) => ({
   queueOldestDueSeconds: new Gauge({
     name: 'queue_oldest_due_job_seconds',
     help: 'Overdue time of the oldest untaken job; 0 without any.',
+    registers,
+  }),
+  recurringFailures: new Counter({
+    name: 'recurring_failures_total',
+    help: 'Runs of recurring jobs in this process that failed, by name; the log has the error.',
+    labelNames: ['name'] as const,
     registers,
   }),
 });

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HasDb } from '../db/database.ts';
 import { invariant } from '../lib/invariant.ts';
 import type { Log } from '../lib/log/log.ts';
+import type { Telemetry } from '../lib/log/telemetry.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import { createLooks, type Look, type LookGiven } from './look.ts';
 import { type Claimed, claimRecurring, type GivenBack, giveBackRecurring } from './recurring-store.ts';
 
@@ -19,7 +21,7 @@ export interface RecurringOptions {
   readonly isFirstLater?: boolean;
 }
 
-/** The recurring jobs of a process. Those that are due at the same time share their statements. A run that throws is logged. */
+/** The recurring jobs of a process. Those that are due at the same time share their statements. A run that throws is logged and counted. */
 export interface Schedule extends Repeating {
   /**
    * Runs `work` every `intervalMs` in one process of the node at a time: a row moves from process to process by compare-and-set on the
@@ -63,7 +65,7 @@ const isAlmostDue = ({ isRunning, nextMs, intervalMs }: Job, nowMs: number) =>
 const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, SHORTEST_HOLD_MS);
 
 /** `given`: what the conditions of looks are asked with. Jobs are added at once, before the first round. */
-export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven): Schedule {
+export function createSchedule(ctx: HasDb & Telemetry, given: () => LookGiven): Schedule {
   const jobs: Job[] = [];
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
@@ -76,7 +78,7 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
   function run({ job, claimed }: Due, baseMs: number): Promise<void> {
     job.isRunning = true;
     const ended = (async () => job.work())()
-      .catch((err: unknown) => ctx.log.error({ err, recurring: job.name }, 'recurring job failed'))
+      .catch((err: unknown) => noteFailure(ctx, job.name, err))
       .then(() => {
         job.isRunning = false;
         const nowMs = performance.now();
@@ -116,9 +118,10 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
   }
 
   const looping = loop();
+  const { metrics } = ctx;
   return {
-    every: adderOf(jobs, { isShared: true, hasBegun: () => hasBegun }),
-    here: adderOf(jobs, { isShared: false, hasBegun: () => hasBegun }),
+    every: adderOf(jobs, { metrics, isShared: true, hasBegun: () => hasBegun }),
+    here: adderOf(jobs, { metrics, isShared: false, hasBegun: () => hasBegun }),
     stop() {
       stopped ??= (async () => {
         stopping.abort();
@@ -131,12 +134,21 @@ export function createSchedule(ctx: HasDb & { log: Log }, given: () => LookGiven
   };
 }
 
+function noteFailure({ log, metrics }: Telemetry, name: string, err: unknown): void {
+  metrics.recurringFailures.inc({ name });
+  log.error({ err, recurring: name }, 'recurring job failed');
+}
+
 const adderOf =
-  (jobs: Job[], { isShared, hasBegun }: { isShared: boolean; hasBegun: () => boolean }): Schedule['every'] =>
+  (
+    jobs: Job[],
+    { metrics, isShared, hasBegun }: { metrics: Metrics; isShared: boolean; hasBegun: () => boolean },
+  ): Schedule['every'] =>
   (name, intervalMs, work, { look, isFirstLater = false } = {}) => {
     invariant(!hasBegun(), 'a recurring job was added to a schedule that runs');
     const job = { name, intervalMs, work, look: look ?? null, isFirstLater, isShared };
     jobs.push({ ...job, nextMs: performance.now(), isRunning: false });
+    metrics.recurringFailures.inc({ name }, 0);
   };
 
 const sleep = (ms: number, signals: AbortSignal[]): Promise<void> =>

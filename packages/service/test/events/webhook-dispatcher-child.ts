@@ -3,6 +3,7 @@ import { createWebhookDispatcher } from '../../src/events/deliveries/webhook-dis
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
 import { createGuardedFetch } from '../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../src/lib/secrets.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
@@ -23,6 +24,7 @@ if (delivers === 'deliver') {
   const processId = () => heartbeat.processId();
   const secrets = createSecrets(SECRET_KEY);
   const ctx = { db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject };
-  createWebhookDispatcher(ctx).start(createSchedule({ db, log }, () => ({ now: clock.now(), chainId: 0 })));
+  const metrics = createMetrics();
+  createWebhookDispatcher(ctx).start(createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0 })));
 }
 process.send?.({ processId: heartbeat.processId() });

@@ -3,6 +3,7 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
+import { createNodeMetrics } from '../../src/metric-series.ts';
 import { foldTotals } from '../../src/payments/ledger/fold-totals.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { watchReserves } from '../../src/payments/statements/watch-reserves.ts';
@@ -189,5 +190,19 @@ describe('an unexpected transfer', () => {
     expect([...statuses]).not.toContain('drift');
     expect(micro(now.liabilities.suspense) - micro(before.liabilities.suspense)).toBe(2_000_000n);
     expect(micro(now.onChain) - micro(before.onChain)).toBe(2_000_000n);
+  });
+});
+
+describe('the metrics of a comparison', () => {
+  it('tell when the last one was, which stays as it is while the chain does not answer', async () => {
+    const metrics = createNodeMetrics();
+    const checkedS = async () => (await metrics.reservesChecked.get()).values[0]?.value ?? 0;
+    const startedS = await checkedS();
+    expect(startedS).toBeGreaterThan(Date.now() / 1000 - 60);
+    const walletBalances = { ...h.ctx.walletBalances, head: () => Promise.reject(new Error('away')) };
+    await expect(watchReserves({ ...h.ctx, metrics, walletBalances })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await checkedS()).toBe(startedS);
+    await watchReserves({ ...h.ctx, metrics });
+    expect(await checkedS()).toBeGreaterThan(startedS);
   });
 });

@@ -23,7 +23,11 @@ describe('metrics', () => {
     const { text } = await createNodeMetrics().exposition('text');
     const counters = [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map((match) => match[1] as string);
     expect(counters.length).toBeGreaterThan(15);
-    expect(counters.filter((name) => !new RegExp(`^${name}(\\{.*\\})? \\S+$`, 'm').test(text))).toEqual([]);
+    expect(counters.filter((name) => !new RegExp(`^${name}(\\{.*\\})? \\S+$`, 'm').test(text))).toEqual([
+      'recurring_failures_total',
+    ]);
+    for (const name of ['watch-reserves', 'audit-money', 'read-transfers', 'forget-charges'])
+      expect((await h.request('GET', '/metrics')).body).toContain(`recurring_failures_total{name="${name}"} `);
     for (const series of [
       'invocations_ended_total{status="failed",reason="agent_unreachable"} 0',
       'settlements_total{outcome="unknown"} 0',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Sql } from '../../src/db/sql.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
 import { createSchedule, type RecurringWork, type Repeating } from '../../src/queue/schedule.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -17,11 +18,12 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
+const metrics = createMetrics();
 const given = () => ({ now: new Date(), chainId: 1 });
 
 /** A process of its own with one recurring job. */
 function repeatEvery(name: string, intervalMs: number, work: RecurringWork): Repeating {
-  const schedule = createSchedule({ db, log }, given);
+  const schedule = createSchedule({ db, log, metrics }, given);
   schedule.every(name, intervalMs, work);
   return schedule;
 }
@@ -67,21 +69,25 @@ test('work whose time was set by a clock that was put back is not left waiting f
      on conflict (name) do update set due_at = excluded.due_at`,
   );
   const ran: string[] = [];
-  const schedule = createSchedule({ db, log }, given);
+  const schedule = createSchedule({ db, log, metrics }, given);
   for (const name of ['from-the-future', 'held']) schedule.every(name, 20, async () => ran.push(name));
   await expect.poll(() => ran.length).toBeGreaterThanOrEqual(3);
   await schedule.stop();
   expect(new Set(ran)).toEqual(new Set(['from-the-future']));
 });
 
-test('a run that throws does not end the repetition', async () => {
+test('a run that throws does not end the repetition, and is counted; what never failed is there at 0', async () => {
   let runs = 0;
+  const well = repeatEvery('well', 20, async () => undefined);
   const repeating = repeatEvery('throws', 20, async () => {
     runs += 1;
     throw new Error('bad tick');
   });
   await expect.poll(() => runs).toBeGreaterThanOrEqual(3);
-  await repeating.stop();
+  await Promise.all([repeating.stop(), well.stop()]);
+  const { values } = await metrics.recurringFailures.get();
+  expect(values).toContainEqual({ labels: { name: 'throws' }, value: runs });
+  expect(values).toContainEqual({ labels: { name: 'well' }, value: 0 });
 });
 
 /** The database, with the names of the statements that are made by themselves. */
@@ -96,7 +102,7 @@ function counted() {
 
 test('jobs that are due at the same time share their statements', async () => {
   const { db: shared, count } = counted();
-  const schedule = createSchedule({ db: shared, log }, given);
+  const schedule = createSchedule({ db: shared, log, metrics }, given);
   const runs = [0, 0, 0, 0, 0];
   for (const index of runs.keys())
     schedule.every(`shared-${index}`, 200, async () => {
@@ -112,7 +118,7 @@ test('jobs that are due at the same time share their statements', async () => {
 test('work that has nothing to do is neither claimed nor run, and is as soon as it has', async () => {
   const { db: shared, count } = counted();
   await db.query('test-table', 'create table thing (due_at timestamptz not null)');
-  const schedule = createSchedule({ db: shared, log }, given);
+  const schedule = createSchedule({ db: shared, log, metrics }, given);
   const ran = { everywhere: 0, here: 0, alone: 0 };
   let isDue = false;
   const sql = '(select min(due_at) from thing) <= given.now';
@@ -132,7 +138,7 @@ test('a look that is not answered, or fails, holds up nobody: its work runs', as
   const runs = { locked: 0, failing: 0, silent: 0, other: 0 };
   await db.transaction(async (tx) => {
     await tx.query('test-lock', 'lock locked_thing');
-    const schedule = createSchedule({ db, log }, given);
+    const schedule = createSchedule({ db, log, metrics }, given);
     onTestFinished(() => schedule.stop());
     schedule.here('locked', 50, async () => void runs.locked++, { look: { sql: 'exists (select from locked_thing)' } });
     schedule.here('silent', 50, async () => void runs.silent++, {
@@ -148,7 +154,7 @@ test('a look that is not answered, or fails, holds up nobody: its work runs', as
 
 test('a job whose first run may wait is not claimed on a new database', async () => {
   const { db: shared, count } = counted();
-  const schedule = createSchedule({ db: shared, log }, given);
+  const schedule = createSchedule({ db: shared, log, metrics }, given);
   let runs = 0;
   schedule.every('later', 600, async () => void runs++, { isFirstLater: true });
   await expect.poll(() => count('recurring-claim')).toBe(1);

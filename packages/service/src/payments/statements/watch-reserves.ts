@@ -9,11 +9,13 @@ type WatchContext = Parameters<typeof readReserves>[0] & Telemetry;
 
 /**
  * Compares wallet and books. A drift in two consecutive checks is reported to the operators once per episode; the metric
- * `reserves_difference_micro` shows the amount throughout.
+ * `reserves_difference_micro` shows the amount throughout. It keeps its value while the chain does not answer:
+ * `reserves_checked_timestamp_seconds` says how old it is.
  */
 export async function watchReserves(ctx: WatchContext): Promise<void> {
   const { reserves, driftMicro } = await readReserves(ctx);
   ctx.metrics.reservesDifference.set(Number(driftMicro));
+  ctx.metrics.reservesChecked.setToCurrentTime();
   const now = ctx.clock.now();
   const { tells, wasTold } = await ctx.db.transaction(async (tx) => {
     const before = await lockEpisode(tx);

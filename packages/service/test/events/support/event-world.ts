@@ -10,6 +10,7 @@ import type { HasSubjects } from '../../../src/events/outbox/subjects.ts';
 import { createWebhook, type WebhookContext } from '../../../src/events/webhooks/manage-webhooks.ts';
 import { type FixedClock, fixedClock } from '../../../src/lib/clock.ts';
 import { silentLog as log } from '../../../src/lib/log/log.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
 import { createGuardedFetch } from '../../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { startHeartbeat } from '../../../src/queue/heartbeat.ts';
@@ -61,7 +62,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
         readSubject,
       });
       dispatchers.push(webhookDispatcher);
-      const schedule = createSchedule({ db, log }, () => ({ now: clock.now(), chainId: 0 }));
+      const schedule = createSchedule({ db, log, metrics: createMetrics() }, () => ({ now: clock.now(), chainId: 0 }));
       const running = webhookDispatcher.start(schedule);
       onTestFinished(async () => {
         await schedule.stop();
