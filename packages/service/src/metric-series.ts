@@ -39,5 +39,7 @@ export function createNodeMetrics(): Metrics {
   metrics.requestsShed.inc({ reason: 'database', priority: '' }, 0);
   // A node that has not compared since its start, as the chain is away, is late like one that has.
   metrics.reservesChecked.setToCurrentTime();
+  // A series from 0 to the losses of years would be a rise at every start.
+  metrics.booksLoss.remove();
   return metrics;
 }

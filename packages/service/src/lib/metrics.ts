@@ -17,6 +17,7 @@ export interface Metrics {
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
   readonly reservesChecked: Gauge;
+  readonly booksLoss: Gauge;
   readonly moneyContradictions: Counter<'kind'>;
   readonly channelsOpen: Gauge;
   readonly channelUnclaimed: Gauge;
@@ -143,6 +144,11 @@ const moneyMetrics = (registers: OpenRegistry[]) => ({
   reservesChecked: new Gauge({
     name: 'reserves_checked_timestamp_seconds',
     help: 'When this process last compared the wallet with the books; before that, when it started.',
+    registers,
+  }),
+  booksLoss: new Gauge({
+    name: 'books_loss_micro',
+    help: 'Losses of the node in its books, in micro-USDC, at the last comparison of wallet and books by this process; none before its first.',
     registers,
   }),
   moneyContradictions: new Counter({

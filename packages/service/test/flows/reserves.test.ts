@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { createNodeMetrics } from '../../src/metric-series.ts';
 import { foldTotals } from '../../src/payments/ledger/fold-totals.ts';
+import { LOSS, postTransfers, WALLET } from '../../src/payments/ledger/ledger-store.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { watchReserves } from '../../src/payments/statements/watch-reserves.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
@@ -204,5 +205,19 @@ describe('the metrics of a comparison', () => {
     expect(await checkedS()).toBe(startedS);
     await watchReserves({ ...h.ctx, metrics });
     expect(await checkedS()).toBeGreaterThan(startedS);
+  });
+
+  it('show what the books have lost as a rise, and nothing before the first one', async () => {
+    const metrics = createNodeMetrics();
+    const losses = async () => (await metrics.booksLoss.get()).values.map(({ value }) => value);
+    expect(await losses()).toEqual([]);
+    await watchReserves({ ...h.ctx, metrics });
+    expect(await losses()).toEqual([0]);
+    const loss = { debit: LOSS, credit: WALLET, amountMicro: 7n, kind: 'reversal', subjectId: 'trf_lost' } as const;
+    await postTransfers(h.ctx.db, [{ id: 'loss:trf_lost', ...loss }], new Date());
+    await setWallet((await h.usdcOf(h.ctx.chain.wallet)) - 7n);
+    await watchReserves({ ...h.ctx, metrics });
+    expect(await losses()).toEqual([7]);
+    expect(await read()).toMatchObject({ loss: '0.000007', status: 'balanced' });
   });
 });

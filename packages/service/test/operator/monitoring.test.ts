@@ -46,7 +46,7 @@ const WORDS = new Set([
 ]);
 /** The metrics of a query: what is no label, function or number. */
 const metricsIn = (query: string) =>
-  allOf(query.replaceAll(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, ''), /([a-z_][a-z0-9_:]*)/gi).filter(
+  allOf(query.replaceAll(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|offset \w+/g, ''), /([a-z_][a-z0-9_:]*)/gi).filter(
     (word) => !WORDS.has(word) && !/^e\d+$/.test(word),
   );
 

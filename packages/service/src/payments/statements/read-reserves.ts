@@ -22,6 +22,7 @@ type ReservesContext = Records & ChainAccess & WalletReads & HasPlatformFee;
 export interface ReservesReading {
   readonly reserves: Reserves;
   readonly driftMicro: bigint;
+  readonly lossMicro: bigint;
 }
 
 export interface ReservesReader {
@@ -119,6 +120,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
       judgement,
     }),
     driftMicro: judgement.driftMicro,
+    lossMicro: lossOf(books),
   };
 }
 
@@ -138,6 +140,7 @@ async function readChannelReserves(
 }
 
 const sumOf = ({ sums }: Books, kind: LedgerAccountKind): bigint => sums.get(kind) ?? 0n;
+const lossOf = (books: Books): bigint => -sumOf(books, 'loss');
 const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each) => sum + each, 0n);
 /** Net effect on the wallet of payments that the books lack or have in excess. */
 const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
@@ -232,7 +235,7 @@ function toReserves(
     inFlight: { incoming: underWay('in'), outgoing: underWay('out') },
     bookedAfterBlock: formatUsdc(reading.bookedAfterBlockMicro),
     difference: formatUsdc(judgement.differenceMicro),
-    loss: formatUsdc(-sumOf(books, 'loss')),
+    loss: formatUsdc(lossOf(books)),
     status: judgement.status,
     platformFeeBps: ctx.platformFeeBps,
   };

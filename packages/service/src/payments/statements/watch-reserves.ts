@@ -13,8 +13,9 @@ type WatchContext = Parameters<typeof readReserves>[0] & Telemetry;
  * `reserves_checked_timestamp_seconds` says how old it is.
  */
 export async function watchReserves(ctx: WatchContext): Promise<void> {
-  const { reserves, driftMicro } = await readReserves(ctx);
+  const { reserves, driftMicro, lossMicro } = await readReserves(ctx);
   ctx.metrics.reservesDifference.set(Number(driftMicro));
+  ctx.metrics.booksLoss.set(Number(lossMicro));
   ctx.metrics.reservesChecked.setToCurrentTime();
   const now = ctx.clock.now();
   const { tells, wasTold } = await ctx.db.transaction(async (tx) => {
