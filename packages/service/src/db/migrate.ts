@@ -6,6 +6,7 @@ import type { Log } from '../lib/log/log.ts';
 import { madeOnce } from '../lib/made-once.ts';
 import { connectionOptions, watchPool } from './connection-pool.ts';
 import { DatabaseAwayError } from './database-away.ts';
+import { repeatHeldUp } from './lock-wait.ts';
 import { migrateQueue } from './migrate-queue.ts';
 import { clientOn } from './primary/database-hosts.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
@@ -30,27 +31,31 @@ interface Applied {
 export interface MigrateOptions {
   readonly directory?: string;
   readonly gate?: PrimaryGate;
+  /** Longest wait for a lock, and pause before the next; default: 3 s. */
+  readonly lockWaitMs?: number;
 }
 
 const ownMigrations = madeOnce(() => readMigrations(join(import.meta.dirname, 'migrations')));
 /** Advisory lock key: a fixed number that every process of every node uses. */
 const LOCK_KEY = 7_402_002;
+const LOCK_WAIT_MS = 3_000;
 /** Maximum number of migrations that a database may be ahead of the code: `npm run check:upgrade` proves that so many are tolerated. */
 export const MOST_AHEAD = 10;
 
 /**
  * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
- * call from several processes at once. A database may be newer than this code as long as it was only added to; one that contracts waits
- * until no older process runs. Refuses a file that changed after it was applied.
- * Resolves with the version of this code: its newest migration.
+ * call from several processes at once. A transaction that does not get a lock in time is rolled back, lets others pass, and begins again. A
+ * database may be newer than this code as long as it was only added to; one that contracts waits until no older process runs. Refuses a file
+ * that changed after it was applied. Resolves with the version of this code: its newest migration.
  */
 export async function migrate(
   url: string,
   log: Log,
-  { directory, gate = createPrimaryGate({ url, log }) }: MigrateOptions = {},
+  { directory, gate = createPrimaryGate({ url, log }), lockWaitMs: waitMs = LOCK_WAIT_MS }: MigrateOptions = {},
 ): Promise<number> {
   const migrations = directory === undefined ? ownMigrations() : readMigrations(directory);
-  // A migration may run long, and others wait for it: no limits, except for a server that does not know the statement.
+  // A migration may run long, and others wait for it: no limits, except for a server that does not know the statement. `lockOthersOut` bounds the
+  // waits for tables.
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
   const pool = new pg.Pool({
     ...connectionOptions(url, 'agent-network migrate'),
@@ -62,13 +67,14 @@ export async function migrate(
   watchPool(pool, { url, log, gate, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
     const first = await takeConnection(pool);
-    await first.query('select pg_advisory_lock($1)', [LOCK_KEY]).finally(() => first.release());
-    await migrateQueue(pool, log);
+    const pid = await lockOthersOut(first, waitMs).finally(() => first.release());
+    const wait = { url, log, pid, waitMs };
+    await repeatHeldUp(wait, () => migrateQueue(pool, log));
     const client = await takeConnection(pool);
     try {
       if (client !== first)
         throw new DatabaseAwayError(new Error('the connection that held the lock was lost'), 'nothing', false);
-      await applyAll(client, migrations, log);
+      await repeatHeldUp(wait, () => applyAll(client, migrations, log));
     } finally {
       client.release(true);
     }
@@ -76,6 +82,16 @@ export async function migrate(
     await pool.end();
   }
   return migrations.at(-1)?.version ?? 0;
+}
+
+/** Waits for others that migrate, however long; from then on no lock is waited for longer than `waitMs`. Returns the connection's process. */
+async function lockOthersOut(client: pg.PoolClient, waitMs: number): Promise<number> {
+  await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+  const { rows } = await client.query<{ pid: number }>(
+    `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
+    [String(waitMs)],
+  );
+  return rows[0]?.pid ?? 0;
 }
 
 async function applyAll(client: pg.PoolClient, migrations: readonly Migration[], log: Log): Promise<void> {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { MOST_AHEAD, migrate } from '../../src/db/migrate.ts';
-import { silentLog as log } from '../../src/lib/log/log.ts';
+import { createLog, silentLog as log } from '../../src/lib/log/log.ts';
 import { createDrain } from '../../src/queue/drain.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -133,6 +133,30 @@ test('a process that starts while a migration contracts is refused, and one that
     await sleeper.stop();
     await db.close();
   }
+});
+
+test('a migration that needs a table which a long transaction reads lets others read it, and goes through afterwards', async () => {
+  await write('0001-one.sql', 'create table one (n integer)');
+  await run();
+  await write('0002-more.sql', 'alter table one add column more integer');
+  await client.query('begin');
+  await client.query('select from one');
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const lines: string[] = [];
+  const told = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
+  const migrating = migrate(database.url, told, { directory, lockWaitMs: 200 });
+  const other = new pg.Client(database.url);
+  try {
+    await expect.poll(() => lines.join(''), { timeout: 20_000 }).toContain(`"heldUpBy":[{"pid":${rows[0]?.pid},`);
+    expect(lines[0]).toContain('migration 0002-more failed: canceling statement due to lock timeout');
+    await other.connect();
+    expect((await other.query('select n from one')).rows).toEqual([]);
+  } finally {
+    await client.query('commit');
+    await migrating;
+    await other.end();
+  }
+  expect((await client.query('select more from one')).rows).toEqual([]);
 });
 
 test('two files with one number are refused before anything is applied', async () => {
