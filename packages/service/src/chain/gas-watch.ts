@@ -14,8 +14,8 @@ export interface GasWatch {
   thatBear(costWei: bigint): string[];
   /** Deducts spent gas from a key's cached balance until the next read. */
   spend(address: string, costWei: bigint): void;
-  /** Throws UNAVAILABLE with this message when no key can pay for a full transaction now. */
-  requireGas(message: string): Promise<void>;
+  /** Throws UNAVAILABLE with this message when no key can pay for a transaction of this gas now. */
+  requireGas(gas: bigint, message: string): Promise<void>;
   /** The most gas that any one key can pay for now; null when unknown. */
   mostGas(): Promise<bigint | null>;
   /** Balance of each key, at most a second old; null when the chain does not answer. */
@@ -73,7 +73,7 @@ function createGasWatch(ctx: WatchContext): GasWatch {
   /** A key without a known balance counts as sufficient: a chain that does not report balances may still accept transactions. */
   const balances = new Map<string, bigint>();
   const low = new Set<string>();
-  let fullCostWei = 0n;
+  let feePerGas = 0n;
   let readAtMs = Number.NEGATIVE_INFINITY;
 
   const thatBear = (costWei: bigint): string[] =>
@@ -86,7 +86,7 @@ function createGasWatch(ctx: WatchContext): GasWatch {
       ctx.fees.current(),
       ...addresses.map((address) => ctx.usdc.gasBalanceOf(address)),
     ]);
-    fullCostWei = MAX_TRANSACTION_GAS * fees.maxFeePerGas;
+    feePerGas = fees.maxFeePerGas;
     for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
   }
 
@@ -98,7 +98,8 @@ function createGasWatch(ctx: WatchContext): GasWatch {
   function note(address: string, balanceWei: bigint): void {
     balances.set(address, balanceWei);
     ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
-    const isLow = balanceWei < fullCostWei * LOW_AT_TRANSACTIONS;
+    const isLow = balanceWei < MAX_TRANSACTION_GAS * feePerGas * LOW_AT_TRANSACTIONS;
+    ctx.metrics.gasLow.set({ signer: address }, isLow ? 1 : 0);
     if (isLow && !low.has(address))
       ctx.log.error({ signer: address, balanceWei: String(balanceWei) }, 'sender key is low on ETH: fund it');
     if (isLow) low.add(address);
@@ -112,9 +113,10 @@ function createGasWatch(ctx: WatchContext): GasWatch {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
     },
-    async requireGas(message) {
-      if (thatBear(fullCostWei).length === 0) await lookAgain();
-      if (thatBear(fullCostWei).length === 0) throw new AppError('UNAVAILABLE', message);
+    async requireGas(gas, message) {
+      const canPay = () => thatBear(gas * feePerGas).length > 0;
+      if (!canPay()) await lookAgain();
+      if (!canPay()) throw new AppError('UNAVAILABLE', message);
     },
     async levels() {
       await lookAgain();

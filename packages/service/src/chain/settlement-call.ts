@@ -79,7 +79,7 @@ export const aggregate = (calls: readonly ContractCall[]): Hex =>
   });
 
 /** Gas limit of a batch of payments signed by keys. */
-const gasOfCall = (batch: readonly SignedAuthorization[]): bigint =>
+export const gasOfCall = (batch: readonly SignedAuthorization[]): bigint =>
   batch.reduce((sum, each) => sum + gasInBatch(each), GAS_BASE);
 
 /** The longest prefix of the batch whose gas fits into `mostGas`; empty when nothing fits. */

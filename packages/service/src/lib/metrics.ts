@@ -13,6 +13,7 @@ export interface Metrics {
   readonly channelRefusals: Counter<'reason'>;
   readonly nativeSignatures: Gauge;
   readonly gasBalance: Gauge<'signer'>;
+  readonly gasLow: Gauge<'signer'>;
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
@@ -95,6 +96,12 @@ export function createMetrics(): Metrics {
     gasBalance: new Gauge({
       name: 'gas_balance_wei',
       help: 'ETH balance of each sending key, in wei.',
+      labelNames: ['signer'],
+      registers,
+    }),
+    gasLow: new Gauge({
+      name: 'gas_low',
+      help: '1 while a sending key holds less than twenty full transactions cost at the fees of now, else 0.',
       labelNames: ['signer'],
       registers,
     }),

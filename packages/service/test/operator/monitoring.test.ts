@@ -42,6 +42,7 @@ const WORDS = new Set([
   'max',
   'min',
   'or',
+  'and',
   'time',
 ]);
 /** The metrics of a query: what is no label, function or number. */

@@ -1,6 +1,7 @@
 import type { Withdrawal } from '@agent-network/contracts/payments/payments';
 import type { AccountCaller, KnownCaller } from '../../access/caller/caller.ts';
 import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
+import { gasOfCall } from '../../chain/settlement-call.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
@@ -74,7 +75,7 @@ export async function withdraw(
   if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
   await hold(ctx, payment, from);
   try {
-    await ctx.gas.requireGas('The node cannot send anything now. Nothing was withdrawn.');
+    await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot send anything now. Nothing was withdrawn.');
     await ctx.walletFunds.ensure(amountMicro);
     await requireTransferable(ctx, payment);
     await commit(ctx, payment, from, approval);

@@ -1,4 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
+import { gasOfCall } from '../../chain/settlement-call.ts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -102,9 +103,9 @@ export async function authorizePayment(
   const isForOther = (shown.version === 2 && !offer) || origin === 'bound to another';
   const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (isForOther ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
-  await ctx.gas.requireGas('The node cannot settle payments now. Nothing was charged.');
-
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
+  await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot settle payments now. Nothing was charged.');
+
   // Asked at the same time: a caller waits for one round trip to the database, not for two.
   const isTaken = isSpokenFor(ctx, payment);
   isTaken.catch(() => undefined);

@@ -94,7 +94,7 @@ describe('keys that run out of gas', () => {
 
     await setGas(chain.rpcUrl, rich ?? '', 1n);
     await ctx.gas.refresh();
-    await expect(ctx.gas.requireGas('No.')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(ctx.gas.requireGas(1000n, 'No.')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });
 
@@ -186,5 +186,31 @@ describe('a node that cannot pay for gas', () => {
       body: { error: { details: { reason: 'invalid_exact_evm_signature' } } },
     });
     expect(asked).not.toContain(true);
+  });
+
+  it('takes a payment as long as it can pay for that one, and shows that its key is low', async () => {
+    const { key } = await h.newAccount();
+    const call = { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
+    const path = `/invoke/${agent.id}`;
+    const pay = async () => {
+      const headers = await payV2(h, await h.newWallet(50_000n), await h.request('POST', path, call));
+      return { ...call, headers: { ...call.headers, ...headers } };
+    };
+    const [first, second] = [await pay(), await pay()];
+    const isLow = async () => {
+      await h.ctx.gas.refresh();
+      const { values } = await h.ctx.metrics.gasLow.get();
+      return values.find(({ labels }) => labels.signer === h.ctx.wallet.address)?.value;
+    };
+    expect(await isLow()).toBe(0);
+    // Far from a full transaction, and less than two payments need.
+    const { maxFeePerGas } = await h.ctx.fees.current();
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 190_000n * maxFeePerGas);
+    expect(await isLow()).toBe(1);
+    expect((await h.request('POST', path, first)).body.data).toMatchObject({ status: 'completed' });
+    expect(await isLow()).toBe(1);
+    expect(await h.request('POST', path, second)).toMatchObject({ status: 503 });
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
+    expect(await isLow()).toBe(0);
   });
 });

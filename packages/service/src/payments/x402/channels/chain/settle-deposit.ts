@@ -1,6 +1,7 @@
 import { DEPOSIT_COLLECTOR, depositCall } from '../../../../chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../../chain/channels/channel-digests.ts';
 import { depthFor } from '../../../../chain/confirmation-depth.ts';
+import { gasOfCall } from '../../../../chain/settlement-call.ts';
 import { isUsedBefore } from '../../../../chain/usdc-client.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { AppError } from '../../../../lib/app-error.ts';
@@ -178,7 +179,7 @@ function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
 
 /** Judges a deposit that is not claimed. Null: it would be taken now. */
 async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<DepositOutcome | null> {
-  await ctx.gas.requireGas('The node cannot settle deposits now. Nothing was charged.');
+  await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot settle deposits now. Nothing was charged.');
   await ctx.payerStanding.require(payment);
   try {
     if (!(await ctx.signatureChecker.mayBeGood(payment))) return refused('invalid_exact_evm_signature');
