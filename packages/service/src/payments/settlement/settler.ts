@@ -1,6 +1,7 @@
 import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { createWake, type Wake } from '../../lib/concurrency/wake.ts';
+import type { HasLog } from '../../lib/log/log.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { awaitDepth } from './await-depth.ts';
@@ -90,7 +91,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     await Promise.allSettled(ending);
   };
   const settleOnce = async (payment: NewChainPayment): Promise<SettleOutcome> => {
-    const lane = await laneOf(payment).catch(() => null);
+    const lane = await laneOf(payment).catch((err: unknown) => noteUnknownPayer(ctx, payment, err));
     const outcome: SettleOutcome = lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
     ctx.metrics.settlements.inc({ outcome: outcome.state });
     return outcome;
@@ -125,6 +126,11 @@ function oneAtATime(settle: Settler['settle']): Settler['settle'] {
 
 const byId = (payments: readonly NewChainPayment[], recorded: readonly Recorded[]): Map<string, Recorded> =>
   new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
+
+function noteUnknownPayer({ log }: HasLog, { id }: NewChainPayment, err: unknown): null {
+  log.warn({ err, paymentId: id }, 'cannot look up the payer of a payment; left to the reconciler');
+  return null;
+}
 
 /** The time that blocks take, as a moving average of the last transactions, and the batching delay that follows from it. */
 function createPace(keyCount: number) {
@@ -171,7 +177,10 @@ async function settleOutcome(
 
 /** Filters the payments that the keys can pay gas for; the rest waits for the reconciler, which retries soon. */
 async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
-  const mostGas = await ctx.gas.mostGas().catch(() => null);
+  const mostGas = await ctx.gas.mostGas().catch((err: unknown) => {
+    ctx.log.warn({ err, payments: payments.length }, 'cannot tell how much gas the sender keys can pay for');
+    return null;
+  });
   const first = mostGas === null ? payments : thatFit(payments, mostGas);
   const waiting = payments.length - first.length;
   if (waiting > 0) ctx.log.error({ waiting }, 'sender keys lack gas for some payments; fund them');

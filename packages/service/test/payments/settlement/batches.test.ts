@@ -1,7 +1,10 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { createLog } from '../../../src/lib/log/log.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { createContractPayers } from '../../../src/payments/settlement/contract-payers.ts';
+import { createSettler } from '../../../src/payments/settlement/settler.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
@@ -85,3 +88,19 @@ it('a wallet whose code burns all gas takes nobody with it, wherever it stands',
   expect(states.splice(before.length, 2)).toEqual(['failed', 'failed']);
   expect(new Set(states)).toEqual(new Set(['settled']));
 }, 30_000);
+
+it('the log says why a payment is unknown that was not sent, as its payer could not be looked up, and that gas was not counted', async () => {
+  const { ctx, proxy } = engine;
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  const lines: string[] = [];
+  const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
+  const parts = { ...ctx, log, contractPayers: createContractPayers(ctx) };
+  proxy.rule('eth_getCode', ({ refuse }) => refuse('out of order'));
+  expect(await createSettler(parts).settle(payment)).toMatchObject({ state: 'unknown' });
+  proxy.rule('eth_getCode', null);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ paymentId: payment.id, err: expect.anything() }]);
+  const gas = { ...ctx.gas, mostGas: () => Promise.reject(new Error('out of order')) };
+  expect(await createSettler({ ...parts, gas }).settle(payment)).toMatchObject({ state: 'settled' });
+  expect(lines.slice(1).map((line) => JSON.parse(line))).toMatchObject([{ payments: 1, err: expect.anything() }]);
+});
