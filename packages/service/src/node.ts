@@ -5,8 +5,8 @@ import type { Config } from './config.ts';
 import type { ConfiguredSecrets } from './config-keys.ts';
 import { createContext, type NodeContext } from './context.ts';
 import { migrate } from './db/migrate.ts';
-import { createPrimaryGate, type PrimaryGate } from './db/primary/primary-gate.ts';
-import { readPromise } from './db/primary/promise-file.ts';
+import { createPrimaryGate } from './db/primary/primary-gate.ts';
+import { recallPromise } from './db/primary/promise-file.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import { listen } from './http/listen.ts';
@@ -83,7 +83,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const local = config.mode === 'local' ? await startLocalParts(options, stops) : null;
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   const gate = createPrimaryGate({ url: databaseUrl, log, label: config.nodeLabel });
-  await recallPromise(gate, config);
+  if (config.databasePromiseFile !== null) await recallPromise(gate, config.databasePromiseFile);
   const schemaVersion = await migrate(databaseUrl, log, { gate });
   const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
@@ -158,11 +158,6 @@ async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<voi
   stops.push({ name: 'queue', stop: () => worker.stop(500) });
   const recurring = startRecurring(ctx);
   stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
-}
-
-async function recallPromise(gate: PrimaryGate, { databasePromiseFile: path }: Config): Promise<void> {
-  const promised = path === null ? null : await readPromise(path);
-  if (promised) gate.recall(promised);
 }
 
 const ownRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets) =>

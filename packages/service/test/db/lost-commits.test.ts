@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -9,7 +9,7 @@ import { type Databases, openDatabases } from '../../src/db/open-databases.ts';
 import { clientOn } from '../../src/db/primary/database-hosts.ts';
 import { acceptHole } from '../../src/db/primary/hole-store.ts';
 import { createPrimaryGate } from '../../src/db/primary/primary-gate.ts';
-import { keepPromise, readPromise } from '../../src/db/primary/promise-file.ts';
+import { keepPromise, readPromise, recallPromise } from '../../src/db/primary/promise-file.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
@@ -111,6 +111,22 @@ test('a process that starts anew knows from a file what others of its machine we
   );
   expect(await readPromise(path)).toEqual(promised);
   expect(await keepPromise(path, promised && { ...promised, position: 1n })).toEqual(promised);
+});
+
+test('a process that could not write its file of promises does not start', async () => {
+  const gate = createPrimaryGate({ url: pair.url, log: silentLog });
+  const missing = join(folder, 'missing', 'promise.json');
+  await expect(recallPromise(gate, missing)).rejects.toThrow(
+    /^DATABASE_PROMISE_FILE cannot be written: ENOENT.*missing/,
+  );
+  const own = await mkdtemp(join(folder, 'own-'));
+  const path = join(own, 'promise.json');
+  await recallPromise(gate, path);
+  expect([gate.state().promised, await readdir(own)]).toEqual([null, []]);
+  const promised = other.gate.state().promised;
+  await keepPromise(path, promised);
+  await recallPromise(gate, path);
+  expect([gate.state().promised, await readdir(own)]).toEqual([promised, ['promise.json']]);
 });
 
 test('the node tells what its database keeps', async () => {

@@ -53,6 +53,29 @@ describe('the deployment', () => {
     expect(readConfig({ ...filledIn, PORT: port.replace('%i', '2') }).config.port).toBe(4022);
   });
 
+  it('lets a process drain as long as it may, and stop, before it is killed', () => {
+    const withDrain = (seconds: number) => readConfig({ ...filledIn, DRAIN_SECONDS: String(seconds) });
+    const mostS = 60;
+    expect(withDrain(mostS).config.drainMs).toBe(1000 * mostS);
+    expect(() => withDrain(mostS + 1)).toThrow('DRAIN_SECONDS');
+    for (const text of [/^x-node:[\s\S]*?\nservices:/m.exec(compose)?.[0] ?? '', unit]) {
+      const [graceS] = allOf(text, /^(?: *stop_grace_period: |TimeoutStopSec=)(\d+)s?$/gm).map(Number);
+      expect(graceS).toBeGreaterThanOrEqual(mostS + 10);
+    }
+  });
+
+  it('has a lasting place that both processes may write in, and nobody else, for what was promised to them', () => {
+    const place = '/var/lib/agent-network';
+    expect(read('deploy/.env.example')).toContain(`\n# DATABASE_PROMISE_FILE=${place}/`);
+    expect(unit).toMatch(/^ProtectSystem=strict$/m);
+    expect(unit).toMatch(/^StateDirectory=agent-network\nStateDirectoryMode=0700$/m);
+    expect(compose).toMatch(
+      new RegExp(`^x-node: &node[\\s\\S]*?\\n  volumes: \\["state:${place}"\\]\\n[\\s\\S]*?\\nservices:`, 'm'),
+    );
+    expect(compose).toMatch(/^volumes:\n(?: {2}\w+:\n)* {2}state:\n/m);
+    expect(dockerfile).toMatch(new RegExp(`mkdir ${place} && chown node:node ${place}\\n(?:.*\\n)*USER node\\n`));
+  });
+
   it('has the proxy in front of both, believed by both, and let streams through', () => {
     expect(allOf(nginx, /server (node-\d):4020/g)).toEqual(['node-1', 'node-2']);
     expect(compose).toContain(`subnet: ${example.TRUSTED_PROXIES}`);

@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { randomHex } from '../../lib/random-hex.ts';
 import { replaceFile } from '../../lib/replace-file.ts';
 import { laterOf, type Promised } from './judge-server.ts';
+import type { PrimaryGate } from './primary-gate.ts';
 
 const Stored = z.object({
   systemId: z.string(),
@@ -46,4 +48,18 @@ export async function keepPromise(path: string, own: Promised | null): Promise<P
   const stored = { ...own, position: String(own.position), acceptedAt: String(own.acceptedAt) };
   await replaceFile(path, `${JSON.stringify(stored)}\n`);
   return own;
+}
+
+/**
+ * At the start of a process: from now on its gate knows what others of this machine were promised. Throws if the file cannot be read, or
+ * could not be written: what is promised from now on would be forgotten with this process.
+ */
+export async function recallPromise(gate: PrimaryGate, path: string): Promise<void> {
+  const promised = await readPromise(path);
+  const draft = `${path}.${randomHex(8)}`;
+  await writeFile(draft, '', { flag: 'wx', mode: 0o600 }).catch((cause: Error) => {
+    throw new Error(`DATABASE_PROMISE_FILE cannot be written: ${cause.message}`, { cause });
+  });
+  await rm(draft);
+  if (promised) gate.recall(promised);
 }
