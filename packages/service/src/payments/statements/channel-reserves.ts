@@ -3,6 +3,8 @@ import type { ChannelOnChain, ReceiverTotals } from '../../chain/channels/settle
 /** A channel in the books, of which something is owed or was claimed lately. */
 export interface ChannelBooks {
   readonly id: string;
+  /** False: its receiver is a former wallet of the node, whose claims are not booked. */
+  readonly isToWallet: boolean;
   /** Charged, calls in flight included. */
   readonly dueMicro: bigint;
   readonly claimedMicro: bigint;
@@ -44,12 +46,12 @@ export function channelReserves(
 ): ChannelReserves {
   let [vouchersMicro, bookedAfterBlockMicro] = [0n, 0n];
   let knownMicro = receiver?.knownMicro ?? 0n;
-  for (const [index, { dueMicro, claimedMicro, depositedAfterMicro }] of channels.entries()) {
+  for (const [index, { isToWallet, dueMicro, claimedMicro, depositedAfterMicro }] of channels.entries()) {
     const state = onChain.channels[index] ?? { balanceMicro: 0n, claimedMicro: 0n };
     const covered = least(dueMicro, state.balanceMicro);
     vouchersMicro += covered - state.claimedMicro;
     bookedAfterBlockMicro += least(dueMicro - covered, depositedAfterMicro);
-    knownMicro += state.claimedMicro - claimedMicro;
+    if (isToWallet) knownMicro += state.claimedMicro - claimedMicro;
   }
   if (receiver === null) return { vouchersMicro, bookedAfterBlockMicro, claimedMicro: 0n, unbookedMicro: 0n };
   const { totals } = onChain;

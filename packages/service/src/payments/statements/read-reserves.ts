@@ -88,7 +88,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
   const onChainMicro = await walletBalances.balanceAt(block);
   const now = ctx.clock.now();
   const nowS = Math.floor(now.getTime() / 1000);
-  const books = await ctx.db.transaction((tx) => readBooks(tx, chain.chainId, block.number, nowS), {
+  const books = await ctx.db.transaction((tx) => readBooks(tx, chain, block.number, nowS), {
     isolation: 'repeatable read',
   });
   const channels = await readChannelReserves(ctx, block, books);

@@ -1,3 +1,4 @@
+import type { ChainInfo } from '../../chain/chain-info.ts';
 import type { Authorization } from '../../chain/signatures/authorization.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
@@ -34,7 +35,12 @@ const accountsFor = (nowS: string) =>
   `(p.direction = 'in' and (p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS})))`;
 
 /** Reads the books for a comparison with the chain at a block. It is one snapshot only in a `repeatable read` transaction. */
-export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: number): Promise<Books> {
+export async function readBooks(
+  tx: Tx,
+  { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,
+  block: bigint,
+  nowS: number,
+): Promise<Books> {
   const sums = await sumByKind(tx);
   const [row] = await tx.query<Pick<Books, 'bookedAfterBlockMicro' | 'unshownMicro' | 'readUpTo'>>(
     'read-books',
@@ -60,12 +66,16 @@ export async function readBooks(tx: Tx, chainId: number, block: bigint, nowS: nu
        from chain_payment where chain_id = $1 and state = 'settled' and lost_at is not null and direction <> 'channel'`,
     [chainId, nowS],
   );
-  const channels = await readChannelBooks(tx, chainId, block);
+  const channels = await readChannelBooks(tx, { chainId, wallet }, block);
   return { ...(row as NonNullable<typeof row>), sums, underWay, ...channels };
 }
 
 /** Channels that owe something, or whose claims a reorg may still move. */
-async function readChannelBooks(tx: Tx, chainId: number, block: bigint): Promise<Pick<Books, 'channels' | 'receiver'>> {
+async function readChannelBooks(
+  tx: Tx,
+  { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,
+  block: bigint,
+): Promise<Pick<Books, 'channels' | 'receiver'>> {
   const channels = await tx.query<ChannelBooks>(
     'read-channel-books',
     `with recent as (
@@ -74,16 +84,17 @@ async function readChannelBooks(tx: Tx, chainId: number, block: bigint): Promise
        union
        select id from channel where chain_id = $1 and is_under_way
      )
-     select c.id, c.charged_micro + c.reserved_micro as "dueMicro", c.claimed_micro as "claimedMicro",
+     select c.id, c.receiver = $4 as "isToWallet", c.charged_micro + c.reserved_micro as "dueMicro", c.claimed_micro as "claimedMicro",
             (select coalesce(sum(value_micro), 0)::bigint from chain_payment p
               where p.channel_id = c.id and p.state = 'settled' and p.block_number > $2) as "depositedAfterMicro"
        from channel c join recent using (id) order by c.id`,
-    [chainId, block, block - WATCHED_BLOCKS],
+    [chainId, block, block - WATCHED_BLOCKS, wallet],
   );
   const [receiver] = await tx.query<NonNullable<ReceiverBooks>>(
     'read-receiver-books',
-    'select known_micro as "knownMicro", foreign_micro as "foreignMicro" from channel_receiver where chain_id = $1',
-    [chainId],
+    `select known_micro as "knownMicro", foreign_micro as "foreignMicro" from channel_receiver
+      where chain_id = $1 and receiver = $2`,
+    [chainId, wallet],
   );
   return { channels, receiver: receiver ?? null };
 }

@@ -1,6 +1,6 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimCall, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
+import { claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../src/chain/channels/channel-calls.ts';
 import { channelDigestsOf } from '../../../src/chain/channels/channel-digests.ts';
 import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-client.ts';
 import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
@@ -11,6 +11,7 @@ import { actOnChannels } from '../../../src/payments/x402/channels/claims/act-on
 import { bookClaims } from '../../../src/payments/x402/channels/claims/book-claims.ts';
 import { recordClaims } from '../../../src/payments/x402/channels/claims/record-claims.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
+import { transferUsdc } from '../../support/chain-actions.ts';
 import {
   assetsOf,
   type BookedTestChannel,
@@ -27,6 +28,8 @@ import { signVoucher } from '../../support/channels.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 
 let engine: Engine;
+/** Came from a former wallet, and is in the books as vouchers. */
+let movedMicro = 0n;
 beforeAll(async () => {
   engine = await startEngine({ senders: 1, claims: { thresholdMicro: 1000n, minMicro: 10n, intervalMs: 3_600_000 } });
   await engine.mine(20);
@@ -34,7 +37,7 @@ beforeAll(async () => {
 afterEach(async () => {
   expect(await contradictions(engine.databaseUrl)).toEqual([]);
   const { wallet } = await assetsOf(engine);
-  expect(wallet).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
+  expect(wallet + movedMicro).toBe(await engine.ctx.usdc.balanceOf(engine.ctx.wallet.address));
   expect((await readReserves(reservesContext())).reserves).toMatchObject({ status: 'balanced' });
 });
 afterAll(() => engine.stop());
@@ -295,4 +298,29 @@ it.each([1, 3, 10])('a reorg of %i blocks takes a claim back, and it is claimed 
   expect(await onChain(channel)).toMatchObject({ claimedMicro: 2000n });
   expect(await booksOf(engine, channel)).toMatchObject({ claimed: '2000', wallet: before.wallet + 2000n });
   expect(await claimsOf(channel)).toMatchObject([{ state: 'done' }]);
+});
+
+it('a claim for a former wallet is not booked as one for the wallet, and its money comes with the transfer of that wallet', async () => {
+  const { ctx } = engine;
+  const former = `0x${'ef'.repeat(20)}` as const;
+  const channel = await openChannel(engine, 3000n, { receiver: former, receiverAuthorizer: former });
+  await charge(engine, channel, 700n);
+  await bookClaims(ctx);
+  const [before, suspense] = [await booksOf(engine, channel), await suspenseOf(ctx, SETTLEMENT_CONTRACT)];
+  // Sent by a process that had the key of the former wallet.
+  await askDatabase(
+    engine.databaseUrl,
+    `with claim as (
+       insert into channel_claim (id, chain_id, reason, transaction_hash, created_at) values ('clm_former', $1, 'stop', '0xformer', now())
+       returning id)
+     insert into channel_claim_row (claim_id, channel_id, max_micro, total_micro) select id, $2, 700, 700 from claim`,
+    [ctx.chain.chainId, channel.id],
+  );
+  await claimAs(engine, channel, 700n);
+  await bookClaims(ctx);
+  expect(await booksOf(engine, channel)).toEqual(before);
+  expect(await suspenseOf(ctx, SETTLEMENT_CONTRACT)).toBe(suspense);
+  await sendAs(engine, `0x${'cd'.repeat(20)}`, sweepCall(former, ctx.chain.token));
+  await transferUsdc(engine.chain.rpcUrl, engine, { from: former, to: ctx.chain.wallet, micro: 700n });
+  movedMicro = 700n;
 });

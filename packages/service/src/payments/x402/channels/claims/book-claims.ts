@@ -48,6 +48,7 @@ interface Reading {
  * once, however often it is looked at, whoever sent it, and a reorg that removed it is booked back. Another process that books at the same
  * time makes this run a no-op; the next one is due soon. Channels with claims that are not under way are read too: `also`, and when the
  * wallet's total says more or less than the others explain, all that may have it. Anybody can bring in the calldata of a claim that failed.
+ * Claims for a former wallet are not booked: its channels stay owed by vouchers, and what it gets of them comes with its transfer.
  */
 export async function bookClaims(ctx: ChainContext, also: readonly string[] = []): Promise<void> {
   if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
@@ -99,7 +100,7 @@ async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading
   const number = await contract.headBlock();
   if (number < before.blockNumber) return null;
   const hash = await contract.hashAt(number);
-  const expected = [...new Set([...(await listUnsettled(db, chain.chainId, number - WATCHED_BLOCKS)), ...also])];
+  const expected = [...new Set([...(await listUnsettled(db, chain, number - WATCHED_BLOCKS)), ...also])];
   const { totals, channels } = await contract.readReceiver(expected, number);
   const readSame = async (ids: readonly string[]) => {
     const found = await contract.readReceiver(ids, number);

@@ -137,20 +137,30 @@ export const listOverclaimed = (sql: Sql, chainId: number): Promise<BookedChanne
     [chainId],
   );
 
-/** The next channels by id of which more is charged than booked as claimed or lost. */
-export const listOwingAfter = (sql: Sql, chainId: number, after: string, most: number): Promise<BookedChannel[]> =>
+/** The next channels to a wallet by id of which more is charged than booked as claimed or lost. */
+export const listOwingAfter = (
+  sql: Sql,
+  { chainId, wallet }: ReceiverKey,
+  after: string,
+  most: number,
+): Promise<BookedChannel[]> =>
   sql.query<BookedChannel>(
     'list-owing-channels',
-    `select ${channelColumns} from channel where chain_id = $1 and owes and id > $2 order by id limit $3`,
-    [chainId, after, most],
+    `select ${channelColumns} from channel where chain_id = $1 and owes and id > $2 and receiver = $4 order by id limit $3`,
+    [chainId, after, most, wallet],
   );
 
-/** The next channels by id, and what is booked of their claims. */
-export const listBookedAfter = (sql: Sql, chainId: number, after: string, most: number): Promise<BookedChannel[]> =>
+/** The next channels to a wallet by id, and what is booked of their claims. */
+export const listBookedAfter = (
+  sql: Sql,
+  { chainId, wallet }: ReceiverKey,
+  after: string,
+  most: number,
+): Promise<BookedChannel[]> =>
   sql.query<BookedChannel>(
     'list-booked-channels',
-    `select ${channelColumns} from channel where chain_id = $1 and id > $2 order by id limit $3`,
-    [chainId, after, most],
+    `select ${channelColumns} from channel where chain_id = $1 and id > $2 and receiver = $4 order by id limit $3`,
+    [chainId, after, most, wallet],
   );
 
 /**

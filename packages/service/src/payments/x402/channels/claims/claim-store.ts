@@ -206,13 +206,18 @@ export const listMovedClaims = (sql: Sql, chainId: number, blocks: bigint): Prom
     [chainId, blocks],
   );
 
-/** Channels whose claims may have changed since a block: those of open claims, and of claims in blocks that a reorg may still remove. */
-export async function listUnsettled(sql: Sql, chainId: number, fromBlock: bigint): Promise<string[]> {
+/** Channels to a wallet whose claims may have changed since a block: those of open claims, and of claims in blocks that a reorg may still remove. */
+export async function listUnsettled(
+  sql: Sql,
+  { chainId, wallet }: { readonly chainId: number; readonly wallet: string },
+  fromBlock: bigint,
+): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-unsettled-channels',
     `select distinct r.channel_id as id from channel_claim k join channel_claim_row r on r.claim_id = k.id
-      where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`,
-    [chainId, fromBlock],
+        join channel c on c.id = r.channel_id
+      where k.chain_id = $1 and c.receiver = $3 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`,
+    [chainId, fromBlock, wallet],
   );
   return rows.map(({ id }) => id);
 }

@@ -12,7 +12,7 @@ export async function listClaimedOtherwise(
 ): Promise<string[]> {
   const found: string[] = [];
   for (let after = ''; ; ) {
-    const channels = await list(ctx.db, ctx.chain.chainId, after, CHANNELS_AT_ONCE);
+    const channels = await list(ctx.db, ctx.chain, after, CHANNELS_AT_ONCE);
     const states = await read(channels.map(({ id }) => id));
     for (const [index, { id, claimedMicro }] of channels.entries())
       if (states[index]?.claimedMicro !== claimedMicro) found.push(id);
