@@ -280,13 +280,18 @@ export async function reverseChainPayment(
  * Replaces the signature window of an outgoing payment that expired unused. The nonce stays, so the token pays it at most once. False when
  * the payment has ended: it must not be sent.
  */
-export async function renewSignature(sql: Sql, id: string, validBeforeS: bigint, signature: string): Promise<boolean> {
+export async function renewSignature(
+  sql: Sql,
+  id: string,
+  { from, validBeforeS }: Pick<Authorization, 'from' | 'validBeforeS'>,
+  signature: string,
+): Promise<boolean> {
   const rows = await sql.query(
     'renew-signature',
-    `update chain_payment set valid_before = $2, signature = $3
+    `update chain_payment set valid_before = $2, signature = $3, from_address = $4
       where id = $1 and direction = 'out'
         and (state in ('claimed', 'broadcasting') or (state = 'settled' and lost_at is not null)) returning id`,
-    [id, validBeforeS, signature],
+    [id, validBeforeS, signature, from],
   );
   return rows.length > 0;
 }

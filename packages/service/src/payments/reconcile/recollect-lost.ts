@@ -3,11 +3,9 @@ import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
 import { relocatePayment } from '../onchain/chain-payment-store.ts';
 import { findFate } from '../onchain/find-fate.ts';
 import { findPlace, isPlain } from '../onchain/find-place.ts';
-import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
+import { FINAL_DEPTH, isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
 import { reversePayment } from './reverse-payment.ts';
 
-/** Depth required of evidence against a lost payment, so that the next reorg does not undo it again. */
-const FINAL_DEPTH = 12n;
 /** A plain transfer may be mined again without us; after this time it counts as gone. */
 const GONE_AFTER_MS = 600_000;
 

@@ -55,13 +55,19 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
   else ctx.log.error({ paymentId: payment.id, refused }, 'token refuses an outgoing payment of the node');
 }
 
+/** Depth required of evidence that a payment cannot happen any more, so that the next reorg does not undo it. */
+export const FINAL_DEPTH = 12n;
+
 /**
- * Signs an expired, unused payout again under the same nonce, which the token pays once. A withdrawal that the token still refuses is
+ * Signs an expired, unused payout again under the same nonce, which the token pays once. What a former wallet signed, under whose name the
+ * nonce is another one, is signed by the wallet of now once it has expired for good. A withdrawal that the token still refuses is
  * returned to its treasury instead: its expired signature can no longer move the money, unless another process has signed it again. One that is
  * refused because it was used is paid, and is left open until the chain shows it.
  */
 export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayment, nowS: bigint): Promise<void> {
-  const authorization = { ...payment.authorization, validBeforeS: nowS + PAYOUT_WINDOW_S };
+  const { address } = ctx.wallet;
+  if (payment.authorization.from !== address && !(await hasExpiredForGood(ctx, payment))) return;
+  const authorization = { ...payment.authorization, from: address, validBeforeS: nowS + PAYOUT_WINDOW_S };
   const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
   const mayEnd = payment.purpose === 'withdrawal' && payment.lostAt === null;
   const refused = mayEnd ? await ctx.simulator.simulate({ authorization, signature }) : null;
@@ -75,6 +81,16 @@ export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayme
     return;
   }
   // Another process may have returned the withdrawal meanwhile: a page of payments is worked off for seconds.
-  const isOpen = await renewSignature(ctx.db, payment.id, authorization.validBeforeS, signature);
+  const isOpen = await renewSignature(ctx.db, payment.id, authorization, signature);
   if (isOpen) void ctx.settler.settle({ ...payment, authorization, signature });
+}
+
+/** True if the authorization was unused when its expiry was as deep as no reorg reaches. */
+async function hasExpiredForGood(ctx: ChainContext, { authorization }: ChainPayment): Promise<boolean> {
+  const head = await ctx.usdc.headBlock();
+  if (head < FINAL_DEPTH) return false;
+  const finalS = await ctx.usdc.timeOfS(head - FINAL_DEPTH);
+  if (finalS === null || authorization.validBeforeS > finalS) return false;
+  const [isSpent] = await ctx.usdc.areSpent([authorization], head);
+  return isSpent === false;
 }

@@ -3,6 +3,7 @@ import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { createNodeWallet, type NodeWallet } from '../../../src/chain/keys/node-wallet.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { watchBills } from '../../../src/payments/bills/watch-bills.ts';
 import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
@@ -205,8 +206,22 @@ it('a withdrawal that the token refuses because it is paid is left open', async 
   await expect.poll(() => engine.stateOf(payout), { timeout: 10_000 }).toBe('settled');
 });
 
+it('a payout that a former wallet signed is signed by the wallet of now once it has expired for good, and paid once', async () => {
+  const { ctx } = engine;
+  const former = createNodeWallet(generatePrivateKey());
+  const { payer, paidIn, payout } = await owe('withdrawal', -1n, former);
+  await payAgain(ctx, payout, await ctx.usdc.headTimeS());
+  expect(await read(payout)).toMatchObject({ state: 'claimed', authorization: { from: former.address } });
+  await engine.mine(13);
+  await reconcilePayments(ctx, 0);
+  await ctx.settler.idle();
+  expect(await read(payout)).toMatchObject({ state: 'settled', authorization: { from: ctx.wallet.address } });
+  expect((await findLedgerAccount(ctx.db, paidIn.ledgerAccountId))?.postedMicro).toBe(0n);
+  expect(await ctx.usdc.balanceOf(payer.address)).toBe(1_000_000n);
+});
+
 /** What the node owes to a payer who had paid as much: 1 USDC, in no transaction yet. */
-async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint) {
+async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint, wallet: NodeWallet = engine.ctx.wallet) {
   const { ctx } = engine;
   const payer = await engine.newPayer();
   const paidIn = await engine.claim(payer);
@@ -214,14 +229,14 @@ async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint) {
   const { ledgerAccountId } = paidIn;
   const { chainId, token, domainSeparator } = ctx.chain;
   const authorization = {
-    ...{ from: ctx.wallet.address, to: payer.address, valueMicro: 1_000_000n },
+    ...{ from: wallet.address, to: payer.address, valueMicro: 1_000_000n },
     ...{ validAfterS: 0n, validBeforeS: (await ctx.usdc.headTimeS()) + validForS, nonce: generatePrivateKey() },
   };
   const payment: NewChainPayment = {
     id: newId('pay'),
     ...{ chainId, token, direction: 'out', purpose, subjectId: newId('wdr'), accountId: null },
     ...{ ledgerAccountId, authorization, fingerprint: null, x402Version: null },
-    signature: ctx.wallet.signAuthorization(domainSeparator, authorization),
+    signature: wallet.signAuthorization(domainSeparator, authorization),
   };
   const now = ctx.clock.now();
   await insertChainPayments(ctx.db, [payment], now);
