@@ -19,6 +19,12 @@ export interface PaymentLimits {
   readonly tokensPerDay: number;
 }
 
+export function readFormerWallets(env: Env): readonly string[] {
+  const wallets = (env.FORMER_WALLETS ?? '').split(',').flatMap((each) => each.trim().toLowerCase() || []);
+  if (wallets.every((each) => /^0x[0-9a-f]{40}$/.test(each))) return wallets;
+  throw new ConfigError('FORMER_WALLETS must be addresses of 0x and 40 hex digits, separated by commas.');
+}
+
 /** Payment channels (x402 scheme `batch-settlement`). */
 export interface ChannelSettings {
   /** True if channels are taken where the chain has their contracts. */

@@ -113,6 +113,20 @@ describe('SENDER_PRIVATE_KEYS', () => {
   });
 });
 
+describe('FORMER_WALLETS', () => {
+  const read = (text?: string) => readConfig(text === undefined ? {} : { FORMER_WALLETS: text }).config.formerWallets;
+
+  it('are addresses with commas between, in lower case, or none', () => {
+    expect([read(), read('')]).toEqual([[], []]);
+    expect(read(`0x${'A'.repeat(40)}, 0x${'b'.repeat(40)}`)).toEqual([`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`]);
+  });
+
+  it('refuses a key in their place without repeating it', () => {
+    expect(() => read(key)).toThrow(/^FORMER_WALLETS/);
+    expect(() => read(key)).not.toThrow(/1111/);
+  });
+});
+
 describe('NETWORK_REFUSED', () => {
   it('names nodes, in the one spelling of their address, and tokens', () => {
     expect(readConfig({}).config.networkRefused).toEqual([]);

@@ -10,6 +10,7 @@ import {
   type PaymentLimits,
   readChannelClaims,
   readChannelSettings,
+  readFormerWallets,
   readPaymentLimits,
 } from './config-payments.ts';
 import { readTracing } from './config-tracing.ts';
@@ -46,6 +47,8 @@ export interface Config extends Limits {
   readonly databasePromiseFile: string | null;
   readonly chainRpcUrl: string | null;
   readonly chainId: KnownChainId;
+  /** Addresses, lower case, that were the node's wallet before; what they send to the wallet is credited to nobody. */
+  readonly formerWallets: readonly string[];
   readonly nodeLabel: string;
   readonly allowPrivateEndpoints: boolean;
   /** DNS servers for the hosts of agents and webhooks; empty: the system's. */
@@ -115,6 +118,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     databaseUrl: env.DATABASE_URL === undefined ? null : databaseUrlOf(env.DATABASE_URL),
     databasePromiseFile: env.DATABASE_PROMISE_FILE ?? null,
     ...chain,
+    formerWallets: readFormerWallets(env),
     nodeLabel: labelOf(env.NODE_LABEL ?? 'local'),
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     dnsServers: dnsServersOf(env.DNS_SERVERS ?? ''),

@@ -16,12 +16,13 @@ interface ChainOptions {
   readonly isLocal: boolean;
   /** The node's wallet, lower case. */
   readonly wallet: string;
+  readonly formerWallets: readonly string[];
   readonly confirmations: Confirmations;
 }
 
 /** Connects to the chain and reads the facts about it. Throws when it does not answer, or is not the configured one. */
 export async function openChain(options: ChainOptions): Promise<ChainAccess> {
-  const { rpcUrl, chainId, isLocal, wallet, confirmations } = options;
+  const { rpcUrl, chainId, isLocal, wallet, formerWallets, confirmations } = options;
   const token = usdcByChain[chainId].toLowerCase();
   const usdc = createUsdcClient({ rpcUrl, token });
   const served = await usdc.chainId().catch((error: unknown) => {
@@ -30,7 +31,8 @@ export async function openChain(options: ChainOptions): Promise<ChainAccess> {
   if (served !== chainId) throw new Error(`CHAIN_RPC_URL serves chain ${served}, but CHAIN_ID is ${chainId}.`);
   const { name: tokenName, version: tokenVersion, domainSeparator } = await usdc.readToken();
   const [caip2, name] = [caip2ByChain[chainId], v1NetworkByChain[chainId]];
-  const chain = { chainId, isLocal, caip2, name, token, tokenName, tokenVersion, domainSeparator, wallet };
+  const ofToken = { token, tokenName, tokenVersion, domainSeparator };
+  const chain = { chainId, isLocal, caip2, name, ...ofToken, wallet, formerWallets };
   const settlementContract = createSettlementContract({ rpcUrl, chainId, token, wallet });
   return { chain, usdc, settlementContract, fees: createChainFees({ usdc }), confirmations };
 }

@@ -16,6 +16,8 @@ export interface ChainInfo {
   readonly domainSeparator: `0x${string}`;
   /** The node's wallet, lower case: receives payments and pays refunds. */
   readonly wallet: string;
+  /** Addresses, lower case, that were the node's wallet before. Absent: none. */
+  readonly formerWallets?: readonly string[];
   /** Terms of payment channels; absent: the settlement contract was not found, or is not used. */
   readonly channels?: ChannelTerms | null;
   /** The reason for which channels are not offered; absent: they are. */
@@ -32,6 +34,10 @@ export interface ChannelTerms {
 export interface HasChain {
   readonly chain: ChainInfo;
 }
+
+/** True for the node's wallet and its former ones: the books have their USDC already, and what they send is nobody's payment. */
+export const isOwnWallet = ({ wallet, formerWallets = [] }: ChainInfo, address: string): boolean =>
+  address === wallet || formerWallets.includes(address);
 
 /** Address under which others reach this node, without a slash at the end. */
 export interface HasBaseUrl {

@@ -6,6 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
+import { createNodeWallet } from '../../src/chain/keys/node-wallet.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { listLost } from '../../src/payments/onchain/chain-payment-list-store.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
@@ -14,15 +15,17 @@ import { reversePayment } from '../../src/payments/reconcile/reverse-payment.ts'
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
-import { submitPayment, transferUsdc } from '../support/chain-actions.ts';
-import { type Harness, startHarness, type TestWallet } from '../support/harness.ts';
+import { submitPayment, submitSigned, transferUsdc } from '../support/chain-actions.ts';
+import { type Harness, newWallet, startHarness, type TestWallet } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
+/** Of the node's wallet before the one that it has. */
+const formerKey = generatePrivateKey();
 let h: Harness;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ env: { FORMER_WALLETS: privateKeyToAccount(formerKey).address } });
   agent = await startTestAgent(h, { perRequest: '0.05' });
   // The node begins to read at the head of the chain when it first starts; nothing is missed from here on.
   await until(async () => (await points()) > 0 || null, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 });
@@ -132,6 +135,39 @@ it('a claim needs the signature of that wallet, works once, and only for one acc
   const late = await claim(second.key, wallet);
   expect(late.taken.status).toBe(409);
   expect(await available(second.key)).toBe('0.00');
+});
+
+it('what a former wallet of the node sends, the plain way or by an authorization, is credited to nobody and pays for nothing', async () => {
+  const { ctx, rpcUrl } = h;
+  const sender = await h.newWallet(2_000_000n);
+  await send(sender, 2_000_000n);
+  await eventually(() => suspended(sender)).toBe(2_000_000n);
+  const former = await newWallet(rpcUrl, ctx.chain.token, 1_000_000n, formerKey);
+  const { key } = await accountOf(former);
+  const signedBy = (
+    wallet: Pick<typeof ctx.wallet, 'address' | 'signAuthorization'>,
+    to: string,
+    valueMicro: bigint,
+  ) => {
+    const validBeforeS = BigInt(Math.floor(Date.now() / 1000) + 3600);
+    const from = wallet.address;
+    const authorization = { from, to, valueMicro, validAfterS: 0n, validBeforeS, nonce: generatePrivateKey() };
+    return { authorization, signature: wallet.signAuthorization(ctx.chain.domainSeparator, authorization) };
+  };
+  // As before the change: what the books have is in the former wallet.
+  await submitSigned(rpcUrl, h, signedBy(ctx.wallet, former.address.toLowerCase(), 1_500_000n));
+  await send(former, 900_000n);
+  await submitSigned(rpcUrl, h, signedBy(createNodeWallet(formerKey), ctx.chain.wallet, 600_000n));
+  const behind = await h.newWallet(100_000n);
+  await send(behind, 100_000n);
+  await eventually(() => suspended(behind)).toBe(100_000n);
+  await readTransfers({ ...ctx, clock: later(21) });
+  expect([await available(key), await suspended(former)]).toEqual(['0.00', 0n]);
+  await ledgerEqualsChain();
+  expect((await readReserves(ctx)).driftMicro).toBe(0n);
+  const invoke = (headers = {}) => h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers });
+  const refused = await invoke(await payV2(h, former, await invoke()));
+  expect(refused.status).toBe(402);
 });
 
 it.each([

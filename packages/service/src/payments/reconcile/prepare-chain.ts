@@ -10,12 +10,8 @@ import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
 import { sumOpenPayouts } from '../onchain/open-payout-store.ts';
 import { sumUnbookedPayouts } from '../payouts/found-payout-store.ts';
 import type { ChainRepair } from './chain-repair.ts';
+import { ChainMismatchError, requireOwnBooks } from './require-own-books.ts';
 import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
-
-/** Chain and ledger contradict each other: continuing would pay with money that does not exist. */
-export class ChainMismatchError extends Error {
-  override name = 'ChainMismatchError';
-}
 
 /** Time for a chain that was reorganised while the node was down to mine its transactions again. */
 const TAKEN_AGAIN_WITHIN_MS = 10_000;
@@ -23,9 +19,9 @@ const COMPARED_FOR_MS = 1000;
 
 /**
  * Compares the chain with the node's records at start, and registers the sending keys with their nonces and balances. Throws
- * ChainMismatchError, which prevents the start, when the chain lacks transactions that were mined and does not accept them again, or the
- * wallet holds less than the ledger says. With a `repair` it logs the loss, makes it good and continues. `readWallet` brings the books of a
- * database that is new to the node up to the chain, once this is known to be their chain.
+ * ChainMismatchError, which prevents the start, when the books are of another chain or wallet, the chain lacks transactions that were mined
+ * and does not accept them again, or the wallet holds less than the ledger says. With a `repair` it logs a loss, makes it good and continues.
+ * `readWallet` brings the books of a database that is new to the node up to the chain, once this is known to be their chain.
  */
 export async function prepareChain(
   ctx: ChainContext,
@@ -33,6 +29,7 @@ export async function prepareChain(
   readWallet: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   const { chainId } = ctx.chain;
+  await requireOwnBooks(ctx);
   const keys = keysOf(ctx);
   const counts = await Promise.all(
     keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address }, repair)),
@@ -105,7 +102,8 @@ async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Prom
   }
   throw new ChainMismatchError(
     `The wallet ${address} holds ${formatUsdc(last.holds)} USDC on chain ${ctx.chain.chainId}, but the ledger counts on ${formatUsdc(last.owes)}. ` +
-      'Restore the missing USDC, or the state of the chain that belongs to this database; nothing was changed.',
+      'Restore the missing USDC, from an address that FORMER_WALLETS names (from any other it is a deposit of its sender, owed as well), ' +
+      'or the state of the chain that belongs to this database; nothing was changed.',
   );
 }
 

@@ -1,3 +1,4 @@
+import { isOwnWallet } from '../../chain/chain-info.ts';
 import { areStanding, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { requireChain } from '../../chain/require-chain.ts';
@@ -33,8 +34,9 @@ export interface HasTransferDepth {
 type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
 
 /**
- * Reads the transfers to the node's wallet since the last run and credits them. On its very first start a node begins at the head: the
- * wallet's earlier balance belongs to its operator. If the process dies, a block is read again, never skipped, and nothing is credited
+ * Reads the transfers to the node's wallet since the last run and credits them. What the books have already, because it came from a former
+ * wallet of the node, is credited to nobody. On its very first start a node begins at the head: the wallet's earlier balance belongs to its
+ * operator. If the process dies, a block is read again, never skipped, and nothing is credited
  * twice.
  */
 export async function readTransfers(ctx: ReadContext): Promise<boolean> {
@@ -97,7 +99,7 @@ async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promi
   if (!(await areStanding([before, point], hashAt))) return null;
   const isAhead = await ctx.db.transaction(async (tx) => {
     if (!(await transferPoints.add(tx, chainId, { before, point }))) return false;
-    const strangers = found.filter(({ from, valueMicro }) => from !== ctx.chain.wallet && valueMicro > 0n);
+    const strangers = found.filter(({ from, valueMicro }) => !isOwnWallet(ctx.chain, from) && valueMicro > 0n);
     const authorized = strangers.filter(isAuthorized);
     await relocateCredited(tx, ctx.chain, authorized);
     await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, authorized);

@@ -1,7 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import type { ChainAccess } from '../../chain/chain-access.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { readLogRanges, searchLogRanges } from '../../chain/rpc/log-ranges.ts';
 import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
@@ -179,7 +179,7 @@ async function sumUnread(
     const read = await ctx.incomingTransfers.read(fromBlock, toBlock);
     transfers.push(...(await withoutSweeps(ctx, read, { fromBlock, toBlock })));
   });
-  const found = transfers.filter(({ from }) => from !== ctx.chain.wallet);
+  const found = transfers.filter(({ from }) => !isOwnWallet(ctx.chain, from));
   const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));
   const known = await findAccountedFor(ctx.db, { chainId: ctx.chain.chainId, nowS }, authorized);
   const unknown = found.filter(

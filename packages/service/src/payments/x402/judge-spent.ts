@@ -1,6 +1,6 @@
 import { hasProven } from '../../access/accounts/link-wallet.ts';
 import { KEYLESS } from '../../access/caller/keyless-caller.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -28,8 +28,8 @@ export async function paysThoughSpent(
 }
 
 /**
- * True if an authorization is reserved and cannot be a payment, spent or not: the node's own (refunds, bills, withdrawals), or another
- * node's refund, which belongs to the payer of the request.
+ * True if an authorization is reserved and cannot be a payment, spent or not: the node's own (refunds, bills, withdrawals, anything of a
+ * former wallet, whose USDC the books have already), or another node's refund, which belongs to the payer of the request.
  */
 export const isSpokenFor = async (ctx: HasDb & HasChain, { authorization }: NewChainPayment): Promise<boolean> =>
-  authorization.from === ctx.chain.wallet || (await isAwaited(ctx.db, ctx.chain.chainId, authorization));
+  isOwnWallet(ctx.chain, authorization.from) || (await isAwaited(ctx.db, ctx.chain.chainId, authorization));

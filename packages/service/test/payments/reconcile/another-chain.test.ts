@@ -1,4 +1,12 @@
+import type { Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSigningKeys } from '../../../src/chain/gas-watch.ts';
+import { createNodeWallet } from '../../../src/chain/keys/node-wallet.ts';
+import { newId } from '../../../src/lib/id.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
+import { insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
+import { prepareChain } from '../../../src/payments/reconcile/prepare-chain.ts';
 import { followChannels } from '../../../src/payments/x402/channels/chain/follow-channels.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { channelOf, insertChannel } from '../../support/channels.ts';
@@ -30,6 +38,15 @@ const recorded = () =>
             (select json_agg(c order by c.block_number) from channel_point c) as points`,
   );
 
+/** A process with another key that starts on the same database. */
+function startWith(key: Hex, formerWallets: readonly string[] = []): Promise<void> {
+  const ctx = { ...engine.ctx, metrics: createMetrics() };
+  const keys = createSigningKeys(createNodeWallet(key), { senders: [], registrar: null }, ctx);
+  return prepareChain({ ...ctx, ...keys, chain: { ...ctx.chain, wallet: keys.wallet.address, formerWallets } });
+}
+
+it('a database without payments is started on with any key', () => startWith(generatePrivateKey()));
+
 it('an RPC node that serves another chain for a while takes no payment and no channel back', async () => {
   const { ctx } = engine;
   const [payment] = await engine.claimMany(1);
@@ -48,4 +65,36 @@ it('an RPC node that serves another chain for a while takes no payment and no ch
   await followChannels(ctx);
   expect(await engine.stateOf(payment)).toBe('settled');
   expect(await contradictions(engine.databaseUrl)).toEqual([]);
+});
+
+it('a database of another wallet is not started on until the operator names the wallet, whether it was paid or has paid', async () => {
+  const { ctx } = engine;
+  const former = ctx.chain.wallet;
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  expect(await ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
+  const key = generatePrivateKey();
+  const address = privateKeyToAddress(key).toLowerCase() as Hex;
+  // As after the move: what the ledger counts on is in the new wallet.
+  await engine.chain.fund([{ address, ethWei: 10n ** 18n, usdcMicro: 100_000_000n }]);
+  const before = await recorded();
+  await expect(startWith(key)).rejects.toThrow(
+    `are of the wallet ${former}, but SETTLEMENT_PRIVATE_KEY is the key of ${address}`,
+  );
+  expect(await recorded()).toEqual(before);
+  const payout = { direction: 'out', purpose: 'refund', ledgerAccountId: 'outgoing' } as const;
+  const authorization = { ...payment.authorization, from: former, to: payment.authorization.from };
+  const refund = { ...payment, ...payout, id: newId('pay'), subjectId: newId('req'), authorization };
+  await insertChainPayments(ctx.db, [refund], ctx.clock.now());
+  // From now on the newest payment is one to the new wallet.
+  const later = await engine.claim(await engine.newPayer(), { to: address });
+  expect(await ctx.settler.settle(later)).toMatchObject({ state: 'settled' });
+  await expect(startWith(key)).rejects.toThrow(`FORMER_WALLETS=${former}`);
+  await startWith(key, [former]);
+});
+
+it('a database with payments on another chain is not started on', async () => {
+  const { ctx } = engine;
+  const onBase = { ...ctx, chain: { ...ctx.chain, chainId: 8453 } };
+  await expect(prepareChain(onBase)).rejects.toThrow(`CHAIN_ID is 8453. Set CHAIN_ID=${ctx.chain.chainId},`);
 });

@@ -1,0 +1,35 @@
+import type { ChainInfo } from '../../chain/chain-info.ts';
+import type { Sql } from '../../db/sql.ts';
+
+/** Chains other than this one that the books have payments on. Every key is registered before its chain has a payment. */
+export async function listOtherChains(sql: Sql, chainId: number): Promise<number[]> {
+  const rows = await sql.query<{ chainId: number }>(
+    'list-other-chains',
+    `select distinct s.chain_id as "chainId" from chain_signer s
+      where s.chain_id <> $1 and exists (select from chain_payment p where p.chain_id = s.chain_id)`,
+    [chainId],
+  );
+  return rows.map((row) => row.chainId);
+}
+
+/**
+ * Wallets of the books on a chain: those that owed or paid something on it, that channels were claimed for, and that the newest payment came
+ * to. Few rows are read, however many payments there are.
+ */
+export async function listWallets(sql: Sql, { chainId, token }: ChainInfo): Promise<string[]> {
+  const rows = await sql.query<{ address: string }>(
+    'list-wallets-of-books',
+    `select s.address from chain_signer s
+      where s.chain_id = $1 and exists (select from chain_payment p
+        where p.chain_id = $1 and p.token = $2 and p.from_address = s.address and p.direction = 'out')
+     union
+     select receiver from channel_receiver where chain_id = $1
+     union
+     (select to_address from chain_payment
+       where chain_id = $1 and block_hash is not null and direction = 'in' and state = 'settled'
+       order by block_number desc limit 1)
+     order by 1`,
+    [chainId, token],
+  );
+  return rows.map(({ address }) => address);
+}
