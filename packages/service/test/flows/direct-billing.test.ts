@@ -5,12 +5,14 @@ import { zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
+import { recoverInvocations } from '../../src/invocations/start/recover-invocations.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { reconcilePayments } from '../../src/payments/reconcile/reconcile.ts';
 import { type Billing, createTill, type Till } from '../support/billing-agent.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { paymentIn } from '../support/chain-actions.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { leaveOverdue } from '../support/leave-overdue.ts';
 import { answerWith, type Behaviour, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, sumOfHistory, untilEnded, untilUsdc } from '../support/treasury.ts';
 import { payV2 } from '../support/x402-payer.ts';
@@ -457,6 +459,40 @@ describe('an agent that was shown a payment', () => {
     expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', cost: '0.03' });
     await settleBills(h.ctx);
     expect((await earned()) - before).toBe(BILL);
+  });
+
+  it('has collected, and nobody was there for its answer until after the deadline: that is fetched all the same', async () => {
+    const paid = Promise.withResolvers<void>();
+    const aside = await startTestAgent(h, {
+      perRequest: '0.05',
+      behaviour: till.bill({ work: () => paid.resolve() }),
+      aside: ({ headers }, response) => void answerWith(200, { result: 'polled' })({ headers, body: null }, response),
+    });
+    const call = { key: client.key, body: { task: 'hello' } };
+    const { requestId } = (await h.request('POST', `/invoke/${aside.id}`, call)).body.data;
+    await paid.promise;
+    aside.behave(till.bill({ work: answerWith(202, { status_url: '/status' }) }));
+    await leaveOverdue(h, requestId);
+    await recoverInvocations(h.ctx);
+    const record = await untilEnded(h, client.key, requestId);
+    expect(record).toMatchObject({ status: 'completed', result: 'polled', cost: '0.03' });
+    expect(till.shown.length).toBe(2);
+    expect(new Set(till.shown).size).toBe(1);
+    await aside.die();
+  });
+
+  it('has not collected when the deadline is over: it is shown the payment no more, and the payer has it back', async () => {
+    const paid = Promise.withResolvers<void>();
+    agent.behave(till.bill({ collects: 'never', work: () => paid.resolve() }));
+    const { requestId } = await invoke({});
+    await paid.promise;
+    await leaveOverdue(h, requestId);
+    await recoverInvocations(h.ctx);
+    const record = await untilEnded(h, client.key, requestId);
+    expect(record).toMatchObject({ status: 'failed', cost: '0.03', error: { code: 'deadline_exceeded' } });
+    expect(till.shown.length).toBe(1);
+    await letBillsLapse();
+    expect(await read(requestId)).toMatchObject({ cost: '0.00', refund: '0.05' });
   });
 
   it('closes the connection without an answer: it is asked again with the same payment', async () => {

@@ -1,6 +1,7 @@
 import type { Upstream } from '../../agents/upstream/upstream.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { SigningKeys } from '../../chain/gas-watch.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasWalletFunds } from '../../payments/onchain/channel-claims.ts';
@@ -12,7 +13,7 @@ export interface CallTarget extends Upstream {
 }
 
 /** The wallet that pays the bills of agents. */
-interface PayingWallet extends HasChain, SigningKeys, HasWalletFunds {}
+interface PayingWallet extends HasChain, HasUsdc, SigningKeys, HasWalletFunds {}
 
 export interface CallContext extends Records, HasGuardedFetch, ChunkOutput, PayingWallet {}
 

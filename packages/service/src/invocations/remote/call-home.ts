@@ -18,7 +18,7 @@ import type { HomeCall } from './home-call.ts';
 import { askHome, openAtHome } from './home-client.ts';
 import type { HasHomeKeys } from './home-keys.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
-import { noteEnd, settleHomeCall } from './settle-home-calls.ts';
+import { endAtHome, noteEnd, settleHomeCall } from './settle-home-calls.ts';
 
 /** Retry pauses while no payment is signed; afterwards the home node is retried with growing pauses until the deadline. */
 const PAUSES_MS: readonly number[] = [200, 1000];
@@ -36,7 +36,8 @@ export interface HomeCallContext extends CallContext, HasHomeKeys, HasBaseUrl, H
  * for a fault of the home node or the network: every end is an outcome.
  */
 export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
-  const outcome = await insist(ctx, call);
+  const told = await insist(ctx, call);
+  const outcome = told === overdue && !call.signal.aborted ? await lastLook(ctx, call) : told;
   // A job repeats the notification if this process dies or the home node does not answer.
   if (call.signal.aborted && !isStopping(call.signal))
     settleHomeCall(ctx, call.invocation.id).catch((error) =>
@@ -67,7 +68,8 @@ async function insist(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
   }
 }
 
-type Asked = Exclude<HomeAnswer, { kind: 'told' }> | { readonly kind: 'ended'; readonly outcome: Outcome };
+type Ended = { readonly kind: 'ended'; readonly outcome: Outcome };
+type Asked = Exclude<HomeAnswer, { kind: 'told' }> | Ended;
 
 function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: number, isPaid: boolean) {
   if (answer.kind === 'billed') {
@@ -131,7 +133,34 @@ async function follow(
   return (followed.kind === 'told' && (await endOf(ctx, call, followed.record))) || { kind: 'busy' };
 }
 
-async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Asked | null> {
+/** Time to read the chunks of a completed request that were not read before its deadline. */
+const LAST_READ_MS = 10_000;
+
+/**
+ * The outcome of a call whose deadline has passed: what its home has made of it by now was paid for, so it is asked once more. What is open
+ * there is cancelled first: it has ended at both nodes then, and the home can complete nothing that nobody reads.
+ */
+async function lastLook(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
+  const { home, invocation, signal } = call;
+  const homeRequestId = await findHomeRequestId(ctx.db, invocation.id);
+  if (homeRequestId === null) return overdue;
+  try {
+    const end = await endAtHome(ctx, { home, homeRequestId }, { cancels: true, signal });
+    if (end === null || end === 'unknown') return overdue;
+    const ended = await endOf(ctx, call, end);
+    if (ended === null || end.status === 'cancelled') return overdue;
+    if (invocation.isStreamed && ended.outcome.kind === 'completed') {
+      const deadline = new Date(ctx.clock.now().getTime() + LAST_READ_MS);
+      await followHome(ctx, { ...call, invocation: { ...invocation, deadline } }, homeRequestId, null);
+    }
+    return ended.outcome;
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error;
+    return overdue;
+  }
+}
+
+async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Ended | null> {
   const outcome = outcomeOf(record);
   if (outcome === null) return null;
   await noteEnd(ctx, invocation.id, record);

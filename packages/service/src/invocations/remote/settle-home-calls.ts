@@ -61,24 +61,41 @@ const settleOrLog = (ctx: SettleContext, call: OpenHomeCall, signal?: AbortSigna
       ctx.log.warn({ err: error, ...call }, 'settlement of a request with its home node failed');
   });
 
-/** Cancels a request that is still open at its home node and was cancelled here. */
+/** Cancels a request that is still open at its home node and has ended without a result here. */
 async function settle(ctx: SettleContext, call: OpenHomeCall, signal: AbortSignal | undefined): Promise<void> {
-  const { home, homeRequestId, requestId, status } = call;
+  const end = await endAtHome(ctx, call, { cancels: call.status !== 'completed', signal });
+  if (end === 'unknown') await giveUpUnknown(ctx, call);
+  else if (end) await noteEnd(ctx, call.requestId, end);
+}
+
+type AtHome = HomeRecord | 'unknown' | null;
+
+/**
+ * The end of a request at its home node; null: it is open there, or the home does not tell; `unknown`: the home does not have it. `cancels`:
+ * one that is open is cancelled first. Throws GuardedFetchError when the home can't be reached.
+ */
+export async function endAtHome(
+  ctx: HomeContext,
+  { home, homeRequestId }: Pick<OpenHomeCall, 'home' | 'homeRequestId'>,
+  { cancels, signal }: { readonly cancels: boolean; readonly signal: AbortSignal | undefined },
+): Promise<AtHome> {
   const path = `/invoke/${encodeURIComponent(homeRequestId)}`;
   const limits = { timeoutMs: TIMEOUT_MS, ...(signal ? { signal } : {}) };
-  const ask = async () => {
+  const ask = async (): Promise<AtHome> => {
     const response = await askHome(ctx, home, { method: 'GET', path, ...limits });
-    if (response.status === 404) await giveUpUnknown(ctx, call);
+    if (response.status === 404) return 'unknown';
     const answer = readHomeAnswer(response);
     return answer.kind === 'told' ? answer.record : null;
   };
-  let record = await ask();
-  if (record && outcomeOf(record) === null && status !== 'completed') {
+  let found = await ask();
+  if (isOpen(found) && cancels) {
     await askHome(ctx, home, { method: 'POST', path: `${path}/cancel`, ...limits });
-    record = await ask();
+    found = await ask();
   }
-  if (record && outcomeOf(record)) await noteEnd(ctx, requestId, record);
+  return isOpen(found) ? null : found;
 }
+
+const isOpen = (found: AtHome): boolean => found !== null && found !== 'unknown' && outcomeOf(found) === null;
 
 /** A home node that was not paid has no such request, and gets none once the payment has expired. */
 async function giveUpUnknown(ctx: SettleContext, { requestId, createdAt }: OpenHomeCall): Promise<void> {

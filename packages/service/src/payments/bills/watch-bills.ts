@@ -1,6 +1,9 @@
+import type { HasUsdc } from '../../chain/usdc-client.ts';
+import type { HasDb } from '../../db/database.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listOpenBills } from '../onchain/chain-payment-list-store.ts';
+import { findBySubject } from '../onchain/chain-payment-store.ts';
 import { endSpent } from '../settlement/end-spent.ts';
 
 /** Time after its expiry, on the chain's clock, at which a bill counts as unused: no reorg brings back a block that old. */
@@ -29,3 +32,11 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
         );
     },
   );
+
+/** True if the agent has the money of a request's bill, by the books or by the newest block; false when neither tells. */
+export async function isCollected(ctx: HasDb & HasUsdc, requestId: string): Promise<boolean> {
+  const bill = await findBySubject(ctx.db, requestId, 'bill');
+  if (bill?.state === 'settled') return true;
+  const [isSpent] = bill ? await ctx.usdc.areSpent([bill.authorization]).catch(() => []) : [];
+  return isSpent === true;
+}

@@ -4,6 +4,7 @@ import { payoutNonce } from '../../../src/chain/keys/node-wallet.ts';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
 import { settleHomeCall } from '../../../src/invocations/remote/settle-home-calls.ts';
+import { recoverInvocations } from '../../../src/invocations/start/recover-invocations.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
 import { chunk, progress, result, says, spokenBy } from '../../invocations/stream/support/streaming-agent.ts';
@@ -11,6 +12,7 @@ import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { submitPayment, submitSigned } from '../../support/chain-actions.ts';
 import type { Harness } from '../../support/harness.ts';
+import { leaveOverdue } from '../../support/leave-overdue.ts';
 import { answerWith, type Behaviour, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -89,6 +91,12 @@ function times(count: number, isAbout: (passed: Passed) => boolean, rule: (passe
     return true;
   };
 }
+/** Loses what the home answers to paid calls and to questions about requests. */
+const losesAnswers: Rule = async ({ method, path, pass, response, headers }) => {
+  if (!path.startsWith('/invoke/') || (method === 'POST' && headers['payment-signature'] === undefined)) return false;
+  await textOf(await pass());
+  return !!response.destroy();
+};
 const answer =
   (status: number, body: unknown, headers = {}) =>
   (passed: Passed) =>
@@ -426,18 +434,65 @@ describe('a home in trouble', () => {
   });
 });
 
+describe('a call whose process was away until after the deadline', () => {
+  const untilThere = (requestId: string, status: string) =>
+    expect
+      .poll(async () =>
+        askDatabase(home.databaseUrl, 'select status from invocation where id = $1', [await homeIdOf(requestId)]),
+      )
+      .toEqual([{ status }]);
+  const takeOver = async (requestId: string) => {
+    await leaveOverdue(here, requestId);
+    home.proxy.rule(null);
+    await recoverInvocations(here.ctx);
+  };
+
+  it('has the result that its home completed and was paid for', async () => {
+    home.proxy.rule(losesAnswers);
+    const { requestId } = await invoke(echo, {}, {} as typeof sync);
+    await untilThere(requestId, 'completed');
+    await takeOver(requestId);
+    const record = await untilEnded(here, client.key, requestId);
+    expect(record).toMatchObject({ status: 'completed', result: { echo: 'hello' }, cost: '0.05' });
+    await untilSettled(home, here);
+  });
+
+  it('has all that was streamed, too', async () => {
+    home.proxy.rule(losesAnswers);
+    const { requestId } = await invoke(
+      says(chunk({ n: 1 }), chunk({ n: 2 }), result('whole')),
+      { stream: true },
+      {} as typeof sync,
+    );
+    await untilThere(requestId, 'completed');
+    await takeOver(requestId);
+    const stream = await openSse(here, 'GET', `/invoke/${requestId}/events`, { key: client.key });
+    const events = await stream.rest();
+    expect(problemWithStream(events)).toBeNull();
+    expect(events.slice(2, -1).map(({ data }) => data.n)).toEqual([1, 2]);
+    expect(events.at(-1)).toMatchObject({ type: 'invocation.completed', data: { result: 'whole', cost: '0.05' } });
+    await untilSettled(home, here);
+  });
+
+  it('fails for its deadline when its home still works: that is told to stop, and what it gives back comes back', async () => {
+    const working = Promise.withResolvers<void>();
+    const { requestId } = await invoke(() => working.resolve(), {}, {} as typeof sync);
+    await working.promise;
+    await takeOver(requestId);
+    expect(await untilRead(requestId, { cost: '0.00' })).toMatchObject({
+      ...{ status: 'failed', refund: '0.05', error: { code: 'deadline_exceeded' } },
+    });
+    await untilThere(requestId, 'cancelled');
+    await untilSettled(home, here);
+  });
+});
+
 describe('a refund', () => {
   it("that comes before its request has ended here is the payer's with its end", async () => {
-    const lose: Rule = async ({ method, path, pass, response, headers }) => {
-      if (!path.startsWith('/invoke/') || (method === 'POST' && headers['payment-signature'] === undefined))
-        return false;
-      await textOf(await pass());
-      return !!response.destroy();
-    };
     const before = await balanceOf(here, client.key);
     const { key } = await here.newAccount();
     const wallet = await here.newWallet(50_000n);
-    home.proxy.rule(lose);
+    home.proxy.rule(losesAnswers);
     agent.behave(answerWith(500, {}));
     const { requestId } = (await call({}, {})).body.data;
     const hook = { task: 'hello', webhookUrl: 'http://127.0.0.1:9/' };

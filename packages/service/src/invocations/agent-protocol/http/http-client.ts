@@ -4,6 +4,7 @@ import { signAgentCall } from '../../../identity/agent-signature.ts';
 import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import { failpoint } from '../../../lib/process/failpoint.ts';
+import { isCollected } from '../../../payments/bills/watch-bills.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { createChunkRecorder, MAX_STREAM_BYTES } from '../../stream/record-chunks.ts';
@@ -12,22 +13,23 @@ import type { AgentCall, CallContext } from '../agent-call.ts';
 import { readFailure } from '../agent-failure.ts';
 import { readAll } from '../exchange.ts';
 import { BILLED_PAUSES_MS, billedAgain, payAgentBill, proofSigned } from '../pay-agent-bill.ts';
-import { followAccepted } from './http-poll.ts';
+import { followAccepted, LAST_LOOK_MS } from './http-poll.ts';
 import { followStream } from './http-stream.ts';
 
 /** Pauses before the second and third attempt. Retries carry the same Idempotency-Key. */
 const RETRY_PAUSES_MS: readonly number[] = [200, 1000];
 /**
  * Calls the agent until it answers, at most three times and until the deadline (docs/design.md, section 4, "agent contract: call"). An
- * agent that answers 402 is paid once and called again with the payment; every later call shows the same payment bytes. Never throws for a
- * fault of the agent or the network: every end is an outcome.
+ * agent that answers 402 is paid once and called again with the payment; every later call shows the same payment bytes. One that has
+ * collected it is called after the deadline too, for seconds: the payer can lose nothing by that. Never throws for a fault of the agent or the
+ * network: every end is an outcome.
  */
 export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outcome> {
   const body = JSON.stringify(toAgentBody(call.invocation));
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
-    const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
-    if (leftMs <= 0) return failed('deadline_exceeded', 'The deadline passed before the agent answered.');
+    const leftMs = await msForCall(ctx, call, proof);
+    if (leftMs === null) return failed('deadline_exceeded', 'The deadline passed before the agent answered.');
     failpoint('before-agent-call');
     const answered = await tryOnce(ctx, call, {
       body,
@@ -36,7 +38,7 @@ export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outco
       isRepetition: tries > 0 || call.invocation.attempt > 1,
     });
     failpoint('after-agent-call');
-    if (answered.kind === 'accepted') return followAccepted(ctx, call, answered);
+    if (answered.kind === 'accepted') return followAccepted(ctx, call, answered, proof !== null);
     if (answered.kind === 'billed' && proof === null && !call.signal.aborted) {
       const paid = await payAgentBill(ctx, call.invocation, answered);
       if ('kind' in paid) return paid;
@@ -50,6 +52,17 @@ export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outco
     if (!isRetryable || pauseMs === undefined || pauseMs >= leftMs || call.signal.aborted) return outcome;
     await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
   }
+}
+
+/** The time for a call; null: it is too late, unless the agent has the money already. */
+async function msForCall(
+  ctx: CallContext,
+  { invocation }: AgentCall,
+  proof: PaymentProof | null,
+): Promise<number | null> {
+  const leftMs = invocation.deadline.getTime() - ctx.clock.now().getTime();
+  if (leftMs > 0) return leftMs;
+  return proof !== null && (await isCollected(ctx, invocation.id)) ? LAST_LOOK_MS : null;
 }
 
 const toAgentBody = (invocation: Invocation) => ({

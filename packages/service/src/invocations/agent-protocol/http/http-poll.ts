@@ -9,33 +9,43 @@ import { readFailure } from '../agent-failure.ts';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const ASK_TIMEOUT_MS = 10_000;
+/** Time of a call or poll at the deadline, of an agent that has been paid: it gives the answer that it has. */
+export const LAST_LOOK_MS = 5000;
 /** Consecutive failed polls after which the agent is given up. */
 const MISSES_UNTIL_GIVEN_UP = 5;
 
 type Accepted = Extract<Answered, { kind: 'accepted' }>;
 
 /**
- * Polls an agent that answered 202 until it has its result or the deadline passes. When the call becomes pointless, sends the agent one
- * DELETE and ignores the answer.
+ * Polls an agent that answered 202 until it has its result or the deadline passes, and then once more if it has been paid. When the
+ * call becomes pointless, sends the agent one DELETE and ignores the answer.
  */
-export async function followAccepted(ctx: CallContext, call: AgentCall, accepted: Accepted): Promise<Outcome> {
+export async function followAccepted(
+  ctx: CallContext,
+  call: AgentCall,
+  accepted: Accepted,
+  isPaid: boolean,
+): Promise<Outcome> {
   const { invocation, target, signal } = call;
   const url = statusUrlOf(accepted, target.endpoint);
   if (url === null)
     return failed('invalid_response', 'The agent accepted the call without a status_url on its own origin.');
   const msLeft = () => Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
+  const giveUp = () => {
+    if (!isStopping(signal)) void tellCancelled(ctx, url, call);
+    return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
+  };
   let pauseMs = pauseAfter(accepted, 0);
   for (let misses = 0; ; ) {
     await sleep(Math.min(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
-    if (signal.aborted || invocation.deadline <= ctx.clock.now()) {
-      if (!isStopping(signal)) void tellCancelled(ctx, url, call);
-      return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
-    }
-    const answered = await ask(ctx, url, call, Math.min(ASK_TIMEOUT_MS, msLeft()));
+    const isLast = invocation.deadline <= ctx.clock.now();
+    if (signal.aborted || (isLast && !isPaid)) return giveUp();
+    const answered = await ask(ctx, url, call, isLast ? LAST_LOOK_MS : Math.min(ASK_TIMEOUT_MS, msLeft()));
     if (signal.aborted) continue;
     misses = answered.kind === 'ended' ? misses + 1 : 0;
     if (answered.kind === 'ended' && (!answered.isRetryable || misses >= MISSES_UNTIL_GIVEN_UP))
       return answered.outcome;
+    if (isLast) return giveUp();
     pauseMs = pauseAfter(answered, pauseMs);
   }
 }
