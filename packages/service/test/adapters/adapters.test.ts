@@ -1,5 +1,6 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DatabaseAwayError } from '../../src/db/database-away.ts';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
 import { recoverInvocations } from '../../src/invocations/start/recover-invocations.ts';
@@ -8,6 +9,8 @@ import { askDatabase, contradictions, walletByBooks } from '../support/books.ts'
 import { type Harness, startHarness } from '../support/harness.ts';
 import { balanceOf, type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
 import { startMcpUpstream } from './support/mcp-upstream.ts';
+import { startMipUpstream } from './support/mip-upstream.ts';
+import { startOpenaiUpstream } from './support/openai-upstream.ts';
 import { protocols } from './support/protocols.ts';
 import { createTerms } from './support/terms.ts';
 import { type Listed, listUpstream, type TestUpstream } from './support/upstream.ts';
@@ -241,6 +244,48 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     expect(await invoke()).toMatchObject({ status: 'failed', cost: '0.00', error: { code: 'agent_unreachable' } });
     expect(await spent()).toBe(0);
     await comeBack();
+  });
+});
+
+describe('while the database is away', () => {
+  const away = () => Promise.reject(new DatabaseAwayError(new Error('refused'), 'nothing', false));
+
+  it('a result that has come is kept until it can be stored', async () => {
+    const site = await startOpenaiUpstream();
+    const agent = await listUpstream(h, site);
+    const { db, finisher } = h.ctx;
+    const finish = vi.spyOn(finisher, 'finish');
+    const { transaction } = db;
+    const isAway = () => finish.mock.calls.length === 1;
+    const spy = vi
+      .spyOn(db, 'transaction')
+      .mockImplementation((...args) => (isAway() ? away() : transaction.call(db, ...args)));
+    const body = { task: 'Hello', deadline: new Date(Date.now() + 20_000).toISOString() };
+    const { data } = (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: sync })).body;
+    spy.mockRestore();
+    finish.mockRestore();
+    expect(data).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(site.work).toHaveLength(1);
+    await site.stop();
+  });
+
+  it('the id of work that has begun is kept until it can be stored', async () => {
+    const site = await startMipUpstream();
+    const agent = await listUpstream(h, site);
+    const { db } = h.ctx;
+    const { query } = db;
+    let refused = 0;
+    const spy = vi
+      .spyOn(db, 'query')
+      .mockImplementation((name, ...args) =>
+        name === 'note-upstream-handle' && refused++ === 0 ? away() : query.call(db, name, ...args),
+      );
+    const body = { task: 'Hello', deadline: new Date(Date.now() + 20_000).toISOString() };
+    const { data } = (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: sync })).body;
+    spy.mockRestore();
+    expect(data).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect([refused, site.work.length]).toEqual([2, 1]);
+    await site.stop();
   });
 });
 

@@ -3,6 +3,7 @@ import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { openUpstream, type UpstreamFields } from '../../agents/upstream/upstream.ts';
 import { DatabaseAwayError } from '../../db/database-away.ts';
+import { whileAway } from '../../db/while-away.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/tracing/tracing.ts';
@@ -18,7 +19,7 @@ export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, Ha
 
 /**
  * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
- * process to run under the same key. An end from elsewhere stands.
+ * process to run under the same key. An end from elsewhere stands. While the database is away, the outcome waits for it.
  */
 export async function runInvocation(
   ctx: RunContext & HasRunner,
@@ -67,7 +68,8 @@ async function call(
   const identityToken = ctx.secrets.openOrNull(tokenSealed);
   if (identityToken === null) return tokenLost;
   const target = { ...openUpstream(ctx.secrets, agent), identityToken };
-  return checked(ctx, invocation, await callAgent(ctx, { target, invocation, signal }));
+  const outcome = await callAgent(ctx, { target, invocation, signal });
+  return whileAway(signal, () => checked(ctx, invocation, outcome));
 }
 
 /** A result that does not fit the schema that the agent declared when the request was accepted is a failure. */
@@ -105,5 +107,6 @@ export async function runOn(
     const found = await findInvocation(ctx.db, invocation.id);
     if (found && hasEnded(found.status)) return found;
   }
-  return ctx.finisher.finish({ invocation, outcome });
+  // A second time it ends nothing: attempt and state are compared.
+  return whileAway(ctx.runner.signal, () => ctx.finisher.finish({ invocation, outcome }));
 }

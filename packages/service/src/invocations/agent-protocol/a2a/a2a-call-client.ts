@@ -1,5 +1,6 @@
 import { type A2aAgent, readA2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { whileAway } from '../../../db/while-away.ts';
 import { invariant } from '../../../lib/invariant.ts';
 import { scalarText } from '../../../lib/json/json-text.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
@@ -77,7 +78,7 @@ async function sendMessage(
   const posted = { url: agent.url, body, headers: { ...headers, ...extensionHeaders(agent) }, proof };
   const reply = recorder ? await postForEvents(ctx, call, posted) : await post(ctx, call, posted);
   if (reply.kind === 'billed') return reply;
-  const note = (taskId: string) => noteHandle(ctx.db, invocation.id, taskId);
+  const note = (taskId: string) => whileAway(call.signal, () => noteHandle(ctx.db, invocation.id, taskId));
   if (reply.kind === 'events') {
     invariant(recorder !== null, 'only a streamed message is answered with events');
     const streamed = await followA2aStream(reply.bytes, recorder, note);

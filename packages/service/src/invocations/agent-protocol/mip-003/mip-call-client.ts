@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFields } from '../../../agents/upstream/mip-client.ts';
 import { urlBelow } from '../../../agents/upstream/upstream.ts';
 import { type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { whileAway } from '../../../db/while-away.ts';
 import { scalarText } from '../../../lib/json/json-text.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { type Adapter, CallFailedError } from '../adapter.ts';
@@ -28,7 +29,7 @@ export const mipAdapter: Adapter = {
       if (reply.status !== 200 && reply.status !== 201) return refused(reply.status, value?.error ?? value?.detail);
       const jobId = value?.job_id;
       if (!isHandle(jobId)) return invalidAnswer('without a job_id');
-      await noteHandle(ctx.db, invocation.id, jobId);
+      await whileAway(signal, () => noteHandle(ctx.db, invocation.id, jobId));
       return followJob(ctx, call, jobId);
     };
   },
