@@ -69,7 +69,7 @@ export const invocationHandlers = {
 type AnyStart = HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']> | HandlerCall<Api['invokeKeyless']>;
 export type StartCall = Pick<
   AnyStart,
-  'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'uncount'
+  'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'keepCount' | 'uncount'
 >;
 export type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via' | 'face'>;
 
@@ -94,6 +94,7 @@ export async function answerInvoked(
     once: call.once,
   });
   if (invoked.isReplay) await call.uncount();
+  else call.keepCount();
   const { id } = invoked.invocation;
   // A paid call waits for its result (spec), unless it names a webhook.
   const isBought = isPaid(invoked) && body.webhookUrl === undefined;

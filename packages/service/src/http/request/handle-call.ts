@@ -12,6 +12,7 @@ import {
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { encodeJson } from '../../lib/json/prepared-json.ts';
+import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
 import type { Drain } from '../../queue/drain.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import { tellAway } from '../answer/tell-away.ts';
@@ -54,7 +55,7 @@ export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<AnswerBody> {
   const { row, parts } = incoming;
   requireRoom(ctx, row.method);
-  const progress: Progress = { hasBegun: false, end: () => undefined };
+  const progress: Progress = { hasBegun: false, isInvoked: false, end: () => undefined };
   try {
     const answer = await handleReady(ctx, incoming, progress);
     if (isSettled(incoming.name, row)) await ctx.replica.settleWrite();
@@ -73,6 +74,8 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
 
 interface Progress {
   hasBegun: boolean;
+  /** True when it has become an invocation. */
+  isInvoked: boolean;
   /** Says that the call is answered. */
   end: () => void;
 }
@@ -120,7 +123,7 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
     progress.end = enter(ctx, row);
     const begin = (running: Running) => {
       progress.hasBegun = true;
-      return run(ctx, incoming, { caller, parsed, counted, ...running });
+      return run(ctx, incoming, { caller, parsed, counted, progress, ...running });
     };
     const request = keyedRequest(incoming, caller, parsed);
     if (!request) {
@@ -143,10 +146,11 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
       },
     });
   } catch (error) {
-    // A call that did not become an invocation does not count as one. If that cannot be stored, report the first error.
-    await counted
-      .uncount()
-      .catch((err: unknown) => ctx.log.debug({ err }, 'cannot undo the rate-limit count of a failed call'));
+    // A call that did not become a paid invocation does not count as one. If that cannot be stored, report the first error.
+    if (!progress.isInvoked || error instanceof PaymentRequiredError)
+      await counted
+        .uncount()
+        .catch((err: unknown) => ctx.log.debug({ err }, 'cannot undo the rate-limit count of a failed call'));
     throw error;
   }
 }
@@ -155,12 +159,13 @@ interface Begun extends Running {
   readonly caller: Caller;
   readonly parsed: Parsed<Endpoint>;
   readonly counted: CountedCall;
+  readonly progress: Progress;
 }
 
 async function run(
   ctx: HttpContext,
   { name, row, handler, c, parts, headers }: Incoming,
-  { caller, parsed, counted, once, headers: kept }: Begun,
+  { caller, parsed, counted, progress, once, headers: kept }: Begun,
 ): Promise<unknown> {
   const client = clientOf(ctx, c);
   const call = {
@@ -178,6 +183,9 @@ async function run(
     keylessKey: keylessKeyOf(row, parts, caller),
     countMore: counted.countMore,
     countPayer: counted.countPayer,
+    keepCount() {
+      progress.isInvoked = true;
+    },
     uncount: counted.uncount,
   };
   const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));

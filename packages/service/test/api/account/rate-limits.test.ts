@@ -3,8 +3,10 @@ import type { AccountCaller } from '../../../src/access/caller/caller.ts';
 import type { LimitState } from '../../../src/access/limits/rate-limit.ts';
 import { createRateLimiter } from '../../../src/access/limits/rate-limiter.ts';
 import { readLimitUse } from '../../../src/access/limits/read-limit-use.ts';
+import { createApp } from '../../../src/app.ts';
 import { fixedClock } from '../../../src/lib/clock.ts';
 import { newSigner, openBrowser, signedChallenge } from '../../support/browser.ts';
+import { emptyWallet } from '../../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -193,7 +195,40 @@ describe('the agents of an account', () => {
   });
 });
 
+/** A paid call of a process that holds its settlements up. */
+async function invokeHeldUp(key: string, headers: Record<string, string>, syncWaitMs: number, hold: () => unknown) {
+  const { settler } = h.ctx;
+  const settle: typeof settler.settle = async (payment) => {
+    await hold();
+    return settler.settle(payment);
+  };
+  return createApp({ ...h.ctx, syncWaitMs, settler: { ...settler, settle } }).request(`/invoke/${paid.id}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-sync': 'true', ...headers },
+    body: JSON.stringify({ task: 'x' }),
+  });
+}
+
+it('an invocation counts although its payment was still on its way when the wait was over, and once for all repetitions', async () => {
+  const { key } = await h.newAccount({ plan: 'free' });
+  const headers = await payV2(h, await h.newWallet(), await invoke(key, paid));
+  const mined = Promise.withResolvers<void>();
+  const early = await invokeHeldUp(key, headers, 0, () => mined.promise);
+  expect([early.status, ((await early.json()) as Answer['body']).error.code]).toEqual([503, 'PAYMENT_PENDING']);
+  mined.resolve();
+  const late = await invoke(key, paid, headers);
+  expect([late.status, late.headers.get('x-ratelimit-remaining')]).toEqual([200, '9']);
+});
+
 describe('a call that becomes no invocation does not count as one', () => {
+  it('one that was accepted, and whose payment failed', async () => {
+    const { key } = await h.newAccount({ plan: 'free' });
+    const wallet = await h.newWallet(50_000n);
+    const headers = await payV2(h, wallet, await invoke(key, paid));
+    const failed = await invokeHeldUp(key, headers, 30_000, () => emptyWallet(h.rpcUrl, h, wallet, 50_000n));
+    expect([failed.status, failed.headers.get('x-ratelimit-remaining')]).toEqual([402, '10']);
+  });
+
   it('an answer of 402 that asks for payment, a refused request, a missing scope and a replay', async () => {
     const { key } = await h.newAccount({ plan: 'free' });
     const wallet = await h.newWallet();
