@@ -59,7 +59,7 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
   throw paymentPending(invocation.id, payment?.transactionHash ?? null);
 }
 
-/** An end in this process is notified; otherwise, and when the work here stops and is taken over, polls the database. */
+/** An end in this process is notified; otherwise, and when another process has taken the work over, polls the database. */
 async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<null>((resolve) => {
@@ -72,6 +72,7 @@ async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitM
   const endMs = performance.now() + waitMs;
   const heard = ending && (await Promise.race([ending.catch(() => null), timeUp]));
   clearTimeout(timer);
-  const ended = heard ?? (await until(find, { timeoutMs: endMs - performance.now(), firstMs: 20, mostMs: 500 }));
+  if (heard && hasEnded(heard.status)) return heard;
+  const ended = await until(find, { timeoutMs: endMs - performance.now(), firstMs: 20, mostMs: 500 });
   return ended ?? (await findInvocation(ctx.db, invocation.id)) ?? invocation;
 }

@@ -12,7 +12,8 @@ export interface Wait {
 }
 
 /**
- * Resolves when a request has ended, or when the wait is over. Resolves to the request if it ended in this process; null: read it.
+ * Resolves when a request has ended, or when the wait is over, or when this process stops. Resolves to the request if it ended in this
+ * process; null: read it.
  * `running`: its end in this process, when the caller has it.
  */
 export async function awaitEnd(
@@ -31,9 +32,11 @@ export async function awaitEnd(
   const timer = setTimeout(stop, waitMs);
   signal.addEventListener('abort', stop);
   try {
-    const ended = running && (await Promise.race([running.catch(() => null), over]));
-    if (!ended && !isOver) await awaitChange(ctx, requestId, signalOf(over));
-    return ended;
+    const heard = running && (await Promise.race([running.catch(() => null), over]));
+    // Work that another process has taken over ends here with the request still open.
+    if (heard && hasEnded(heard.status)) return heard;
+    if (!isOver) await awaitChange(ctx, requestId, AbortSignal.any([signalOf(over), ctx.runner.signal]));
+    return null;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
