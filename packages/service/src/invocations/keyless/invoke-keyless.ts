@@ -3,7 +3,6 @@ import { payerAccountOf } from '../../access/accounts/payer-account.ts';
 import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import { isDuplicate } from '../../db/database-away.ts';
 import type { KeyTurns } from '../../lib/concurrency/key-turns.ts';
 import { lastPaymentFor } from '../../payments/x402/claim-payments.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
@@ -71,12 +70,7 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
   const bought = shown === null && signedIn !== null ? await findBought(ctx, signedIn, wanted) : null;
   if (bought) return { ...bought, isWithheld: false };
   const once = shown === null && signedIn === null ? onceForVisitor(ctx, input, input) : unkeyed;
-  const invoke = () => invokeAgent(ctx, caller, { ...wanted, forced: 'x402', via: null, once });
-  const invoked = await invoke().catch((error) => {
-    // Another process has just stored the call that this visitor's key names: it is found now.
-    if (once === unkeyed || !isDuplicate(error)) throw error;
-    return invoke();
-  });
+  const invoked = await invokeAgent(ctx, caller, { ...wanted, forced: 'x402', via: null, once });
   // A repeated call is found by the visitor's own key.
   if (!invoked.isReplay || once !== unkeyed) return { ...invoked, isWithheld: false };
   const { requestedAgentId, agentId } = invoked.invocation;

@@ -90,7 +90,7 @@ export interface Invoked {
 
 /** Starts an invocation, or finds the one that the shown payment was for. */
 export const invokeAgent = (ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> =>
-  withPresentAgent(ctx, () => orRepetition(input.shown !== null, () => invokePresent(ctx, caller, input)));
+  withPresentAgent(ctx, () => orRepetition(input, () => invokePresent(ctx, caller, input)));
 
 /** All branching of the start is here. Throws AgentChangedError when the agent changed before the request was stored. */
 async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {

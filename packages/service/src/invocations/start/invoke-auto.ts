@@ -32,7 +32,7 @@ type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { r
  * that dies until then has chosen nothing.
  */
 export const invokeAuto = (ctx: InvokeContext, caller: KnownCaller, input: AutoInput): Promise<Invoked> =>
-  withPresentAgent(ctx, () => orRepetition(input.shown !== null, () => invokePresent(ctx, caller, input)));
+  withPresentAgent(ctx, () => orRepetition(input, () => invokePresent(ctx, caller, input)));
 
 /** Throws AgentChangedError when the chosen agent changed before the request was stored: then the choice is made anew. */
 async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: AutoInput): Promise<Invoked> {

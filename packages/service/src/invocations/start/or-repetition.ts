@@ -1,14 +1,26 @@
+import type { Once } from '../../access/idempotency/once.ts';
+import { isDuplicate } from '../../db/database-away.ts';
 import { DeadlinePassedError } from '../deadline.ts';
 
+/** What a repetition of the call would be known by. */
+interface Repeatable {
+  /** The payment that is shown; null: none. */
+  readonly shown: object | null;
+  readonly once: Once;
+}
+
 /**
- * Decides a paid call once more when its deadline has passed: a repetition of it that was accepted just before is found then, and its
- * result is the answer. Nobody is told that a call was refused which he has paid for.
+ * Decides a call once more when a repetition of it may have been accepted just before, which is found then, and whose result is the answer:
+ * its deadline has passed and it is paid, as nobody is told that a call was refused which he has paid for; or the id that follows from its
+ * Idempotency-Key is taken, by another process that thought this one dead.
  */
-export async function orRepetition<T>(isPaid: boolean, decide: () => Promise<T>): Promise<T> {
+export async function orRepetition<T>({ shown, once }: Repeatable, decide: () => Promise<T>): Promise<T> {
   try {
     return await decide();
   } catch (error) {
-    if (!isPaid || !(error instanceof DeadlinePassedError)) throw error;
+    const mayBeMade =
+      error instanceof DeadlinePassedError ? shown !== null : isDuplicate(error) && once.idFor('req', 1) !== null;
+    if (!mayBeMade) throw error;
     return decide();
   }
 }

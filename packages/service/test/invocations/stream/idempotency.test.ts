@@ -1,5 +1,6 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createKeysInHand } from '../../../src/access/idempotency/keys-in-hand.ts';
 import { createApp } from '../../../src/app.ts';
 import { callAndDie } from '../../support/dying-process.ts';
 import type { Harness } from '../../support/harness.ts';
@@ -191,6 +192,38 @@ describe('an Idempotency-Key', () => {
     const { keys } = (await h.request('GET', '/account/keys', { key: client.key })).body.data;
     const made = keys.filter(({ name }: { name: string }) => name === body.name);
     expect(made.map(({ keyId }: { keyId: string }) => keyId)).toEqual([taken.body.data.keyId]);
+  });
+
+  it('that another process takes over while its first one accepts the call: both answer with one request, charged once', async () => {
+    const headers = newKey();
+    const { acceptor, db } = h.ctx;
+    const made: string[] = [];
+    const slow: typeof acceptor = {
+      ...acceptor,
+      async accept(acceptance) {
+        const thoughtDead = 'update idempotency set worker = gen_random_uuid() where key = $1 and worker is not null';
+        await db.pool.query(thoughtDead, [headers['idempotency-key']]);
+        made.push((await invoke(headers)).body.data.requestId);
+        return acceptor.accept(acceptance);
+      },
+    };
+    const late = await createApp({
+      ...h.ctx,
+      acceptor: slow,
+      keysInHand: createKeysInHand(async () => undefined),
+    }).request(`/invoke/${agent.id}`, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${client.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ task: 'x' }),
+    });
+    expect([late.status, ((await late.json()) as { data: { requestId: string } }).data.requestId]).toEqual([
+      200,
+      made[0],
+    ]);
+    expect(made).toHaveLength(1);
+    expect(await untilEnded(h, client.key, made[0] ?? '')).toMatchObject({ status: 'completed' });
+    expect(agent.calls.length).toBe(1);
+    expect(await balanceOf(h, client.key)).toEqual({ available: '0.95', held: '0.00' });
   });
 
   it('on a stream: the same events again from the start; another body is refused', async () => {
