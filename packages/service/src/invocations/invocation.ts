@@ -91,7 +91,15 @@ export type CancelReason = 'cancelled_by_caller' | 'bulk_decided';
 /** The end of an agent's work. */
 export type Outcome =
   | { readonly kind: 'completed'; readonly result: unknown; readonly claimedMicro: bigint | null }
-  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly message: string };
+  | Failure;
+
+/** `isUnasked`: the agent was not called. */
+export interface Failure {
+  readonly kind: 'failed';
+  readonly reason: FailureReason;
+  readonly message: string;
+  readonly isUnasked?: true;
+}
 
 /** Cost to the payer: for completed work, the lower of the agent's cost and the price; otherwise nothing. */
 export function costOf(outcome: Outcome, priceMicro: bigint): bigint {

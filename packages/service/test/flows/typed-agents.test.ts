@@ -348,8 +348,9 @@ it('input that the home node of an agent refuses is a failure that is not held a
   const error = { code: 'VALIDATION_ERROR', details: { fields: [{ path: 'input.text', message: 'is missing' }] } };
   const answer = { status: 400, headers: {}, body: Buffer.from(JSON.stringify({ status: 'error', error })) };
   expect(readHomeAnswer(answer)).toMatchObject({ kind: 'refused', outcome: { reason: 'input_invalid' } });
-  expect(isOthersFault('input_invalid')).toBe(true);
-  expect(isOthersFault('result_invalid')).toBe(false);
+  const isExcused = (reason: 'input_invalid' | 'result_invalid') =>
+    isOthersFault({ costMicro: null }, { kind: 'failed', reason, message: '' });
+  expect([isExcused('input_invalid'), isExcused('result_invalid')]).toEqual([true, false]);
 });
 
 describe('types are shown to callers', () => {

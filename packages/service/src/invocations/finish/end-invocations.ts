@@ -24,6 +24,8 @@ import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
 export interface End {
   readonly invocation: Invocation;
   readonly outcome: Outcome | { readonly kind: 'cancelled'; readonly reason: CancelReason };
+  /** The time at which the agent was called; absent: not known, the request began at the earliest. */
+  readonly askedAt?: Date;
 }
 
 export interface EndContext extends HasClock, HasChain, HasWallet, HasPlatformFee, HasPaymentLimits {}
@@ -155,14 +157,18 @@ const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
     ),
   );
 
-/** Only the agent's own doing counts against it; not a call that gave it no chance to answer. */
-function toEndedCall({ invocation, outcome }: End, payers: ReadonlyMap<string, string>, now: Date): EndedCall {
-  const durationMs = now.getTime() - (invocation.startedAt ?? invocation.createdAt).getTime();
+/** Only the agent's own doing counts against it; not a call that gave it no chance to answer, nor the time before it was called. */
+function toEndedCall(
+  { invocation, outcome, askedAt = invocation.startedAt ?? invocation.createdAt }: End,
+  payers: ReadonlyMap<string, string>,
+  now: Date,
+): EndedCall {
+  const durationMs = now.getTime() - askedAt.getTime();
   const { agentId } = invocation;
   if (outcome.kind === 'cancelled') return { agentId, end: 'void', durationMs, outcome: null };
-  const paid = paidOutcomeOf(invocation, outcome, payers.get(invocation.id) ?? null);
+  const paid = paidOutcomeOf(invocation, outcome, { askedAt, channelPayer: payers.get(invocation.id) ?? null });
   if (outcome.kind === 'completed') return { agentId, end: 'completed', durationMs, outcome: paid };
-  if (isOthersFault(outcome.reason)) return { agentId, end: 'void', durationMs, outcome: null };
+  if (isOthersFault(invocation, outcome)) return { agentId, end: 'void', durationMs, outcome: null };
   return { agentId, end: outcome.reason === 'agent_unreachable' ? 'unreachable' : 'failed', durationMs, outcome: paid };
 }
 

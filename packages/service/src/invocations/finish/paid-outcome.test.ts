@@ -9,13 +9,16 @@ const call = {
   ...{ payerLedgerId: 'trs_1', priceMicro: 50_000n, costMicro: 0n, promisedMicro: null },
   ...{ createdAt: new Date(0), startedAt: new Date(0), deadline: new Date(60_000) },
 } as Invocation;
+const known = { askedAt: new Date(0), channelPayer: null };
 const done = { kind: 'completed', result: null, claimedMicro: null } as const;
 const failed = (reason: FailureReason) => ({ kind: 'failed', reason, message: '' }) as const;
 
 describe('evidence about an agent', () => {
   it('of completed work is its cost; of a failure the price', () => {
-    expect(paidOutcomeOf({ ...call, costMicro: 20_000n }, done)).toMatchObject({ isGood: true, amountMicro: 20_000n });
-    expect(paidOutcomeOf(call, failed('agent_error'))).toMatchObject({ isGood: false, amountMicro: 50_000n });
+    expect(paidOutcomeOf({ ...call, costMicro: 20_000n }, done, known)).toMatchObject({
+      ...{ isGood: true, amountMicro: 20_000n },
+    });
+    expect(paidOutcomeOf(call, failed('agent_error'), known)).toMatchObject({ isGood: false, amountMicro: 50_000n });
   });
 
   it.each<[string, FailureReason, Partial<Invocation>, boolean]>([
@@ -38,6 +41,24 @@ describe('evidence about an agent', () => {
     ['a free call', 'agent_error', { payerLedgerId: null }, false],
     ['a payment that was never made', 'agent_error', { paymentMethod: 'x402' }, false],
   ])('after %s (%s, %o) counts: %s', (_name, reason, changes, counts) =>
-    expect(paidOutcomeOf({ ...call, ...changes }, failed(reason)) !== null).toBe(counts),
+    expect(paidOutcomeOf({ ...call, ...changes }, failed(reason), known) !== null).toBe(counts),
+  );
+
+  it.each([
+    [30_000, true],
+    [30_001, false],
+  ])('of a deadline that is missed counts from when it was called (after %i ms): %s', (askedMs, counts) =>
+    expect(paidOutcomeOf(call, failed('deadline_exceeded'), { ...known, askedAt: new Date(askedMs) }) !== null).toBe(
+      counts,
+    ),
+  );
+
+  it.each<FailureReason>(['deadline_exceeded', 'agent_unreachable'])(
+    'is none when it was not called (%s), unless money is kept for it',
+    (reason) => {
+      const unasked = { ...failed(reason), isUnasked: true } as const;
+      expect(paidOutcomeOf(call, unasked, known)).toBeNull();
+      expect(paidOutcomeOf({ ...call, costMicro: 1n }, unasked, known)).toMatchObject({ isGood: false });
+    },
   );
 });

@@ -14,19 +14,22 @@ import type { HasRunner } from '../places/runner.ts';
 import type { HomeCallContext } from '../remote/call-home.ts';
 import { callHome } from '../remote/call-home.ts';
 import { callAgent } from './call-agent.ts';
+import { outOfTime } from './fail-overdue.ts';
 
 export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder, HasTypeChecks {}
 
 /**
  * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
- * process to run under the same key. An end from elsewhere stands. While the database is away, the outcome waits for it.
+ * process to run under the same key. An end from elsewhere stands. While the database is away, the outcome waits for it. `askedBefore`: since
+ * when a process that is gone may have called the agent; null: none has.
  */
 export async function runInvocation(
   ctx: RunContext & HasRunner,
   invocation: Invocation,
   signal: AbortSignal,
+  askedBefore: Date | null = null,
 ): Promise<Invocation> {
-  return runFound(ctx, invocation, await ctx.agentFinder.find(invocation.agentId), signal);
+  return runFound(ctx, invocation, await ctx.agentFinder.find(invocation.agentId), signal, askedBefore);
 }
 
 /** The same for a caller that has looked for the agent. */
@@ -35,9 +38,10 @@ export async function runFound(
   invocation: Invocation,
   agent: CallableAgent | null,
   signal: AbortSignal,
+  askedBefore: Date | null = null,
 ): Promise<Invocation> {
   if (!agent) return ctx.finisher.finish({ invocation, outcome: agentRemoved });
-  return runOn(ctx, invocation, agent, signal);
+  return runOn(ctx, invocation, agent, signal, askedBefore);
 }
 
 const agentRemoved: Outcome = {
@@ -96,17 +100,22 @@ export async function runOn(
   invocation: Invocation,
   agent: RunnableAgent,
   signal: AbortSignal,
+  askedBefore: Date | null = null,
 ): Promise<Invocation> {
   const { id, agentId } = invocation;
   const names = { 'agent_network.request_id': id, 'agent_network.agent_id': agentId };
-  const outcome = await resumed(id, 'run invocation', names, () =>
-    call(ctx, invocation, agent, signal).catch((error) => endOfFault(ctx, invocation, error)),
-  );
+  const askedAt = askedBefore ?? ctx.clock.now();
+  const outcome =
+    invocation.deadline <= askedAt
+      ? outOfTime
+      : await resumed(id, 'run invocation', names, () =>
+          call(ctx, invocation, agent, signal).catch((error) => endOfFault(ctx, invocation, error)),
+        );
   if (ctx.runner.signal.aborted) return invocation;
   if (signal.aborted) {
     const found = await findInvocation(ctx.db, invocation.id);
     if (found && hasEnded(found.status)) return found;
   }
   // A second time it ends nothing: attempt and state are compared.
-  return whileAway(ctx.runner.signal, () => ctx.finisher.finish({ invocation, outcome }));
+  return whileAway(ctx.runner.signal, () => ctx.finisher.finish({ invocation, outcome, askedAt }));
 }

@@ -27,9 +27,10 @@ export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
 
 async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
   try {
+    // Nobody knows whether the agent was called: an agent that never answers is not let off by the death of a process.
     return await (invocation.status === 'pending'
       ? resumePaid(ctx, invocation, signal)
-      : runInvocation(ctx, invocation, signal));
+      : runInvocation(ctx, invocation, signal, invocation.startedAt));
   } catch (error) {
     ctx.log.error({ err: error, requestId: invocation.id }, 'invocation recovery failed');
     throw error;

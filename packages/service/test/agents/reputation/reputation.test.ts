@@ -10,14 +10,15 @@ import { listUpstream } from '../../adapters/support/upstream.ts';
 import { expectError } from '../../api/support/expect-error.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { newClient } from '../../support/treasury.ts';
+import { newClient, untilEnded } from '../../support/treasury.ts';
+import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
 const DAY_MS = 86_400_000;
 const clock = fixedClock(new Date());
 let h: Harness;
 beforeAll(async () => {
-  h = await startHarness({ clock });
+  h = await startHarness({ clock, env: { MAX_RUNNING_PER_ACCOUNT: '1', CHANNELS: 'true' } });
   shops = await Promise.all(Array.from({ length: 5 }, newShop));
 });
 afterAll(() => h.stop());
@@ -150,6 +151,39 @@ describe('a paid call', () => {
     const { rows } = await h.ctx.db.pool.query('select from outcome where request_id = $1', [data.requestId]);
     expect(rows).toEqual([]);
     await site.stop();
+  });
+
+  it('that waits for its place beyond its deadline is nothing against the agent, and the wait of others none of its time', async () => {
+    const [client, payer, gate] = [await newClient(h, '1.00'), newVoucherPayer(h), Promise.withResolvers<void>()];
+    await payer.fund(1_000_000n);
+    const held = await startTestAgent(h, {
+      ...{ perRequest: '0', behaviour: (request, response) => gate.promise.then(() => echo(request, response)) },
+    });
+    const called = await startTestAgent(h, { perRequest: '0.05' });
+    const [deadline, webhookUrl] = [new Date(clock.now().getTime() + 40_000).toISOString(), 'http://127.0.0.1:1/never'];
+    const call = ({ id }: TestAgent, body: object, headers: Record<string, string> = {}) =>
+      h.request('POST', `/invoke/${id}`, { key: client.key, body: { task: 'x', webhookUrl, ...body }, headers });
+    const byVoucher = async (body: object, maxMicro: bigint) =>
+      call(called, body, payer.pay(await call(called, body, { 'x-payment-method': 'x402' }), maxMicro));
+    await call(held, {});
+    await eventually(async () => held.calls[0] ?? null);
+    const calls = [await call(called, { deadline })];
+    calls.push(await byVoucher({ deadline }, 50_000n), await byVoucher({ task: 'patient' }, 100_000n));
+    clock.advance(41_000);
+    gate.resolve();
+    const ends = await Promise.all(calls.map(({ body }) => untilEnded(h, client.key, body.data.requestId)));
+    expect(ends).toMatchObject([
+      ...[0, 1].map(() => ({ status: 'failed', cost: '0.00', error: { code: 'deadline_exceeded' } })),
+      { status: 'completed' },
+    ]);
+    expect(called.calls.map(({ body }) => body.task)).toEqual(['patient']);
+    const { rows } = await h.ctx.db.pool.query(
+      `select completed::int, failed::int, duration_ms::int, (select array_agg(is_good) from outcome where agent_id = $1) as outcomes
+         from agent_totals where agent_id = $1`,
+      [called.id],
+    );
+    expect(rows).toEqual([{ completed: 1, failed: 0, duration_ms: 0, outcomes: [true] }]);
+    await Promise.all([held.die(), called.die()]);
   });
 
   it('by the owner is noted and moves nothing', async () => {
