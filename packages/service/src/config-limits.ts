@@ -19,8 +19,8 @@ export interface PlaceSettings {
 
 export interface Limits {
   readonly retention: Retention;
-  /** Maximum bytes stored for the requests of an account. */
-  readonly storageLimits: Readonly<Record<Plan, number>>;
+  /** Maximum bytes stored for the requests of an account, by plan; a listed node that is online has its own, whatever its plan. */
+  readonly storageLimits: Readonly<Record<Plan | 'node', number>>;
   /** Maximum concurrent connections of one network address, and in total. */
   readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
   readonly placeLimits: PlaceSettings;
@@ -68,6 +68,7 @@ export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean
       free: 256 * MIB,
       pro: 4096 * MIB,
       enterprise: integer(env, 'ENTERPRISE_STORAGE_MIB', 1_000_000, 1, 1_000_000_000) * MIB,
+      node: integer(env, 'NODE_STORAGE_MIB', 1_000_000, 1, 1_000_000_000) * MIB,
     },
     connectionLimits: {
       most: integer(env, 'MAX_CONNECTIONS', 10_000, 10, 1_000_000),

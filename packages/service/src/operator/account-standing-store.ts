@@ -1,17 +1,20 @@
 import type { Plan } from '@agent-network/contracts/access/access';
+import type { AccountCaller } from '../access/caller/caller.ts';
+import { nodeOfAccount } from '../access/limits/access-store.ts';
 import type { Sql, Tx } from '../db/sql.ts';
 
 export interface AccountRow {
   readonly accountId: string;
   readonly address: string;
   readonly plan: Plan;
+  readonly node: AccountCaller['node'];
   readonly walletProvenAt: Date | null;
   readonly suspendedAt: Date | null;
   readonly suspendedReason: string | null;
   readonly createdAt: Date;
 }
 
-const columns = `a.id as "accountId", a.address, a.plan, a.wallet_proven_at as "walletProvenAt", a.suspended_at as "suspendedAt",
+const columns = `a.id as "accountId", a.address, a.plan, ${nodeOfAccount} as node, a.wallet_proven_at as "walletProvenAt", a.suspended_at as "suspendedAt",
   a.suspended_reason as "suspendedReason", a.created_at as "createdAt"`;
 
 export interface AccountFilter {

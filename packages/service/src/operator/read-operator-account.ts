@@ -16,16 +16,16 @@ interface Holdings extends HasPlanCaps, HasStorageMeter {}
 
 type ReadContext = UsageContext & Holdings;
 
-/** One account for an operator: its plan, the use of its limits, its money, and what operators changed. Throws NOT_FOUND. */
+/** One account for an operator: its plan, the use of its limits (those of nodes for one that belongs to a node), its money, and what operators changed. Throws NOT_FOUND. */
 export async function readOperatorAccount(ctx: ReadContext, accountId: string): Promise<OperatorAccount> {
   const row = await findAccountRow(ctx.db, accountId);
   if (!row) throw notFound('account');
   const [limits, use, changes, availableMicro, storage] = await Promise.all([
-    readLimitUse(ctx, { ...keylessCaller(row.address), accountId, plan: row.plan }),
+    readLimitUse(ctx, { ...keylessCaller(row.address), accountId, plan: row.plan, node: row.node }),
     readAccountUse(ctx.db, accountId, ctx.clock.now()),
     listAccountChanges(ctx.db, accountId, MAX_CHANGES),
     availableOf(ctx, accountId),
-    ctx.storageMeter.read({ accountId, plan: row.plan }),
+    ctx.storageMeter.read(row),
   ]);
   const caps = ctx.planCaps[row.plan];
   return {

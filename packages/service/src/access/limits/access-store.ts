@@ -22,7 +22,8 @@ export interface ApiKeyRow {
   allowedAgents: string[] | null;
 }
 
-const nodeOfAccount =
+/** Status of the listed node that an account `a` belongs to. */
+export const nodeOfAccount =
   '(select n.status from network_node n where n.base_url = a.node_url and n.wallet = a.address and n.is_listed)';
 
 export const findApiKeys = (sql: Sql, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>

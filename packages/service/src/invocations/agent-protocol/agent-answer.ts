@@ -4,7 +4,7 @@ import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { holdsInfinity } from '../../lib/json/json-infinity.ts';
 import { parseJsonText } from '../../lib/json/json-text.ts';
-import type { Outcome } from '../invocation.ts';
+import type { Failure, Outcome } from '../invocation.ts';
 
 /** Maximum size of an agent's answer; the same as that of a caller's body. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
@@ -18,7 +18,7 @@ export type Answered =
   /** The agent continues on its own; poll it at this address. */
   | { readonly kind: 'accepted'; readonly statusUrl: string; readonly retryAfterS: number | null };
 
-export const failed = (reason: FailureReason, message: string): Outcome => ({ kind: 'failed', reason, message });
+export const failed = (reason: FailureReason, message: string): Failure => ({ kind: 'failed', reason, message });
 
 /** The end with a result that an adapter made of an answer. */
 export const completed = (result: unknown): Outcome =>

@@ -4,7 +4,7 @@ import { scalarText } from '../../lib/json/json-text.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { describeError, failed, parseObject, readResult } from '../agent-protocol/agent-answer.ts';
-import type { Outcome } from '../invocation.ts';
+import type { Failure, Outcome } from '../invocation.ts';
 
 /** A request as reported by its home node. */
 export interface HomeRecord {
@@ -25,8 +25,8 @@ export type HomeAnswer =
   /** It is already processing this call. */
   | { readonly kind: 'busy' }
   /** Retry. `isPatient`: until the deadline. `outcome`: the end if time runs out. */
-  | { readonly kind: 'again'; readonly afterMs: number | null; readonly isPatient: boolean; readonly outcome: Outcome }
-  | { readonly kind: 'refused'; readonly outcome: Outcome };
+  | { readonly kind: 'again'; readonly afterMs: number | null; readonly isPatient: boolean; readonly outcome: Failure }
+  | { readonly kind: 'refused'; readonly outcome: Failure };
 
 type Json = Record<string, unknown>;
 
@@ -46,10 +46,12 @@ export function readHomeAnswer(answer: GuardedResponse): HomeAnswer {
     return { kind: 'billed', homeRequestId: isId(memo) ? memo : null, answer };
   }
   if (status === 409) return { kind: 'busy' };
-  if (status === 429 || error.code === 'PAYMENT_PENDING') return again(answer, error, true);
+  if (status === 429) return unasked(again(answer, error, true));
+  if (error.code === 'PAYMENT_PENDING') return again(answer, error, true);
   if (error.code === 'AGENT_UNAVAILABLE') return refuse('agent_unreachable', 'cannot reach it', error);
   if (status >= 500) return again(answer, error, false);
-  if (status === 401 || status === 403) return refuse('agent_unreachable', 'does not take calls of this node', error);
+  if (status === 401 || status === 403)
+    return unasked(refuse('agent_unreachable', 'does not take calls of this node', error));
   if (status === 404) return refuse('agent_removed', 'does not have it', error);
   if (isAbout(error, /^maxCost$/)) return refuse('bill_too_high', 'asks more than its listed price', error);
   if (status === 400 && isAbout(error, /^(input|capability)(\.|$)/))
@@ -83,7 +85,13 @@ const refuse = (reason: Reason, what: string, error?: Json): Extract<HomeAnswer,
   outcome: failed(reason, `The agent's home node ${what}${describeError(error)}.`),
 });
 
-function again({ headers }: GuardedResponse, error: Json, isPatient: boolean): HomeAnswer {
+/** The home answers this node, whoever calls the agent: that is nothing against the agent. */
+const unasked = <Answer extends { readonly outcome: Failure }>(answer: Answer): Answer => ({
+  ...answer,
+  outcome: { ...answer.outcome, isUnasked: true },
+});
+
+function again({ headers }: GuardedResponse, error: Json, isPatient: boolean): Extract<HomeAnswer, { kind: 'again' }> {
   const seconds = Number(headers['retry-after']);
   const afterMs = seconds >= 0 && seconds <= 86_400 ? seconds * 1000 : null;
   const outcome = failed('agent_unreachable', `The agent's home node takes no calls now${describeError(error)}.`);

@@ -1,5 +1,5 @@
-import type { Plan } from '@agent-network/contracts/access/access';
 import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { Limits } from '../../config-limits.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
@@ -8,8 +8,8 @@ import { storedBytes } from './storage-store.ts';
 
 /** Bytes of inputs, results and streams that accounts have stored. */
 export interface StorageMeter {
-  /** The limit of the account's plan, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
-  read(account: Pick<KnownCaller, 'accountId' | 'plan'>): Promise<{ stored: number; limit: number }>;
+  /** The limit of the account, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
+  read(account: Pick<KnownCaller, 'accountId' | 'plan' | 'node'>): Promise<{ stored: number; limit: number }>;
 }
 
 export interface HasStorageMeter {
@@ -24,9 +24,9 @@ const MAX_KNOWN = 50_000;
 
 /**
  * An account that is far from its limit is read once a second while it makes requests, and none of them waits for it: those that run may
- * exceed the limit, so it is no exact one. `limits`: by plan.
+ * exceed the limit, so it is no exact one. A node that passes calls on stands for many callers, of whom none is to fill it for all.
  */
-export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Record<Plan, number>>): StorageMeter {
+export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storageLimits']): StorageMeter {
   const known = createBoundedCache<{ readonly stored: number; readonly readMs: number }>(MAX_KNOWN);
   const reading = new Map<string, Promise<number>>();
 
@@ -44,8 +44,8 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Recor
   }
 
   return {
-    async read({ accountId, plan }) {
-      const limit = limits[plan];
+    async read({ accountId, plan, node }) {
+      const limit = limits[node === 'online' ? 'node' : plan];
       const last = known.get(accountId);
       if (!last || last.stored >= limit / 2) return { stored: await readNow(accountId), limit };
       const ageMs = ctx.clock.now().getTime() - last.readMs;
@@ -57,13 +57,13 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Readonly<Recor
   };
 }
 
-/** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its plan's storage limit. */
+/** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its storage limit. */
 export async function requireStorage(ctx: HasStorageMeter, caller: KnownCaller): Promise<void> {
   const { stored, limit } = await ctx.storageMeter.read(caller);
   if (stored < limit) return;
   throw new AppError(
     'STORAGE_LIMIT_EXCEEDED',
-    'The stored request contents of the account have reached the limit of its plan; they are removed after their retention period. Nothing was charged.',
+    'The stored request contents of the account have reached its limit; they are removed after their retention period. Nothing was charged.',
     { details: { storedBytes: stored, limitBytes: limit } },
   );
 }

@@ -63,11 +63,37 @@ async function paidCall(behaviour = answerWith(200, { result: 'paid' })) {
   return { key, wallet, record: await invoke(await payV2(here, wallet, unpaid), key) };
 }
 
+/** The account of this node at home, as the operator there reads and changes it. */
+async function operatorOfHome() {
+  const { key } = await home.newAccount({ scopes: ['operator'] });
+  const ask = async (method: string, path: string, body?: object) =>
+    (await home.request(method, `/operator/accounts${path}`, { key, body })).body.data;
+  const { accountId } = (await ask('GET', `?search=${here.ctx.wallet.address}`)).accounts[0];
+  return {
+    accountId,
+    read: () => ask('GET', `/${accountId}`),
+    change: (verb: 'suspend' | 'resume') => ask('POST', `/${accountId}/${verb}`, { reason: 'a test' }),
+  };
+}
+
 describe('an agent of another node', () => {
+  it('is called although one caller has filled what the home keeps for an account of the free plan', async () => {
+    const { accountId, read } = await operatorOfHome();
+    const filledBytes = 257 * 1024 * 1024;
+    const fill = 'insert into storage_change (account_id, bytes) values ($1, $2)';
+    await askDatabase(home.databaseUrl, fill, [accountId, filledBytes]);
+    const stored = async () => (await read()).storage;
+    await expect.poll(async () => (await stored()).usedBytes, { timeout: 10_000 }).toBeGreaterThanOrEqual(filledBytes);
+    agent.behave(answerWith(200, { result: 1 }));
+    expect(await invoke()).toMatchObject({ status: 'completed' });
+    expect((await stored()).mostBytes).toBe(1_000_000 * 1024 * 1024);
+    await untilSettled(home, here);
+  });
+
   it('is paid through its home from a treasury here, once', async () => {
     agent.behave(answerWith(200, { result: { echo: 'hello' } }));
     const before = await balanceOf(here, client.key);
-    const earned = await balanceOf(home, owner.key);
+    const [earned, calls] = [await balanceOf(home, owner.key), agent.calls.length];
     const record = await invoke(sync, client.key, {
       input: { a: 1 },
       context: 'c',
@@ -77,8 +103,8 @@ describe('an agent of another node', () => {
     expect(record).toMatchObject({
       ...{ status: 'completed', result: { echo: 'hello' }, cost: '0.05', refund: '0.00', refundExpected: null },
     });
-    expect(agent.calls).toHaveLength(1);
-    expect(agent.calls[0]?.body).toMatchObject({ task: 'hello', input: { a: 1 }, context: 'c', priority: 'high' });
+    expect(agent.calls).toHaveLength(calls + 1);
+    expect(agent.calls.at(-1)?.body).toMatchObject({ task: 'hello', input: { a: 1 }, context: 'c', priority: 'high' });
     const after = await balanceOf(here, client.key);
     expect(parseUsdc(before.available) - parseUsdc(after.available)).toBe(50_000n);
     await untilSettled(home, here);
@@ -88,7 +114,7 @@ describe('an agent of another node', () => {
     ).body.data;
     expect(entries.at(-1)).toMatchObject({ type: 'bill', amount: '0.05', requestId: record.requestId });
     const log = (await home.request('GET', `/agents/${agent.id}/calls`, { key: owner.key })).body.data;
-    expect(log.calls).toMatchObject([{ caller: 'node', face: 'rest', status: 'completed', cost: '0.05' }]);
+    expect(log.calls[0]).toMatchObject({ caller: 'node', face: 'rest', status: 'completed', cost: '0.05' });
   });
 
   it('is paid by a wallet that paid here by x402', async () => {
@@ -113,6 +139,19 @@ describe('a call that fails there', () => {
   async function look(requestId: string): Promise<OperatorInvocation> {
     const { key } = await here.newAccount({ scopes: ['operator'] });
     return (await here.request('GET', `/operator/invocations/${requestId}`, { key })).body.data;
+  }
+
+  /** A call that leaves the agent's record at both nodes as it was. */
+  async function invokeUnmarked(more: object = {}) {
+    const failedOf = async (node: Harness) =>
+      (await askDatabase(node.databaseUrl, 'select failed::int from agent_totals where agent_id = $1', [agent.id]))[0];
+    const before = [await failedOf(here), await failedOf(home)];
+    const record = await invoke(sync, client.key, more);
+    expect([await failedOf(here), await failedOf(home)]).toEqual(before);
+    const marks =
+      'select 1 from outcome where request_id = $1 union all select 1 from outcome_due where request_id = $1';
+    expect(await askDatabase(here.databaseUrl, marks, [record.requestId])).toEqual([]);
+    return record;
   }
 
   it('comes back to a treasury when the home has refunded it on chain, and not before; operators see both', async () => {
@@ -155,22 +194,29 @@ describe('a call that fails there', () => {
     expect((await declare({ inputSchema })).status).toBe(200);
     agent.behave(answerWith(200, { result: 'typed' }));
     const calls = agent.calls.length;
-    const failedOf = async (node: Harness) =>
-      (await askDatabase(node.databaseUrl, 'select failed::int from agent_totals where agent_id = $1', [agent.id]))[0];
-    const before = [await balanceOf(here, client.key), await failedOf(here), await failedOf(home)];
-    const refused = await invoke(sync, client.key, { input: { text: 7 } });
+    const before = await balanceOf(here, client.key);
+    const refused = await invokeUnmarked({ input: { text: 7 } });
     expect(refused).toMatchObject({
       ...{ status: 'failed', cost: '0.00', refund: '0.05', refundExpected: null },
       error: { code: 'input_invalid', message: expect.stringContaining('input.text') },
     });
     expect(agent.calls).toHaveLength(calls);
-    expect([await balanceOf(here, client.key), await failedOf(here), await failedOf(home)]).toEqual(before);
-    const marks =
-      'select 1 from outcome where request_id = $1 union all select 1 from outcome_due where request_id = $1';
-    expect(await askDatabase(here.databaseUrl, marks, [refused.requestId])).toEqual([]);
+    expect(await balanceOf(here, client.key)).toEqual(before);
     expect(await invoke(sync, client.key, { input: { text: 'x' } })).toMatchObject({ status: 'completed' });
     await untilSettled(home, here);
     await declare(null);
+  });
+
+  it('because the home takes no calls of this node is no mark against the agent', async () => {
+    agent.behave(answerWith(200, { result: 'taken' }));
+    const operator = await operatorOfHome();
+    await operator.change('suspend');
+    expect(await invokeUnmarked()).toMatchObject({
+      ...{ status: 'failed', cost: '0.00', refund: '0.05', error: { code: 'agent_unreachable' } },
+    });
+    await operator.change('resume');
+    expect(await invoke()).toMatchObject({ status: 'completed' });
+    await untilSettled(home, here);
   });
 
   it('comes back to a wallet on chain; operators see the way', async () => {
