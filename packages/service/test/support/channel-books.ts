@@ -44,9 +44,10 @@ export async function openChannel(
   engine: Engine,
   depositMicro: bigint,
   changes: Partial<ChannelConfig> = {},
+  by?: Payer,
 ): Promise<BookedTestChannel> {
   const { ctx } = engine;
-  const payer = await engine.newPayer(depositMicro);
+  const payer = by ?? (await engine.newPayer(depositMicro));
   const config = channelOf(ctx.chain, payer, changes);
   const id = channelDigestsOf(ctx.chain.chainId).channelIdOf(config);
   const { salt, ...deposit } = signDeposit(ctx.chain, payer, config, { valueMicro: depositMicro });

@@ -69,7 +69,7 @@ export const invocationHandlers = {
 type AnyStart = HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']> | HandlerCall<Api['invokeKeyless']>;
 export type StartCall = Pick<
   AnyStart,
-  'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'keepCount' | 'uncount'
+  'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'noteInvoked' | 'keepCount' | 'uncount'
 >;
 export type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via' | 'face'>;
 
@@ -92,9 +92,10 @@ export async function answerInvoked(
     isStreamed: body.stream,
     client: call.client.address,
     once: call.once,
+    keepCount: call.keepCount,
   });
   if (invoked.isReplay) await call.uncount();
-  else call.keepCount();
+  else call.noteInvoked();
   const { id } = invoked.invocation;
   // A paid call waits for its result (spec), unless it names a webhook.
   const isBought = isPaid(invoked) && body.webhookUrl === undefined;

@@ -16,6 +16,8 @@ const HOUR_S = 3600;
 export interface CountedCall {
   /** Undoes the count of the invocations, once; the call itself stays counted. */
   uncount(): Promise<void>;
+  /** Says that the call stays counted, whatever comes of it. */
+  keep(): void;
   /** Counts further invocations that the one call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
   /** Counts a call without an API key, once, as one of the paying wallet; and an opened account by network address. Throws RATE_LIMITED. */
@@ -81,11 +83,12 @@ async function giveBack(
 const nothing = async () => undefined;
 
 /** A call that makes no invocation. */
-const uncounted: CountedCall = { uncount: nothing, countMore: nothing, countPayer: nothing };
+const uncounted: CountedCall = { uncount: nothing, keep: () => undefined, countMore: nothing, countPayer: nothing };
 
 /** A call without an API key: it becomes an invocation of the wallet whose payment is good. */
 function countedPayer(ctx: CountContext, address: () => string, headersOut: Headers): CountedCall {
   let taken: { readonly limit: CountedLimit; readonly state: LimitState } | null = null;
+  let isKept = false;
   const takeOne = async (limit: CountedLimit) => {
     const state = await take(ctx, limit);
     // That of the limit before would name the wrong one.
@@ -104,7 +107,11 @@ function countedPayer(ctx: CountContext, address: () => string, headersOut: Head
       if (opensAccount) await takeOne(openingLimit(ctx, address()));
       Object.assign(headersOut, toHeaders(taken.state, limit.limitClass));
     },
+    keep() {
+      isKept = true;
+    },
     async uncount() {
+      if (isKept) return;
       const undone = taken;
       taken = null;
       if (undone) await giveBack(ctx, [undone.limit], [undone.state]);
@@ -121,6 +128,9 @@ function countedInvocation(
   let taken: LimitState[] = [first];
   return {
     countPayer: nothing,
+    keep() {
+      taken = [];
+    },
     async uncount() {
       const undone = taken;
       taken = [];

@@ -187,6 +187,7 @@ async function run(
       progress.isInvoked = true;
     },
     uncount: counted.uncount,
+    keepCount: counted.keep,
   };
   const data = await auditCall(ctx, { name, row, caller, client, parsed }, async () => handler(ctx, call));
   // A handler that did not say it itself read the registry last: no refresh came in between.

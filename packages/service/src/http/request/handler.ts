@@ -32,6 +32,8 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   keepCount(): void;
   /** Removes this call from the count of invocations: it turned out to be none (a replay). */
   uncount(): Promise<void>;
+  /** The call stays counted, whatever comes of it. */
+  keepCount(): void;
 }
 
 /** A stream, for endpoints that have one. */

@@ -69,6 +69,8 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
   readonly once: Once;
+  /** Told when the call is about to cost the node gas before it is accepted: from then on it counts, whatever comes of it. */
+  readonly keepCount: () => void;
   readonly keyless?: KeylessPayer;
 }
 
@@ -197,7 +199,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
     // A repetition may have waited here for this very deposit.
     const twin = leaveDeposits && (await findBought(ctx, input.shown, purchase));
     if (twin) return await replayRequest(ctx, twin, purchase.due);
-    const deposit = await depositFor(ctx, input.shown, { voucher: authorized.voucher, purchase });
+    const deposit = await depositFor(ctx, input, { voucher: authorized.voucher, purchase });
     const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
     leaveLine = await requireLine(ctx, caller, {
       ...{ count: isQueued ? 1 : 0, agentIds: [agent.id] },

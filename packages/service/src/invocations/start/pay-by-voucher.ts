@@ -8,12 +8,13 @@ import {
 import type { DepositContext } from '../../payments/x402/channels/chain/settle-deposit.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/take-deposit.ts';
-import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { paymentPending } from '../../payments/x402/payment-required.ts';
 import { DeadlinePassedError } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { AcceptAnswer, Acceptance, HasAcceptor } from './accept-invocations.ts';
+import type { KeylessPayer } from './invocation-purchase.ts';
 
 /** As long as a deposit itself waits for the chain. */
 const DEPOSIT_LINE = { timeoutMs: 25_000, mostWaiting: 256 };
@@ -33,12 +34,30 @@ export async function enterDeposits(
   return leave;
 }
 
-export const depositFor = async (
+interface OfDeposit {
+  readonly shown: Shown | null;
+  readonly keepCount: () => void;
+  readonly keyless?: KeylessPayer;
+}
+
+/**
+ * Takes the deposit that came with a voucher; null: none. Its payer is admitted, and the call counted for good, once the deposit is found
+ * good and before it is sent: its gas is the node's, whatever becomes of the call.
+ */
+export async function depositFor(
   ctx: VoucherContext & DepositContext,
-  shown: Shown | null,
+  { shown, keepCount, keyless }: OfDeposit,
   { voucher, purchase }: { voucher: NewVoucher | null; purchase: Purchase },
-): Promise<TakenDeposit | null> =>
-  voucher && shown && isVoucher(shown) ? takeDeposit(ctx, { shown, voucher, purchase }) : null;
+): Promise<TakenDeposit | null> {
+  if (!voucher || !shown || !isVoucher(shown)) return null;
+  return takeDeposit(ctx, {
+    ...{ shown, voucher, purchase },
+    async admit() {
+      await keyless?.admit(payingWallet(shown));
+      keepCount();
+    },
+  });
+}
 
 /** The request that this purchase was before, whichever scheme paid for it; null: none, or nothing is shown. */
 export async function findBought(

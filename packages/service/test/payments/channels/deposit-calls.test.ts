@@ -15,7 +15,9 @@ let h: Harness;
 let agent: TestAgent;
 let account: TestAccount;
 beforeAll(async () => {
-  h = await startHarness({ env: { CHANNELS: 'true', CHANNEL_MIN_DEPOSIT: '0.2' } });
+  h = await startHarness({
+    env: { CHANNELS: 'true', CHANNEL_MIN_DEPOSIT: '0.2', KEYLESS_INVOCATIONS_PER_HOUR: '1' },
+  });
   agent = await startTestAgent(h, { perRequest: '0.05' });
   account = await h.newAccount();
 });
@@ -27,6 +29,8 @@ afterAll(async () => {
 
 const post = (headers: Record<string, string> = {}): Promise<Answer> =>
   h.request('POST', `/invoke/${agent.id}`, { key: account.key, body: { task: 'deposit' }, headers });
+const keyless = (headers: Record<string, string> = {}): Promise<Answer> =>
+  h.request('POST', `/x402/${agent.id}`, { body: { task: 'deposit' }, headers });
 /** A payer whose wallet holds USDC on the chain. */
 async function richPayer(usdcMicro = 1_000_000n): Promise<VoucherPayer> {
   const payer = newVoucherPayer(h);
@@ -63,13 +67,44 @@ describe('a deposit with a voucher', () => {
 
   it('pays a call without a key by a wallet that the node has never seen', async () => {
     const payer = await richPayer();
-    const keyless = (headers?: Record<string, string>) =>
-      h.request('POST', `/x402/${agent.id}`, { body: { task: 'deposit' }, ...(headers ? { headers } : {}) });
     const headers = payer.pay(await keyless(), PRICE, { payload: await payer.deposit(DEPOSIT) });
     const answers = await Promise.all([keyless(headers), keyless(headers)]);
     expect(answers.map(({ body }) => body.data?.status)).toEqual(['completed', 'completed']);
     expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '50000', reserved_micro: '0' });
     expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - DEPOSIT);
+  });
+
+  it('of a wallet that has no calls left, or whose account is suspended, is not taken', async () => {
+    const payer = await richPayer();
+    const pay = async (by: VoucherPayer) =>
+      keyless(by.pay(await keyless(), PRICE, { payload: await by.deposit(DEPOSIT) }));
+    const payAnew = () => pay(newVoucherPayer(h, { key: payer.key }));
+    expect((await pay(payer)).body.data.status).toBe('completed');
+    expectError(await payAnew(), 'RATE_LIMITED');
+    const suspend = 'update account set suspended_at = now() where address = $1';
+    await askDatabase(h.databaseUrl, suspend, [payer.config.payer]);
+    expectError(await payAnew(), 'FORBIDDEN');
+    expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - DEPOSIT);
+  });
+
+  it('is counted as a call although the call is refused after it', async () => {
+    const payer = await richPayer();
+    const { key } = await h.newAccount({ plan: 'free' });
+    const limited = { name: 'limited', scopes: ['invoke'], limits: { perDay: '0.05' } };
+    const { apiKey } = (await h.request('POST', '/account/keys', { key, body: limited })).body.data;
+    const call = (headers: Record<string, string> = {}) =>
+      h.request('POST', `/invoke/${agent.id}`, { key: apiKey, body: { task: 'deposit' }, headers });
+    const pay = async (by: VoucherPayer) => {
+      const unpaid = await call();
+      const paid = await call(by.pay(unpaid, PRICE, { payload: await by.deposit(DEPOSIT) }));
+      const [left, leftThen] = [unpaid, paid].map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+      return { paid, counted: Number(left) - Number(leftThen) };
+    };
+    expect(await pay(payer)).toMatchObject({ paid: { status: 200 }, counted: 1 });
+    const { paid, counted } = await pay(newVoucherPayer(h, { key: payer.key }));
+    expectError(paid, 'SPENDING_LIMIT_EXCEEDED');
+    expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - 2n * DEPOSIT);
+    expect(counted).toBe(1);
   });
 
   it('shown three times at once, and once more later, is one deposit, one run and one charge', async () => {

@@ -51,8 +51,11 @@ async function newDeposit(payer: Payer, config: ChannelConfig, amountMicro = 100
   return { config, amountMicro, validAfterS, validBeforeS, salt, signature, accountId: null, client: null };
 }
 
-const open = (config: ChannelConfig) => (tx: Tx) => insertChannel(tx, ctx.chain.chainId, config);
-const settle = (deposit: ChannelDeposit) => settleDeposit(ctx, deposit, open(deposit.config));
+const stepsFor = (config: ChannelConfig) => ({
+  admit: async () => undefined,
+  open: (tx: Tx) => insertChannel(tx, ctx.chain.chainId, config),
+});
+const settle = (deposit: ChannelDeposit) => settleDeposit(ctx, deposit, stepsFor(deposit.config));
 
 const channelRow = async (config: ChannelConfig) => {
   const [row] = await askDatabase<{ balance: string; readBlock: string }>(
@@ -223,7 +226,7 @@ describe('a deposit', () => {
     const other = await engine.anotherProcess();
     const dying = { ...other, ...createPaymentChecks(other) };
     engine.proxy.rule(SEND, ({ refuse }) => refuse('away'));
-    const left = settleDeposit(dying, deposit, open(config));
+    const left = settleDeposit(dying, deposit, stepsFor(config));
     await expect.poll(() => paymentsOf(config)).toMatchObject([{ state: 'broadcasting' }]);
     await other.settler.stop(0);
     engine.proxy.rule(SEND, null);

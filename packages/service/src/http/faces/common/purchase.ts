@@ -165,6 +165,7 @@ const invokeWithKey = (
     isStreamed,
     client: call.client.address,
     once: call.once,
+    keepCount: call.keepCount,
   });
 
 async function invokeWithoutKey(
@@ -187,6 +188,7 @@ async function invokeWithoutKey(
     signedIn: null,
     idempotencyKey: call.keylessKey,
     count: call.countPayer,
+    keepCount: call.keepCount,
   });
   return invoked.isWithheld ? invoked : { ...invoked, resultToken: resultTokenOf(ctx, invoked.invocation.id) };
 }

@@ -4,20 +4,27 @@ import type { ChannelRefusal } from '../channel-refusal.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import { paymentPending } from '../payment-required.ts';
 import { type NewVoucher, refusal, refuseVoucher, type VoucherContext } from './authorize-voucher.ts';
-import { type DepositContext, settleDeposit } from './chain/settle-deposit.ts';
+import { type DepositContext, type DepositSteps, settleDeposit } from './chain/settle-deposit.ts';
 import { openChannel } from './channel-store.ts';
 import { judgeVoucher, refusalOfDeposit } from './judge-voucher.ts';
 
 export type TakenDeposit = { readonly amountMicro: bigint; readonly transactionHash: string };
 
+interface OfferedDeposit extends Pick<DepositSteps, 'admit'> {
+  readonly shown: ShownVoucher;
+  readonly voucher: NewVoucher;
+  readonly purchase: Purchase;
+}
+
 /**
  * Takes the deposit that came with a voucher; null: none came, or the channel covers the voucher without it. The voucher's sum is judged
  * first: a payer with a stale sum is corrected, and keeps its money. Throws PAYMENT_REQUIRED when the deposit certainly moved nothing, and
- * PAYMENT_PENDING while that is unknown: the same payload, shown again, finds the deposit and goes on.
+ * PAYMENT_PENDING while that is unknown: the same payload, shown again, finds the deposit and goes on. `admit` may refuse a good deposit
+ * before anything moves.
  */
 export async function takeDeposit(
   ctx: VoucherContext & DepositContext,
-  { shown, voucher, purchase }: { shown: ShownVoucher; voucher: NewVoucher; purchase: Purchase },
+  { shown, voucher, purchase, admit }: OfferedDeposit,
 ): Promise<TakenDeposit | null> {
   if (shown.type !== 'deposit') return null;
   const { due, client } = purchase;
@@ -43,7 +50,10 @@ export async function takeDeposit(
       client,
       voucherMicro: voucher.maxMicro,
     },
-    (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
+    {
+      admit,
+      open: (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
+    },
   );
   if (outcome.state === 'needless') return null;
   if (outcome.state === 'unknown') throw paymentPending(voucher.requestId, outcome.transactionHash);

@@ -48,6 +48,13 @@ export type DepositOutcome =
   | { readonly state: 'refused'; readonly reason: RefusalReason }
   | { readonly state: 'unknown'; readonly transactionHash: string | null };
 
+export interface DepositSteps {
+  /** Runs before a good deposit is claimed. What it throws is the answer: nothing moved. */
+  readonly admit: () => Promise<void>;
+  /** Records the channel, in the transaction that claims the deposit. */
+  readonly open: (tx: Tx, now: Date) => Promise<void>;
+}
+
 export interface DepositContext extends ChainContext, PaymentChecks, HasSettler {}
 
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */
@@ -56,15 +63,16 @@ const WAIT_MS = 25_000;
 const RECORDED_BY_NOW_MS = 3000;
 
 /**
- * Settles a deposit, in one transaction with other payments. `open` records the channel in the transaction that claims the deposit. The
- * nonce binds the channel, so whoever submitted the authorization has paid into it: that counts as settled, as does a repetition. Throws
- * RATE_LIMITED for payers in back-off, and UNAVAILABLE while the chain does not answer; nothing moved then.
+ * Settles a deposit, in one transaction with other payments. The nonce binds the channel, so whoever submitted the authorization has paid
+ * into it: that counts as settled, as does a repetition. Throws RATE_LIMITED for payers in back-off, and UNAVAILABLE while the chain does
+ * not answer; nothing moved then.
  */
 export async function settleDeposit(
   ctx: DepositContext,
   deposit: ChannelDeposit,
-  open: (tx: Tx, now: Date) => Promise<void>,
+  steps: DepositSteps,
 ): Promise<DepositOutcome> {
+  const { admit, open } = steps;
   const payment = toPayment(ctx, deposit);
   const known = await ctx.paymentFinder.find(namesOf(payment));
   if (known) return outcomeOfKnown(ctx, payment, known);
@@ -79,6 +87,7 @@ export async function settleDeposit(
     await ctx.db.transaction((tx) => open(tx, ctx.clock.now()));
     return withBalance(ctx, payment, judged);
   }
+  await admit();
   const claimed = await ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();
     await open(tx, now);
@@ -88,7 +97,7 @@ export async function settleDeposit(
     return claims;
   });
   failpoint('after-channel-deposit-commit');
-  if (claimed === null) return settleDeposit(ctx, deposit, open);
+  if (claimed === null) return settleDeposit(ctx, deposit, steps);
   if (claimed.has(payment.id)) {
     return outcomeOfEnded(ctx, payment, await ctx.settler.settle(payment));
   }

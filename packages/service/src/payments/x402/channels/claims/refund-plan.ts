@@ -67,15 +67,23 @@ export function planRefund(
 /** Most refunds of a channel in an hour. */
 const PER_CHANNEL = 2;
 
+/** Refunds that were made: of the channel in an hour; of the payer or its network address in a day, and in the last hour of it. */
+export interface RefundsBefore {
+  readonly ofChannel: number;
+  readonly ofPayer: number;
+  readonly ofPayerInHour: number;
+}
+
 /**
- * True if the payer has had its share of refunds, each of which costs the node gas. What is left of a channel is refunded in full at least
- * once an hour, whatever came before.
+ * True if the payer has had its share of refunds, each of which costs the node gas. What is left of a channel is refunded in full once an
+ * hour; a payer or network address that has had its share of the day gets one of those in an hour, however many channels it opens.
  */
 export function isTooOften(
-  before: { readonly ofChannel: number; readonly ofPayer: number },
+  { ofChannel, ofPayer, ofPayerInHour }: RefundsBefore,
   { isFull }: { readonly isFull: boolean },
   { refundsPerDay }: RefundRules,
 ): boolean {
-  if (isFull && before.ofChannel === 0) return false;
-  return before.ofChannel >= PER_CHANNEL || before.ofPayer >= refundsPerDay;
+  const isUsedUp = ofPayer >= refundsPerDay;
+  if (isFull && ofChannel === 0) return isUsedUp && ofPayerInHour > 0;
+  return ofChannel >= PER_CHANNEL || isUsedUp;
 }

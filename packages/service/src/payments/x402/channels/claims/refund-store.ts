@@ -1,5 +1,6 @@
 import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
 import type { Sql, Tx } from '../../../../db/sql.ts';
+import type { RefundsBefore } from './refund-plan.ts';
 
 export interface ChannelRefund {
   readonly id: string;
@@ -146,18 +147,19 @@ export const listStuckRefunds = (sql: Sql, chainId: number): Promise<ChannelRefu
     [chainId],
   );
 
-/** Refunds since a time: of one channel, and of parts of deposits of its payer or asked for by its client address. */
+/** Refunds of a channel, and of all channels of its payer or asked for from a network address. */
 export async function countRefunds(
   sql: Sql,
   who: { channelId: string; payer: string; client: string | null; hourAgo: Date; dayAgo: Date },
-): Promise<{ ofChannel: number; ofPayer: number }> {
-  const [row] = await sql.query<{ ofChannel: number; ofPayer: number }>(
+): Promise<RefundsBefore> {
+  const [row] = await sql.query<RefundsBefore>(
     'count-channel-refunds',
     `select count(*) filter (where f.channel_id = $1 and f.created_at >= $4)::int as "ofChannel",
-            count(*) filter (where c.payer = $2 or f.client = $3)::int as "ofPayer"
+            count(*) filter (where c.payer = $2 or f.client = $3)::int as "ofPayer",
+            count(*) filter (where (c.payer = $2 or f.client = $3) and f.created_at >= $4)::int as "ofPayerInHour"
        from channel_refund f join channel c on c.id = f.channel_id
       where f.created_at >= $5 and f.state <> 'failed'`,
     [who.channelId, who.payer, who.client, who.hourAgo, who.dayAgo],
   );
-  return row ?? { ofChannel: 0, ofPayer: 0 };
+  return row ?? { ofChannel: 0, ofPayer: 0, ofPayerInHour: 0 };
 }
