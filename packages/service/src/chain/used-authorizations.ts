@@ -33,6 +33,12 @@ export const hasMoved = (
     (event) => event.kind === 'transfer' && event.from === from && event.to === to && event.valueMicro === valueMicro,
   );
 
+/** True if one of these was a deposit of this wallet in this channel. */
+export const hasDeposited = (used: ReadonlyMap<string, UsedAuthorization>, from: string, channelId: string): boolean =>
+  [...used].some(
+    ([key, each]) => each.channelId === channelId && key.startsWith(authorizationKey({ from, nonce: '' })),
+  );
+
 /** Transfers caused by authorizations, by authorization key: each AuthorizationUsed with the Transfer that USDC logs right after it. */
 export function usedIn(token: string, logs: Logs): Map<string, UsedAuthorization> {
   const used = new Map<string, UsedAuthorization>();

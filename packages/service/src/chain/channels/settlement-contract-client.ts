@@ -51,6 +51,11 @@ export interface ChannelLog {
   readonly event: ChannelEvent;
 }
 
+/** An opened channel, and the transaction of its first deposit. */
+export interface ChannelOpening extends OpenedChannel {
+  readonly transactionHash: string;
+}
+
 /** The node's view of the contract of payment channels. Throws viem's errors when the chain does not answer. */
 export interface SettlementContract {
   /**
@@ -73,7 +78,7 @@ export interface SettlementContract {
   /** All events in a range of blocks, in chain order. */
   readLogs(fromBlock: bigint, toBlock: bigint): Promise<ChannelLog[]>;
   /** Channels of all receivers that were opened in a range of blocks. */
-  readOpened(fromBlock: bigint, toBlock: bigint): Promise<OpenedChannel[]>;
+  readOpened(fromBlock: bigint, toBlock: bigint): Promise<ChannelOpening[]>;
 }
 
 export interface HasSettlementContract {
@@ -157,7 +162,7 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
     async readOpened(fromBlock, toBlock) {
       const range = { address: SETTLEMENT_CONTRACT, event: channelCreated, fromBlock, toBlock };
       const logs = await logsUpTo(client, toBlock, () => client.getLogs(range));
-      return logs.map(openedChannelOf);
+      return logs.map((log) => ({ ...openedChannelOf(log), transactionHash: log.transactionHash }));
     },
   };
 }

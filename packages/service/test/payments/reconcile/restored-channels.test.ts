@@ -1,10 +1,15 @@
+import { testUsdcAbi } from '@agent-network/chain/artifacts';
+import { batchSettlementAbi } from '@agent-network/chain/batch-settlement-abi';
+import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
-import { createPublicClient, http } from 'viem';
+import { createPublicClient, encodeFunctionData, http } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import { freePort } from '../../../src/local/free-port.ts';
 import { needsOperator, reportRestore } from '../../../src/payments/reconcile/report-restore.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
+import { sendAs } from '../../support/chain-actions.ts';
 import { newWallet, type TestAccount, type TestWallet } from '../../support/harness.ts';
 import { createRestorableNode, type RestorableNode } from '../../support/restorable-node.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -27,6 +32,8 @@ let lost: TestDatabase;
 let restored: TestDatabase;
 /** Pay on after the backup; get their rest back after it; are seen first after it. */
 let [lasting, refunded, fresh]: VoucherPayer[] = [];
+/** A channel that another than its payer has opened. */
+let borrowed: VoucherPayer;
 let stock: { readonly wallet: TestWallet; readonly call: () => Promise<Response> };
 let calls = 0;
 
@@ -106,6 +113,28 @@ afterAll(async () => {
   await Promise.all([lost?.drop(), restored?.drop()]);
 });
 
+/** Code of a collector of deposits that takes nothing from the payer: it pays the contract out of its own pocket. */
+const OWN_POCKET = `0x7fa9059cbb${'00'.repeat(28)}60005233600452604435602452602060006044600060006024355af100`;
+
+/** A stranger pays for a channel whose payer is another wallet, and whose vouchers he signs. */
+async function openInNameOf(payer: string): Promise<void> {
+  const { rpcUrl, usdc } = node.chain;
+  const [thief, collector] = [await newPayer(), `0x${'c0'.repeat(20)}` as const];
+  const mint = { abi: testUsdcAbi, functionName: 'mint', args: [collector, DEPOSIT] } as const;
+  await callChain(rpcUrl, 'anvil_setCode', collector, OWN_POCKET);
+  await sendAs(rpcUrl, addressOf(thief), usdc, encodeFunctionData(mint));
+  borrowed = newVoucherPayer(node, { key: thief.key, payer });
+  const { withdrawDelayS: withdrawDelay, ...config } = borrowed.config;
+  const channel = { ...config, withdrawDelay } as never;
+  const deposit = {
+    abi: batchSettlementAbi,
+    functionName: 'deposit',
+    args: [channel, DEPOSIT, collector, '0x'],
+  } as const;
+  await sendAs(rpcUrl, addressOf(thief), SETTLEMENT_CONTRACT, encodeFunctionData(deposit));
+  expect(await onChain(borrowed)).toMatchObject({ balanceMicro: DEPOSIT });
+}
+
 /** What the backup lacks. Each claim makes the highest voucher of its channels public. */
 async function liveOn(): Promise<void> {
   for (const nth of [2n, 3n, 4n]) {
@@ -117,6 +146,7 @@ async function liveOn(): Promise<void> {
   for (const _ of [2, 3]) expect((await stock.call()).status).toBe(200);
   const refund = await askRefund(known(refunded).pay(await askRefund(), PRICE, { payload: { type: 'refund' } }));
   expect(refund.status).toBe(200);
+  await openInNameOf((await node.newWallet(HELD)).address.toLowerCase());
   await node.ctx.channelClaims.claim('payout');
   expect(await node.usdcOf(addressOf(refunded))).toBe(HELD - PRICE);
   expect(await onChain(lasting)).toMatchObject({ balanceMicro: 2n * DEPOSIT, claimedMicro: 5n * PRICE });
@@ -137,6 +167,13 @@ describe('a node on a database that was restored to a time before vouchers, depo
 
   it('knows channels that were opened since, with what is left in them', async () => {
     expect(await rowOf(addressOf(fresh))).toEqual({ balance: 200_000, charged: 50_000, claimed: 50_000 });
+  });
+
+  it('takes no voucher of a channel that a stranger opened in the name of another wallet', async () => {
+    expect(await rowOf(addressOf(borrowed))).toBeUndefined();
+    const refused = await payUpTo(borrowed, PRICE);
+    expect(refused.status).toBe(402);
+    expect(agent.calls).toHaveLength(calls);
   });
 
   it('has credited to the payers what was claimed for calls that it does not know', async () => {

@@ -1,7 +1,7 @@
 import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
-import type { OpenedChannel } from '../../../../chain/channels/channel-events.ts';
-import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
+import type { ChannelOnChain, ChannelOpening } from '../../../../chain/channels/settlement-contract-client.ts';
 import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
+import { hasDeposited } from '../../../../chain/used-authorizations.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import { channelPoints, hasChannels, knownChannels } from '../chain/channel-reading-store.ts';
 import { followChannels } from '../chain/follow-channels.ts';
@@ -21,6 +21,7 @@ export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Pro
   const head = await ctx.settlementContract.headBlock();
   if (channels) {
     const adopted = await adopt(ctx, await readOpened(ctx, fromBlock + 1n, head), channels.minDepositMicro);
+    if (adopted === null) return false;
     // Their events may be of blocks that are followed up already.
     if (adopted.length > 0 && !(await refreshChannels(ctx, adopted))) return false;
   }
@@ -35,14 +36,14 @@ export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Pro
 }
 
 /** Channels to the node's wallet, with its terms, that were opened in these blocks. */
-async function readOpened(ctx: ChainContext, from: bigint, to: bigint): Promise<OpenedChannel[]> {
+async function readOpened(ctx: ChainContext, from: bigint, to: bigint): Promise<ChannelOpening[]> {
   const { wallet, token, channels } = ctx.chain;
   const isOurs = (config: ChannelConfig) =>
     config.receiver === wallet &&
     config.receiverAuthorizer === wallet &&
     config.token === token &&
     config.withdrawDelayS === channels?.withdrawDelayS;
-  const opened: OpenedChannel[] = [];
+  const opened: ChannelOpening[] = [];
   await readLogRanges(from, to, async (start, end) => {
     opened.push(...(await ctx.settlementContract.readOpened(start, end)).filter(({ config }) => isOurs(config)));
   });
@@ -50,21 +51,23 @@ async function readOpened(ctx: ChainContext, from: bigint, to: bigint): Promise<
 }
 
 /**
- * Records channels that the books lack, and returns all that are known by then. One that holds less than the smallest deposit and was never
- * claimed of is not the node's work.
+ * Records channels that the books lack, and returns all that are known by then; null if the chain changed meanwhile. One that holds less
+ * than the smallest deposit and was never claimed of is not the node's work; nor is one that its payer did not pay into.
  */
 async function adopt(
   ctx: ChainContext,
-  opened: readonly OpenedChannel[],
+  opened: readonly ChannelOpening[],
   minDepositMicro: bigint,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   if (opened.length === 0) return [];
   const ids = opened.map(({ id }) => id);
   const known = new Set(await knownChannels(ctx.db, ids));
   const states = await ctx.settlementContract.readChannels(ids, null);
   const isWorth = ({ balanceMicro, claimedMicro }: ChannelOnChain) =>
     balanceMicro >= minDepositMicro || claimedMicro > 0n;
-  const adopted = opened.filter(({ id }, index) => !known.has(id) && isWorth(states[index] as ChannelOnChain));
+  const worthy = opened.filter(({ id }, index) => !known.has(id) && isWorth(states[index] as ChannelOnChain));
+  const adopted = await paidByPayer(ctx, worthy);
+  if (adopted === null) return null;
   if (adopted.length > 0) {
     await ctx.db.transaction(async (tx) => {
       for (const channel of adopted) await openChannel(tx, { ...channel, chainId: ctx.chain.chainId }, ctx.clock.now());
@@ -72,4 +75,21 @@ async function adopt(
     ctx.log.warn({ channels: adopted.length }, 'channels that the database had lost were read from the chain');
   }
   return [...known, ...adopted.map(({ id }) => id)];
+}
+
+/**
+ * Those whose first deposit their payer signed; null if one is no longer in the chain. The contract takes deposits through any collector,
+ * so that anybody opens a channel in another's name, whose vouchers a key of his own signs.
+ */
+async function paidByPayer(
+  ctx: ChainContext,
+  opened: readonly ChannelOpening[],
+): Promise<readonly ChannelOpening[] | null> {
+  const paid: ChannelOpening[] = [];
+  for (const opening of opened) {
+    const mined = await ctx.usdc.findMined([opening.transactionHash]);
+    if (mined === null) return null;
+    if (hasDeposited(mined.used, opening.config.payer, opening.id)) paid.push(opening);
+  }
+  return paid;
 }
