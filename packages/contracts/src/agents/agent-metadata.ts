@@ -65,3 +65,19 @@ export const AgentMetadata = z.object({
     'A price by units: a call costs what its units cost, at most `maximum`, and at least its price per request. Filters and orders by price mean the price per request, the least price of a call.',
   ),
 });
+
+const { avatar, website, tags, maxConcurrency, priceHints, sizeSteps, perUnit } = AgentMetadata.shape;
+
+/** A change of the metadata: the fields that it names are replaced, null removes one, the others stay. */
+export const AgentMetadataChange = z
+  .object({
+    avatar: avatar.nullable(),
+    website: website.nullable(),
+    tags: tags.nullable(),
+    maxConcurrency: maxConcurrency.nullable(),
+    priceHints: priceHints.nullable(),
+    sizeSteps: sizeSteps.nullable(),
+    perUnit: perUnit.nullable(),
+  })
+  .partial();
+export type AgentMetadataChange = z.output<typeof AgentMetadataChange>;

@@ -4,7 +4,7 @@ import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, queryInteger } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
-import { AgentMetadata } from './agent-metadata.ts';
+import { AgentMetadata, AgentMetadataChange } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { AgentTypes } from './agent-types.ts';
 import { AgentProtocolName, Upstream, UpstreamUpdate } from './upstream.ts';
@@ -48,7 +48,7 @@ export const AgentUpdate = z
     endpoint: webUrl(2048).optional(),
     protocol: AgentProtocolName.optional(),
     upstream: UpstreamUpdate.optional(),
-    metadata: AgentMetadata.optional(),
+    metadata: AgentMetadataChange.optional().describe('Replaces the fields that it names; null removes one.'),
     types: AgentTypes.nullable().optional().describe('Replaces all types of the agent; null: removes them.'),
   })
   .refine((body) => Object.keys(body).length > 0, 'names no field to change');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { identityTokenShownOnce, secretNotice } from '../access/shown-once.ts';
 import { endpoint } from '../endpoint.ts';
 import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
-import { AgentMetadata } from './agent-metadata.ts';
+import { AgentMetadata, AgentMetadataChange } from './agent-metadata.ts';
 import { agentStatuses, Reputation } from './agents.ts';
 
 const PricingTier = z.object({
@@ -202,18 +202,7 @@ export const identityEndpoints = {
     scope: 'agents:write',
     limit: 'api',
     params,
-    body: z
-      .object({
-        avatar: AgentMetadata.shape.avatar.nullable(),
-        website: AgentMetadata.shape.website.nullable(),
-        tags: AgentMetadata.shape.tags.nullable(),
-        maxConcurrency: AgentMetadata.shape.maxConcurrency.nullable(),
-        priceHints: AgentMetadata.shape.priceHints.nullable(),
-        sizeSteps: AgentMetadata.shape.sizeSteps.nullable(),
-        perUnit: AgentMetadata.shape.perUnit.nullable(),
-      })
-      .partial()
-      .refine((body) => Object.keys(body).length > 0, 'names no field to change'),
+    body: AgentMetadataChange.refine((body) => Object.keys(body).length > 0, 'names no field to change'),
     data: z.object({ id: Id, metadata: AgentMetadata, updated: z.array(z.string()), updatedAt: Timestamp }),
     errors: ['CONFLICT'],
   }),

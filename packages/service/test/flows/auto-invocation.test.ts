@@ -100,7 +100,7 @@ describe('a call that names no agent', () => {
     expect((await invoke(key, { maxCost: '0.05', input: large })).body.data).toMatchObject({
       ...{ agentId: second.id, cost: '0.05' },
     });
-    await Promise.all([best, second].map((agent) => change(agent, { metadata: {} })));
+    await Promise.all([best, second].map((agent) => change(agent, { metadata: { sizeSteps: null } })));
   });
 
   it('runs the next best when the best is offline', async () => {

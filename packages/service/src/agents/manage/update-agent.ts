@@ -18,6 +18,7 @@ import { readTypes } from '../types/read-types.ts';
 import { requireCapabilities, requireTypes } from '../types/require-types.ts';
 import { mergeUpstream, toOwnUpstream } from '../upstream/upstream.ts';
 import { requireCallable } from './register-agent.ts';
+import { mergeMetadata } from './update-metadata.ts';
 
 /** Changes the fields that the body names. A new endpoint or protocol has to be proven before the agent is invoked again. */
 export async function updateAgent(
@@ -70,11 +71,16 @@ function changeOf(
 ): { change: AgentChange; names: string[] } {
   const change: AgentChange = {};
   const names: string[] = [];
-  for (const name of ['name', 'description', 'capabilities', 'metadata'] as const) {
+  for (const name of ['name', 'description', 'capabilities'] as const) {
     const value = input[name];
     if (value === undefined || isSame(value, agent[name])) continue;
     Object.assign(change, { [name]: value });
     names.push(name);
+  }
+  const { metadata, updated } = mergeMetadata(agent.metadata, input.metadata ?? {});
+  if (updated.length > 0) {
+    Object.assign(change, { metadata });
+    names.push('metadata');
   }
   const rates = input.rates === undefined ? {} : ratesChange(agent, input.rates);
   if (Object.keys(rates).length > 0) {

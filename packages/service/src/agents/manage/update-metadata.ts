@@ -1,5 +1,6 @@
+import type { AgentMetadataChange } from '@agent-network/contracts/agents/agent-metadata';
 import type { Api } from '@agent-network/contracts/api';
-import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -7,14 +8,12 @@ import type { AgentMetadata } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 
-type MetadataChange = Parsed<Api['updateIdentityMetadata']>['body'];
-
 /** Replaces the named fields of an agent's metadata; null removes one, the others stay. */
 export async function updateMetadata(
   ctx: HasDb & HasClock,
   caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
-  change: MetadataChange,
+  change: AgentMetadataChange,
 ): Promise<DataOf<Api['updateIdentityMetadata']>> {
   return ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
@@ -29,7 +28,7 @@ export async function updateMetadata(
 /** The metadata after a change, and the names of the fields that differ from before. */
 export function mergeMetadata(
   before: AgentMetadata,
-  change: MetadataChange,
+  change: AgentMetadataChange,
 ): { metadata: AgentMetadata; updated: string[] } {
   const metadata: Record<string, unknown> = { ...before };
   const updated: string[] = [];

@@ -60,6 +60,20 @@ describe('an update', () => {
     expect(await databaseDigest(h)).toEqual(digest);
   });
 
+  it('of one field of the metadata keeps the others, the price by units too; null removes one', async () => {
+    const perUnit = { price: '0.5', unit: 'page', count: '/pages', maximum: '20' };
+    const website = 'https://agent.example/';
+    await update({ metadata: { website, perUnit } });
+    const { data } = (await update({ metadata: { tags: ['newest'] } })).body;
+    expect(data.updated).toEqual(['metadata']);
+    expect((await read()).metadata).toEqual({ website, perUnit, tags: ['newest'] });
+    const input = { task: 'x', input: { pages: 3 } };
+    const quote = await h.request('POST', `/invoke/${agent.id}/quote`, { key: stranger.key, body: input });
+    expect(quote.body.data).toMatchObject({ estimatedCost: '1.50', breakdown: { units: { count: 3 } } });
+    expect((await update({ metadata: { perUnit: null } })).body.data.updated).toEqual(['metadata']);
+    expect((await read()).metadata).toEqual({ website, tags: ['newest'] });
+  });
+
   it('of several fields names those that changed', async () => {
     const { data } = (await update({ name: 'New name', description: 'Other.', rates: { perRequest: '0.06' } })).body;
     expect([...data.updated].sort()).toEqual(['description', 'rates']);

@@ -59,7 +59,7 @@ it('an owner has hints taken at registration, and takes that back', async () => 
   const change = (metadata: object) =>
     h.request('PUT', `/identity/${hinted.id}/metadata`, { key: owner.key, body: metadata });
   const put = (metadata: object) => h.request('PUT', `/agents/${hinted.id}`, { key: owner.key, body: { metadata } });
-  await put({});
+  await put({ priceHints: null });
   expect(await costOf(hinted, body('low'))).toBe('0.05');
   expect((await put({ priceHints: 'yes' })).status).toBe(400);
   expect((await change({ priceHints: true })).status).toBe(200);

@@ -43,17 +43,17 @@ it('has the price follow the size of calls only when the owner states steps', ()
   expect(AgentUpdate.safeParse(bad).success).toBe(false);
 });
 
-it('replaces the metadata as a whole', () => {
-  expect(updateBody({ ...valuesOf(agent), website: 'https://a.test' }, agent)).toEqual({
-    metadata: { website: 'https://a.test', tags: ['test'], maxConcurrency: 4 },
-  });
+it('sends of the metadata the fields that differ, and null for one that was emptied', () => {
+  const changed = { ...valuesOf(agent), website: 'https://a.test', tags: [] };
+  expect(updateBody(changed, agent)).toEqual({ metadata: { website: 'https://a.test', tags: null } });
+  expect(AgentUpdate.safeParse(updateBody(changed, agent)).success).toBe(true);
 });
 
 it('has the price follow hints of callers only when the owner says so', () => {
   expect(valuesOf(agent).priceHints).toBe(false);
   expect(registrationBody({ ...noValues, priceHints: true }).metadata).toEqual({ priceHints: true });
   const body = updateBody({ ...valuesOf(agent), priceHints: true }, agent);
-  expect(body).toEqual({ metadata: { tags: ['test'], maxConcurrency: 4, priceHints: true } });
+  expect(body).toEqual({ metadata: { priceHints: true } });
   expect(AgentUpdate.safeParse(body).success).toBe(true);
 });
 
@@ -104,7 +104,7 @@ it('keeps a price by units, and asks for all of its parts', () => {
   const perUnit = { price: '0.01', unit: 'page', count: '/pages', maximum: '1' };
   const before = { detail: { ...detail, metadata: { perUnit } }, own };
   expect(updateBody(valuesOf(before), before)).toEqual({});
-  expect(updateBody({ ...valuesOf(before), tags: ['a'] }, before)).toEqual({ metadata: { tags: ['a'], perUnit } });
+  expect(updateBody({ ...valuesOf(before), tags: ['a'] }, before)).toEqual({ metadata: { tags: ['a'] } });
   const body = updateBody({ ...valuesOf(before), unitMaximum: '' }, before);
   expect(AgentUpdate.safeParse(body).error?.issues[0]?.path).toEqual(['metadata', 'perUnit', 'maximum']);
 });

@@ -122,6 +122,18 @@ export function valuesOf({ detail, own }: EditedAgent): AgentValues {
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
+/** The fields of the metadata that differ; null: emptied. */
+function changedMetadata(values: AgentValues, before: AgentValues) {
+  const [given, stored] = [metadataOf(values), metadataOf(before)];
+  const names = Object.keys({ ...stored, ...given }) as (keyof typeof given)[];
+  const differing = names.filter((name) => !isSame(given[name], stored[name]));
+  if (differing.length === 0) return {};
+  const metadata: { [Name in keyof typeof given]?: unknown } = Object.fromEntries(
+    differing.map((name) => [name, given[name] ?? null]),
+  );
+  return { metadata };
+}
+
 /** The body of PUT /agents/{id}: only what differs from the agent. */
 export function updateBody(values: AgentValues, agent: EditedAgent) {
   const before = valuesOf(agent);
@@ -134,7 +146,7 @@ export function updateBody(values: AgentValues, agent: EditedAgent) {
     ...Object.fromEntries(texts),
     ...changedUpstream(values, agent.own),
     ...rates,
-    ...(isSame(metadataOf(values), metadataOf(before)) ? {} : { metadata: metadataOf(values) }),
+    ...changedMetadata(values, before),
     ...changedTypes(values, agent.detail.types),
   };
 }
