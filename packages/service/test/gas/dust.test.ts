@@ -99,7 +99,13 @@ it('a price below the minimum is paid from a treasury, not on chain; the terms s
   const signed = await payV2(h, await h.newWallet(), unpaid);
   expectError(await invoke(cheap, key, signed), 'INSUFFICIENT_FUNDS');
   const client = await newClient(h, '0.01');
-  expect((await invoke(cheap, client.key)).body.data).toMatchObject({ status: 'completed', cost: '0.000999' });
+  expectError(await invoke(cheap, client.key, { 'x-payment-method': 'x402' }), 'VALIDATION_ERROR', 'X-Payment-Method');
+  expectError(await invoke(cheap, client.key, signed), 'VALIDATION_ERROR', 'PAYMENT-SIGNATURE');
+  for (const { body } of await times(10, () => invoke(cheap, client.key)))
+    expect(body.data).toMatchObject({ status: 'completed', cost: '0.000999' });
+  const spent = await invoke(cheap, client.key, { 'x-payment-method': 'x402' });
+  expectError(spent, 'INSUFFICIENT_FUNDS');
+  expect(spent.body.error.details).toEqual({ required: '0.000999', available: '0.00001' });
 });
 
 it('deposits and withdrawals below the minimum, and more withdrawals than a day has, are refused and cost no gas', async () => {

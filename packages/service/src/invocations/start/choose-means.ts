@@ -1,5 +1,5 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
-import { agentTreasuryId, type HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
+import { type HasSeenTreasuries, payingTreasury } from '../../payments/ledger/treasury.ts';
 import type { PaymentMethod } from '../invocation.ts';
 import { insufficient } from './require-payable.ts';
 
@@ -21,8 +21,7 @@ export async function chooseMeans(
   if (priceMicro === 0n) return { method: 'free', payerLedgerId: null };
   if (input.forced !== 'treasury' && (input.shown || input.forced === 'x402'))
     return { method: 'x402', payerLedgerId: null };
-  if (caller.kind === 'agent') return { method: 'treasury', payerLedgerId: agentTreasuryId(caller.agentId) };
-  const treasury = await ctx.seenTreasuries.of(caller.accountId);
+  const treasury = await payingTreasury(ctx, caller);
   if (treasury) return { method: 'treasury', payerLedgerId: treasury };
   if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };

@@ -184,7 +184,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   await requireStorage(ctx, caller);
   if (means.method === 'x402') requireRoomToPay(ctx, caller);
-  if (means.method === 'x402') requirePayable(ctx, caller, choice.priceMicro);
+  if (means.method === 'x402') await requirePayable(ctx, caller, input, choice.priceMicro);
   const authorized = means.method === 'x402' ? await authorizeCall(ctx, input.shown, purchase) : unpaid;
   const priceMicro =
     authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;

@@ -15,7 +15,7 @@ import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { holdMoney } from '../../payments/ledger/hold-money.ts';
-import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
+import { payingTreasury } from '../../payments/ledger/treasury.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
 import { type BulkPlan, type Part, planBulk, putInLine } from '../bulk/plan-bulk.ts';
@@ -151,8 +151,7 @@ async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): P
 }
 
 async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigint): Promise<string> {
-  if (caller.kind === 'agent') return agentTreasuryId(caller.agentId);
-  const treasury = await ctx.seenTreasuries.of(caller.accountId);
+  const treasury = await payingTreasury(ctx, caller);
   if (!treasury) throw insufficient(caller, totalMicro, 0n);
   return treasury;
 }

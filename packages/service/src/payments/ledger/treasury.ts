@@ -69,6 +69,17 @@ export interface HasSeenTreasuries {
   readonly seenTreasuries: SeenTreasuries;
 }
 
+/** Id of the treasury that pays for a caller's calls; null: it has none. */
+export const payingTreasury = async (ctx: HasSeenTreasuries, caller: KnownCaller): Promise<string | null> =>
+  caller.kind === 'agent' ? agentTreasuryId(caller.agentId) : ctx.seenTreasuries.of(caller.accountId);
+
+/** Available amount in that treasury; without one, nothing. */
+export async function availableToPay(ctx: HasDb & HasSeenTreasuries, caller: KnownCaller): Promise<bigint> {
+  const id = await payingTreasury(ctx, caller);
+  const treasury = id && (await findLedgerAccount(ctx.db, id));
+  return treasury ? treasury.postedMicro - treasury.heldMicro : 0n;
+}
+
 const MAX_SEEN = 50_000;
 /** A process of the release before opens treasuries without noting them: what is known is read again at this age. */
 const SEEN_AGE_MS = 60_000;
