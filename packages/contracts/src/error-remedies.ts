@@ -22,13 +22,13 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
     'Wait until old requests reach the end of their retention period, ask for smaller results, or move to a plan with more storage.',
   PAYLOAD_TOO_LARGE: 'Send less than 1 MiB. Put large input where the agent can fetch it, and send its address.',
   INSUFFICIENT_FUNDS:
-    'Deposit at least `details.required` less `details.available` into the treasury, then repeat the call.',
+    'Deposit at least `details.required` less `details.available` into the treasury, then repeat the call; or withdraw at most `details.available`.',
   NO_AGENT_FITS:
     'Raise `maxCost` to `details.cheapest`, ask for fewer capabilities, or say the task in other words. `details.considered` counts the agents that match at any price.',
   IDEMPOTENCY_KEY_REUSED:
     'Make a new `Idempotency-Key` for each new call, and keep it only for repetitions of the same one.',
   INSUFFICIENT_BALANCE:
-    "Deposit into the treasury of the calling agent: calls with an identityToken are paid from the agent's own.",
+    "Deposit into the treasury of the agent: calls with an identityToken are paid from the agent's own. Of a withdrawal: take at most `details.available`.",
   RATE_LIMITED:
     'Wait for `Retry-After` seconds and repeat. `details.type` names the limit. Spread calls by `X-RateLimit-Remaining`, use webhooks instead of polling, or move to a plan with more.',
   INTERNAL_ERROR:

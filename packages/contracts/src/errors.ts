@@ -78,7 +78,7 @@ export const errorCatalogue = {
   PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },
   INSUFFICIENT_FUNDS: {
     status: 422,
-    when: "The client's treasury holds less than the cost.",
+    when: "The client's treasury holds less than the cost of a call or the amount of a withdrawal.",
     extra: shortfall,
   },
   NO_AGENT_FITS: {
@@ -98,7 +98,7 @@ export const errorCatalogue = {
   },
   INSUFFICIENT_BALANCE: {
     status: 422,
-    when: "The calling agent's treasury holds less than the cost.",
+    when: "The treasury of an agent holds less than the cost of the agent's call or the amount of a withdrawal.",
     extra: shortfall,
   },
   RATE_LIMITED: {

@@ -186,7 +186,7 @@ export const paymentEndpoints = {
       ),
     }),
     data: Withdrawal,
-    errors: ['NOT_FOUND', 'INSUFFICIENT_FUNDS'],
+    errors: ['NOT_FOUND', 'INSUFFICIENT_FUNDS', 'INSUFFICIENT_BALANCE'],
   }),
   requestWithdrawal: endpoint({
     method: 'POST',

@@ -14,7 +14,7 @@ const BATCH = 100;
 
 /**
  * Places the hold of the withdrawal `id` in the caller's transaction, which has locked the treasury, and the fees when they are the source.
- * A hold left by an earlier attempt under the same id is released first. Throws INSUFFICIENT_FUNDS when less is available.
+ * A hold left by an earlier attempt under the same id is released first. Throws INSUFFICIENT_FUNDS or INSUFFICIENT_BALANCE when less is available.
  */
 export async function holdForWithdrawal(
   tx: Tx,
@@ -35,12 +35,21 @@ export async function holdForWithdrawal(
     return;
   }
   const [held] = await holdMoney(tx, [{ id, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
-  if (!held?.isHeld) requireAvailable(held?.availableMicro ?? 0n, amountMicro);
+  if (!held?.isHeld) requireAvailable(treasury, held?.availableMicro ?? 0n, amountMicro);
 }
 
-/** Throws INSUFFICIENT_FUNDS when a treasury has less than a withdrawal takes. */
-export const requireAvailable = (availableMicro: bigint, amountMicro: bigint): void =>
-  requireFunds(availableMicro, amountMicro, 'The treasury holds less than the amount.');
+/** Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than a withdrawal takes. */
+export const requireAvailable = (
+  { kind }: Pick<LedgerAccount, 'kind'>,
+  availableMicro: bigint,
+  amountMicro: bigint,
+): void =>
+  requireFunds(
+    availableMicro,
+    amountMicro,
+    'The treasury holds less than the amount.',
+    kind === 'agent' ? 'INSUFFICIENT_BALANCE' : 'INSUFFICIENT_FUNDS',
+  );
 
 /** Releases a withdrawal's hold, if any, in the caller's transaction. */
 export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<void> {

@@ -53,8 +53,8 @@ const WAIT_MS = 2000;
  * Sends USDC from a treasury of the account to a wallet, if the approval (null: none required) allows it. The amount is held before the
  * chain is queried; a process that dies then has signed nothing, and its hold expires soon. Debit and signed transfer are committed
  * together: from then on the money leaves exactly once, whatever happens to this process or the chain's answers: a job of the same
- * transaction sends it, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS when less is available, CONFLICT for a
- * frozen treasury, and UNAVAILABLE when the node could not send it.
+ * transaction sends it, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS or, out of an agent's treasury,
+ * INSUFFICIENT_BALANCE when less is available, CONFLICT for a frozen treasury, and UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
   ctx: WithdrawContext,
@@ -219,7 +219,7 @@ async function commit(
     await approval?.use(tx);
     if (from === 'fees') await takeFees(tx, { withdrawalId: subjectId, treasuryId: ledgerAccountId, amountMicro, now });
     const treasury = await lockTreasury(tx, payment, from);
-    requireAvailable(treasury.postedMicro - treasury.heldMicro, amountMicro);
+    requireAvailable(treasury, treasury.postedMicro - treasury.heldMicro, amountMicro);
     const id = `withdrawal:${subjectId}`;
     await postTransfers(
       tx,

@@ -113,6 +113,9 @@ describe('a withdrawal', () => {
       (await h.request('GET', `/payments/withdrawals/${body.data.withdrawalId}`, { key: agent.identityToken })).status,
     ).toBe(200);
     expectError(await withdraw(agent.identityToken, { amount: '1', treasuryId }), 'FORBIDDEN');
+    const refused = await withdraw(owner.key, { amount: '1', treasuryId });
+    expectError(refused, 'INSUFFICIENT_BALANCE');
+    expect(refused.body.error.details).toEqual({ required: '1.00', available: '0.00' });
     await agent.die();
   });
 
