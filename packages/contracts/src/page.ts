@@ -8,6 +8,14 @@ export const queryInteger = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
+/** A decimal number; signs and exponents are refused. */
+export const queryNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}(\.\d{1,6})?$/, `must be a number from ${min} to ${max}, with at most 6 decimals`)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
 export const pageQuery = {
   limit: queryInteger(1, 100).optional(),
   offset: queryInteger(0, 10_000).optional(),

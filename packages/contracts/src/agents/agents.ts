@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { identityTokenShownOnce, secretNotice, secretShownOnce } from '../access/shown-once.ts';
 import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
-import { cursorOrOffsetQuery, queryInteger } from '../page.ts';
+import { cursorOrOffsetQuery, queryNumber } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
 import { AgentMetadata, AgentMetadataChange } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
@@ -158,7 +158,7 @@ export const agentEndpoints = {
     query: z.object({
       capability: Capability.optional(),
       maxPrice: Usdc.optional(),
-      minReputation: queryInteger(0, 1000).optional(),
+      minReputation: queryNumber(0, 1000).optional().describe('At most six decimals.'),
       status: z.enum(['online', 'offline', 'all']).optional().describe('Default: all.'),
       ...cursorOrOffsetQuery,
     }),

@@ -21,7 +21,7 @@ const amount = {
   inputMode: 'decimal',
   isGood: (text: string) => usdcPattern.test(text),
 } as const;
-const isScore = (text: string) => /^\d{1,4}$/.test(text) && Number(text) <= 1000;
+const isScore = (text: string) => /^\d{1,4}(\.\d{1,6})?$/.test(text) && Number(text) <= 1000;
 
 /** Fields that a list of agents is limited by. */
 export const limits = [
@@ -35,7 +35,7 @@ export const limits = [
     param: 'minReputation',
     label: 'Min. reputation (0 to 1,000)',
     placeholder: 'any',
-    inputMode: 'numeric',
+    inputMode: 'decimal',
     isGood: isScore,
     limit: (query, min) => ({ ...query, reputation: { min: Number(min) } }),
   },

@@ -110,6 +110,15 @@ describe('every combination of filters', () => {
   });
 });
 
+it('a least reputation between two points finds what a search by the same finds', async () => {
+  const min = 437.5;
+  const search = { query: { reputation: { min } }, limit: 100 };
+  const found = (await h.request('POST', '/agents/search', { body: search })).body.data;
+  const { agents, total } = (await list(`minReputation=${min}&limit=100`)).body.data;
+  expect(total).toBe(all.filter(({ reputation }) => reputation >= min).length);
+  expect({ agents, total }).toEqual({ agents: found.agents, total: found.total });
+});
+
 describe('pages', () => {
   it('hold every agent once, in one order, by offset and by cursor, whatever their size', async () => {
     expect(all).toHaveLength(COUNT);
@@ -152,7 +161,8 @@ describe('pages', () => {
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['offset=10001', 'offset'],
-    ['minReputation=1001', 'minReputation'],
+    ['minReputation=1000.1', 'minReputation'],
+    ['minReputation=1e2', 'minReputation'],
     ['maxPrice=0.0000001', 'maxPrice'],
     ['maxPrice=1e3', 'maxPrice'],
     ['status=pending_verification', 'status'],
