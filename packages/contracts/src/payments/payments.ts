@@ -123,7 +123,12 @@ export const paymentEndpoints = {
     auth: 'key',
     scope: 'payments:write',
     limit: 'api',
-    body: z.object({ agentId: Id.optional(), label: nameText(120).optional() }).default({}),
+    body: z
+      .object({
+        agentId: Id.optional(),
+        label: nameText(120).optional().describe('Replaces that of a treasury which exists.'),
+      })
+      .default({}),
     data: Treasury,
     errors: ['NOT_FOUND'],
   }),

@@ -45,15 +45,14 @@ export async function openLedgerAccount(
     accountId?: string;
     agentId?: string;
     address?: string;
-    label?: string | undefined;
     now: Date;
   },
 ): Promise<void> {
   await sql.query(
     'open-ledger-account',
     `with opened as (
-       insert into ledger_account (id, kind, account_id, agent_id, address, label, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning kind, account_id
+       insert into ledger_account (id, kind, account_id, agent_id, address, created_at)
+       values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning kind, account_id
      )
      insert into replica_change (topic, id) select 'treasury', account_id from opened where kind = 'treasury'`,
     [
@@ -62,9 +61,16 @@ export async function openLedgerAccount(
       account.accountId ?? null,
       account.agentId ?? null,
       account.address ?? null,
-      account.label ?? null,
       account.now,
     ],
+  );
+}
+
+export async function labelLedgerAccount(sql: Sql, id: string, label: string): Promise<void> {
+  await sql.query(
+    'label-ledger-account',
+    'update ledger_account set label = $2 where id = $1 and label is distinct from $2',
+    [id, label],
   );
 }
 

@@ -18,6 +18,7 @@ import {
   findTreasuryOf,
   findWalletOf,
   type LedgerAccount,
+  labelLedgerAccount,
   listTreasuries,
   listTreasuryNames,
   MOST_TREASURIES_LISTED,
@@ -110,22 +111,32 @@ export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string,
   ctx.seenTreasuries.payers.set(id, id);
 }
 
-/** Creates the account's treasury or returns the existing one; an agent's exists from its registration. */
+/**
+ * Creates the account's treasury or returns the existing one; an agent's exists from its registration. A label that is given is that of
+ * the treasury from then on.
+ */
 export async function createTreasury(
   ctx: HasDb & HasClock & HasChain,
   caller: KnownCaller,
-  input: { agentId?: string | undefined; label?: string | undefined },
+  { agentId, label }: { agentId?: string | undefined; label?: string | undefined },
 ): Promise<Treasury> {
-  if (caller.kind === 'agent' || input.agentId !== undefined) {
-    const agentId = caller.kind === 'agent' ? caller.agentId : (input.agentId as string);
-    return toTreasury(ctx, await requireTreasury(ctx, caller, agentTreasuryId(agentId)));
-  }
+  const treasury = await openTreasury(ctx, caller, caller.kind === 'agent' ? caller.agentId : agentId);
+  if (label === undefined) return toTreasury(ctx, treasury);
+  await labelLedgerAccount(ctx.db, treasury.id, label);
+  return toTreasury(ctx, { ...treasury, label });
+}
+
+async function openTreasury(
+  ctx: HasDb & HasClock,
+  caller: KnownCaller,
+  agentId: string | undefined,
+): Promise<LedgerAccount> {
+  if (agentId !== undefined) return requireTreasury(ctx, caller, agentTreasuryId(agentId));
   const { accountId } = caller;
-  const now = ctx.clock.now();
-  await openLedgerAccount(ctx.db, { id: newId('trs'), kind: 'treasury', accountId, label: input.label, now });
+  await openLedgerAccount(ctx.db, { id: newId('trs'), kind: 'treasury', accountId, now: ctx.clock.now() });
   const treasury = await findTreasuryOf(ctx.db, accountId);
   if (!treasury) throw notFound('treasury');
-  return toTreasury(ctx, treasury);
+  return treasury;
 }
 
 /** Loads a treasury of the caller's by id. Throws NOT_FOUND for others'. */

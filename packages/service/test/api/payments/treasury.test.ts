@@ -56,6 +56,16 @@ describe('a treasury', () => {
     expect((await h.request('POST', '/payments/treasury', { key })).body.data).toEqual(answers[0]?.body.data);
   });
 
+  it('takes a label that is given for it again, and keeps it where none is; an agent’s too', async () => {
+    const { key } = await h.newAccount();
+    const { treasuryId } = (await create(key)).body.data;
+    expect((await create(key, { label: 'Main' })).body.data).toMatchObject({ treasuryId, label: 'Main' });
+    expect((await create(key, {})).body.data.label).toBe('Main');
+    expect((await create(owner.key, { agentId: agent.id, label: 'Earned' })).body.data.label).toBe('Earned');
+    const { treasuries } = await balance(owner.key);
+    expect(treasuries).toMatchObject([{ agentId: agent.id, label: 'Earned' }]);
+  });
+
   it('of an agent exists from its registration, for its owner only', async () => {
     const mine = await create(owner.key, { agentId: agent.id });
     expect(mine.body.data).toMatchObject({ agentId: agent.id, balance: '0.00' });
