@@ -26,7 +26,8 @@ interface EventDeclaration {
 
 /**
  * Every event that a node tells of: when it happens, and what it carries. The data is the object that the matching GET
- * answers with at that moment, so that a receiver needs one parser (spec, "Events").
+ * answers with at that moment, so that a receiver needs one parser (spec, "Events"). Of an agent it is what the agent is and did, without
+ * how it is called: `interfaces`, `protocol` and `types` are read with GET /agents/{id}.
  */
 export const eventCatalogue = {
   'invocation.completed': { when: 'A request of yours completed.', data: RequestRecord },
