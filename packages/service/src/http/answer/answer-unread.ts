@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { newId } from '../../lib/id.ts';
 import { commonHeaders } from './common-headers.ts';
 import { toErrorAnswer } from './errors.ts';
 
@@ -88,9 +89,10 @@ function refusalOf(code: string | undefined): AppError {
 }
 
 function textOf(error: AppError): string {
-  const { status, headers, body } = toErrorAnswer(error, '');
+  const requestId = newId('req');
+  const { status, headers, body } = toErrorAnswer(error, requestId);
   const text = JSON.stringify(body);
-  const all = { ...commonHeaders, ...headers, 'content-type': 'application/json', connection: 'close' };
-  const lines = Object.entries({ ...all, 'content-length': Buffer.byteLength(text) });
+  const own = { 'content-type': 'application/json', 'x-request-id': requestId, connection: 'close' };
+  const lines = Object.entries({ ...commonHeaders, ...headers, ...own, 'content-length': Buffer.byteLength(text) });
   return `HTTP/1.1 ${status} \r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`;
 }

@@ -115,6 +115,14 @@ describe('a request that does not arrive in time', () => {
   });
 });
 
+it('what is not HTTP is refused under a request id, as everything is', async () => {
+  const refused = await sendRaw(Number(new URL(h.baseUrl).port), ['NONSENSE\r\n\r\n']);
+  expect(statusesIn(refused)).toEqual([400]);
+  const { error } = JSON.parse(refused.slice(refused.indexOf('\r\n\r\n')));
+  expect(error.requestId).toMatch(/^req_/);
+  expect(refused).toContain(`x-request-id: ${error.requestId}\r\n`);
+});
+
 it('an unreadable request behind a running call does not take its answer', async () => {
   const gate = Promise.withResolvers<void>();
   const called = Promise.withResolvers<string>();
