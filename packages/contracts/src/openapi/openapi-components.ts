@@ -106,8 +106,8 @@ const parameters = {
     name: 'X-Request-Id',
     in: 'header',
     required: false,
-    description: 'An id of your own for this call, echoed in the answer.',
-    schema: { type: 'string', maxLength: 128 },
+    description: 'An id of your own for this call, echoed in the answer; another text is replaced.',
+    schema: { type: 'string', pattern: '^[\\w-]{8,128}$' },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
