@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { askDatabase, contradictions } from '../support/books.ts';
 import { at, type NodeCluster, startCluster } from '../support/node-cluster.ts';
 import { startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
@@ -74,6 +74,16 @@ describe('an agent whose identityToken is lost', () => {
   it('is taken out by its next check, however alive its endpoint is', async () => {
     await askDatabase(cluster.databaseUrl, 'update agent set next_check_at = now() where id = $1', [agent.id]);
     await untilStatus(node, agent.id, 'offline');
+  });
+
+  it('is told so if it was never proven, and its next check is a minute away at least', async () => {
+    await askDatabase(cluster.databaseUrl, 'update agent set next_check_at = now() where id = $1', [withHeadersId]);
+    const path = `/account/agents?agentId=${withHeadersId}`;
+    const told = async () => (await node.request('GET', path, { key: ann.key })).body.data.agents[0].offline;
+    await vi.waitFor(async () => expect((await told()).reason).toContain('SECRET_KEY'), 10_000);
+    expect((await told()).advice).toContain('newIdentityToken');
+    const waits = `select next_check_at >= last_ping_at + interval '1 minute' as waits from agent where id = $1`;
+    expect(await askDatabase(cluster.databaseUrl, waits, [withHeadersId])).toEqual([{ waits: true }]);
   });
 });
 

@@ -37,17 +37,18 @@ export async function checkAgent(ctx: CheckContext, agent: Agent, signal: AbortS
 /** Tries to prove the endpoint of an agent and records the result. An agent whose upstream is wrong is proven and offline. */
 export async function tryProof(ctx: CheckContext, agent: Agent, signal?: AbortSignal): Promise<EndpointProof> {
   if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
-  const identityToken = ctx.secrets.openOrNull(agent.tokenSealed);
-  if (identityToken === null) return { isProven: false, reason: TOKEN_LOST };
+  const lost = lostToken(ctx, agent);
   const upstream = openUpstream(ctx.secrets, agent);
-  const proof = await proveAgent(ctx, { agent, upstream, identityToken });
+  const proof: EndpointProof = lost
+    ? { isProven: false, reason: lost.message }
+    : await proveAgent(ctx, { agent, upstream, identityToken: ctx.secrets.open(agent.tokenSealed) });
   const { fault, digest } = proof.isProven && agent.protocol !== 'http' ? await checkUpstream(ctx, upstream) : unasked;
   if (signal?.aborted) return proof;
   const now = ctx.clock.now();
   await record(ctx, agent, (current) => {
     const checksDone = current.checksDone + 1;
     if (!proof.isProven) {
-      const faultDetail = unprovenDetail(proof);
+      const faultDetail = lost?.detail ?? unprovenDetail(proof);
       const nextCheckAt = current.status === 'pending_verification' ? nextVerification(checksDone, now) : now;
       return { events: [], change: { checksDone, nextCheckAt, lastPingAt: now, fault: proof.reason, faultDetail } };
     }
