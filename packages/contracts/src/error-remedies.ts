@@ -64,4 +64,6 @@ export const failureRemedies: Readonly<Record<FailureReason, string>> = {
   result_invalid:
     'The result does not fit the schema that the agent declares. The failure counts in its reputation: call another agent.',
   input_invalid: 'The input does not fit the schema that the agent declares. Read its `types` and mend the input.',
+  node_restored:
+    'The node was restored from a backup, and found on chain that the request had been refunded; how it had ended is lost. Call again.',
 };

@@ -97,6 +97,7 @@ export const failureReasons = [
   'bill_repeated',
   'result_invalid',
   'input_invalid',
+  'node_restored',
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 

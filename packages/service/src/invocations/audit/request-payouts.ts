@@ -17,7 +17,8 @@ const message = 'It was refunded on chain before the database of this node was r
 
 /**
  * Relates requests of the books to payouts that are on the chain and not in the books. A request that was refunded ends as
- * failed, before its agent is called again; its refund has the nonce of the one that was made, so nothing is paid.
+ * failed, which is held against nobody, before its agent is called again; its refund has the nonce of the one that was made, so nothing is
+ * paid.
  */
 export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayouts'] => ({
   async find(nonces) {
@@ -42,7 +43,7 @@ export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayo
     const paymentHash = found?.paymentHash ?? (paid?.state === 'settled' ? paid.transactionHash : null);
     const invocation = found && { ...found, paymentHash };
     if (invocation && !hasEnded(invocation.status))
-      await ctx.finisher.finish({ invocation, outcome: { kind: 'failed', reason: 'agent_error', message } });
+      await ctx.finisher.finish({ invocation, outcome: { kind: 'failed', reason: 'node_restored', message } });
     const refund = await refundOf(ctx, requestId);
     if (refund && isOpen(refund.state)) await endSpent(ctx, refund);
   },

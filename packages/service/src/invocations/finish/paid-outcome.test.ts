@@ -29,6 +29,7 @@ describe('evidence about an agent', () => {
     ['a payment that did not come in', 'payment_failed', {}, false],
     ['its removal', 'agent_removed', {}, false],
     ['input that does not fit', 'input_invalid', {}, false],
+    ['an end that the restored database has lost', 'node_restored', {}, false],
     ['a task that was not clear to it', 'agent_needs_input', {}, false],
     ['the same, and it took a bill for it', 'agent_needs_input', { costMicro: 30_000n }, true],
     [

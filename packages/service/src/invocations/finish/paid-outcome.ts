@@ -6,14 +6,20 @@ import type { Failure, Invocation, Outcome } from '../invocation.ts';
 const FAIR_MS = 30_000;
 
 /**
- * Failures that are not the agent's doing, and no failed calls of it: it had no chance to answer, or its home node found that the input
- * does not fit its schema. A home that does not call its agent and keeps the money is another matter.
+/**
+ * Failures that are not known to be the agent's doing, and no failed calls of it: it had no chance to answer, its home node found that the
+ * input does not fit its schema, or the node was restored and lost how the call had ended. A home that does not call its agent and keeps the
+ * money is another matter.
  */
 export const isOthersFault = ({ costMicro }: Pick<Invocation, 'costMicro'>, { reason, isUnasked }: Failure): boolean =>
-  (isUnasked === true && (costMicro ?? 0n) === 0n) ||
-  reason === 'payment_failed' ||
-  reason === 'agent_removed' ||
-  reason === 'input_invalid';
+  (isUnasked === true && (costMicro ?? 0n) === 0n) || othersFaults.has(reason);
+
+const othersFaults: ReadonlySet<FailureReason> = new Set([
+  'payment_failed',
+  'agent_removed',
+  'input_invalid',
+  'node_restored',
+]);
 
 /** Known of an end beside it: the time at which the agent was called, and the wallet of the channel that paid by voucher. */
 interface Known {

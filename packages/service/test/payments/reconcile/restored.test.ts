@@ -155,7 +155,9 @@ describe('a node on a database that was restored to a time before payments, refu
 
   it('ends a request that was refunded on chain without calling its agent, and sends no second refund', async () => {
     const record = await untilEnded(node, openRequest.key, openRequest.id);
-    expect(record).toMatchObject({ status: 'failed', completedAt: expect.any(String) });
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'node_restored' }, refund: '0.05' });
+    // How it had ended is lost: nothing is held against the agent.
+    expect((await node.request('GET', `/agents/${agent.id}`)).body.data.totalRequests).toBe(0);
     const payments = await askDatabase<{ state: string }>(
       restored.url,
       "select state from chain_payment where subject_id = $1 and purpose = 'refund'",
