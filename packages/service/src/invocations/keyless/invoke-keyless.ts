@@ -4,12 +4,13 @@ import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { KeyTurns } from '../../lib/concurrency/key-turns.ts';
-import { lastPaymentFor } from '../../payments/x402/claim-payments.ts';
+import { lastPaymentFor, paymentOf } from '../../payments/x402/claim-payments.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';
 import { type InvokeContext, type Invoked, type InvokeInput, invokeAgent, replay } from '../start/invoke-agent.ts';
+import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { admitPayer, type CountPayer } from './admit-payer.ts';
-import { hasMadeCall, type ShownProof } from './made-call.ts';
+import { hasMadeCall, isAnotherPayment, type ShownProof } from './made-call.ts';
 import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
@@ -25,6 +26,13 @@ export interface KeylessInput
     Visitor {
   readonly idempotencyKey: string | null;
   readonly count: CountPayer;
+  /** The call that this one says it repeats; undefined: none. */
+  readonly repeats?: Repeated | undefined;
+}
+
+/** A call whose answer did not reach its client, which repeats it and pays anew; null: the wallet's last one like it. */
+export interface Repeated {
+  readonly requestId: string | null;
 }
 
 export interface KeylessInvoked extends Invoked {
@@ -41,7 +49,8 @@ const BOUGHT_WITHIN_MS = 3_600_000;
 /**
  * Starts an invocation for a caller without an API key, or finds the one that the shown payment was for. It is paid by x402 only, never
  * from a treasury, and belongs to the account of the paying wallet; a free call to one that visitors share. A wallet that signs in without
- * a payment gets its last purchase of the same call within an hour, as clients of `sign-in-with-x` expect.
+ * a payment gets its last purchase of the same call within an hour, as clients of `sign-in-with-x` expect; one that repeats a call with
+ * another payment gets the one it repeats.
  */
 export async function invokeKeyless(ctx: KeylessContext, input: KeylessInput): Promise<KeylessInvoked> {
   const { shown, idempotencyKey } = input;
@@ -67,7 +76,7 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
   };
   const caller = keylessCaller(wallet);
   const wanted = { ...input, quoteId: null, requestId: null, keyless };
-  const bought = shown === null && signedIn !== null ? await findBought(ctx, signedIn, wanted) : null;
+  const bought = await findBoughtBefore(ctx, input, wanted);
   if (bought) return { ...bought, isWithheld: false };
   const once = shown === null && signedIn === null ? onceForVisitor(ctx, input, input) : unkeyed;
   const invoked = await invokeAgent(ctx, caller, { ...wanted, forced: 'x402', via: null, once });
@@ -82,13 +91,37 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
 /** Of fixed length, whatever the caller sends. */
 const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').update(key).digest('base64url')}`;
 
-async function findBought(ctx: InvokeContext, wallet: string, wanted: Wanted): Promise<Invoked | null> {
+/**
+ * What the wallet has bought already, instead of a purchase. A payment that comes with a repetition is not collected then: it only shows
+ * that the wallet itself asks.
+ */
+async function findBoughtBefore(
+  ctx: InvokeContext,
+  { shown, signedIn, repeats }: KeylessInput,
+  wanted: Wanted,
+): Promise<Invoked | null> {
+  if (shown === null)
+    return signedIn === null ? null : findBought(ctx, signedIn, wanted, { withinMs: BOUGHT_WITHIN_MS });
+  if (!repeats || isVoucher(shown)) return null;
+  const bought = await findBought(ctx, payingWallet(shown), wanted, { ...repeats, withinMs: TWIN_WINDOW_MS });
+  return bought?.payment && (await isAnotherPayment(ctx, shown, bought.payment)) ? bought : null;
+}
+
+async function findBought(
+  ctx: InvokeContext,
+  wallet: string,
+  wanted: Wanted,
+  { requestId = null, withinMs }: Partial<Repeated> & { readonly withinMs: number },
+): Promise<Invoked | null> {
   const { due, fingerprint } = purchaseOf(ctx, keylessCaller(wallet), wanted, { amountMicro: 0n, alternativeId: null });
   const accountId = wanted.keyless?.accountId;
   if (!accountId) return null;
-  const after = new Date(ctx.clock.now().getTime() - BOUGHT_WITHIN_MS);
-  const payment = await lastPaymentFor(ctx, { accountId, fingerprint, after });
-  const bought = payment && (await replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro }));
+  const after = new Date(ctx.clock.now().getTime() - withinMs);
+  const payment = requestId
+    ? await paymentOf(ctx, requestId)
+    : await lastPaymentFor(ctx, { accountId, fingerprint, after });
+  if (!payment?.fingerprint?.equals(fingerprint)) return null;
+  const bought = await replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro });
   // What failed or was cancelled was given back: the call is bought anew.
-  return bought && !['failed', 'cancelled'].includes(bought.invocation.status) ? bought : null;
+  return ['failed', 'cancelled'].includes(bought.invocation.status) ? null : bought;
 }

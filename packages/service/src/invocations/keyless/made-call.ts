@@ -37,7 +37,8 @@ export async function hasMadeCall(
   return payment !== null && isAnotherPayment(ctx, shown, payment);
 }
 
-async function isAnotherPayment(
+/** True if a payment is another good one of the wallet of `payment`, and unspent: the wallet alone can show it. */
+export async function isAnotherPayment(
   ctx: AuthorizeContext,
   shown: ShownPayment,
   payment: NewChainPayment | ChainPayment,

@@ -1,10 +1,8 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { findNewestTwin } from './twin-store.ts';
-
-/** Time within which a client may repeat a call that it did not name. */
-export const TWIN_WINDOW_MS = 600_000;
 
 /** The caller's newest request of the last ten minutes for the same agent, task, context and input; null: none. */
 export const findTwin = (

@@ -55,7 +55,10 @@ export function echoesOffer(ctx: OfferContext, shown: Shown, due: Due, memo: str
   return offer?.memo === memo;
 }
 
-/** True if a payment of this amount is signed by its wallet, and nobody has collected it: whoever shows it has it from the wallet. */
+/**
+ * True if a payment of this amount is signed by its wallet, and nobody has collected it: whoever shows it has it from the wallet. It need
+ * not be covered: the wallet may have spent its last on what it asks for again.
+ */
 export async function isFreshlySigned(
   ctx: AuthorizeContext,
   shown: ShownPayment,
@@ -67,7 +70,9 @@ export async function isFreshlySigned(
   const { from, nonce } = shown.authorization;
   const purpose = 'invocation';
   if (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: null, purpose })) return false;
-  return (await ctx.signatureChecker.isGood(shown)) && (await ctx.simulator.simulate(shown)) === null;
+  if (!(await ctx.signatureChecker.isGood(shown))) return false;
+  const revert = await ctx.simulator.simulate(shown);
+  return revert === null || /exceeds balance/i.test(revert);
 }
 
 /**

@@ -1,6 +1,10 @@
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import OpenAI, { type APIError } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Harness } from '../../support/harness.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../../src/app.ts';
+import { askDatabase } from '../../support/books.ts';
+import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
@@ -46,6 +50,20 @@ const failure = (work: Promise<unknown>): Promise<APIError> =>
     () => expect.fail('it was answered'),
     (error) => error as APIError,
   );
+
+/** A client's fetch, of which the first answer of an agent does not arrive. */
+function losingOne() {
+  let answers = 0;
+  const losing: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.status !== 200) return response;
+    answers += 1;
+    if (answers > 1) return response;
+    await response.text();
+    throw new TypeError('the connection was lost');
+  };
+  return { fetch: losing, answers: () => answers };
+}
 
 describe('models', () => {
   it('are the agents that are online, with price and capabilities', async () => {
@@ -113,19 +131,15 @@ describe('a chat completion', () => {
 
   it('whose answer is lost is found by the repetition of the client: one run, one charge', async () => {
     const calls = writer.calls.length;
-    let sent = 0;
-    const losing: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init);
-      sent += 1;
-      if (sent > 1) return response;
-      await response.text();
-      throw new TypeError('the connection was lost');
-    };
+    const losing = losingOne();
     let completion: Any;
     const cost = await spent(async () => {
-      completion = await open({ fetch: losing }).chat.completions.create({ model: writer.id, messages: said('once') });
+      completion = await open({ fetch: losing.fetch }).chat.completions.create({
+        model: writer.id,
+        messages: said('once'),
+      });
     });
-    expect([sent, writer.calls.length - calls, cost]).toEqual([2, 1, 0.05]);
+    expect([losing.answers(), writer.calls.length - calls, cost]).toEqual([2, 1, 0.05]);
     expect(completion.choices[0].message.content).toBe('once!');
   });
 
@@ -157,6 +171,111 @@ describe('a chat completion', () => {
     const paid = await client.chat.completions.create(body, { headers });
     expect(paid.choices[0]?.message.content).toBe('paid!');
     expect((await client.chat.completions.create(body, { headers })).id).toBe(paid.id);
+  });
+});
+
+describe('a chat completion without a key', () => {
+  const path = '/v1/chat/completions';
+  const counted = { 'x-stainless-retry-count': '1' };
+  const asking = (text: string) => ({ model: writer.id, messages: said(text) });
+  const paymentFor = async (wallet: TestWallet, text: string) =>
+    payV2(h, wallet, await h.request('POST', path, { body: asking(text) }));
+  const pay = async (wallet: TestWallet, text: string, headers: Record<string, string> = {}) =>
+    h.request('POST', path, { body: asking(text), headers: { ...headers, ...(await paymentFor(wallet, text)) } });
+
+  it.each([1_000_000n, 50_000n])(
+    'whose answer is lost is found by the repetition, which brings another payment: one run, one charge (of %s)',
+    async (hasMicro) => {
+      const wallet = await h.newWallet(hasMicro);
+      const calls = writer.calls.length;
+      const payer = new x402Client().register(h.ctx.chain.caip2 as `eip155:${number}`, new ExactEvmScheme(wallet));
+      const losing = losingOne();
+      const client = open({ apiKey: 'x402', fetch: wrapFetchWithPayment(losing.fetch, payer) });
+      const { data, response } = await client.chat.completions.create(asking(`once of ${hasMicro}`)).withResponse();
+      expect([losing.answers(), writer.calls.length - calls]).toEqual([2, 1]);
+      expect(await h.usdcOf(wallet.address)).toBe(hasMicro - 50_000n);
+      expect(data.choices[0]?.message.content).toBe(`once of ${hasMicro}!`);
+      const headers = { 'x-result-token': response.headers.get('x-result-token') ?? '' };
+      expect((await h.request('GET', `/v1/responses/${data.id}`, { headers })).body.id).toBe(data.id);
+    },
+  );
+
+  it('is found by a repetition of its wallet only, and the same call again without one is another purchase', async () => {
+    const [wallet, stranger] = [await h.newWallet(1_000_000n), await h.newWallet(1_000_000n)];
+    const text = 'mine';
+    const terms = await h.request('POST', path, { body: asking(text) });
+    const paid = await payV2(h, wallet, terms);
+    const first = await h.request('POST', path, { body: asking(text), headers: paid });
+    expect(first.status).toBe(200);
+    const calls = writer.calls.length;
+    // In the name of the wallet, and signed by another.
+    const forged = await pay({ ...stranger, address: wallet.address }, text, counted);
+    expect(forged.status).toBe(402);
+    // As everybody reads it from the chain, under terms of his own.
+    const read = JSON.parse(Buffer.from(paid['payment-signature'] ?? '', 'base64').toString());
+    const { body, headers } = await h.request('POST', path, { body: asking(text) });
+    const own = await payV2(h, stranger, { body, headers });
+    const { accepted } = JSON.parse(Buffer.from(own['payment-signature'] ?? '', 'base64').toString());
+    const copied = Buffer.from(JSON.stringify({ ...read, accepted })).toString('base64');
+    const withheld = await h.request('POST', path, {
+      body: asking(text),
+      headers: { ...counted, 'payment-signature': copied },
+    });
+    expect([withheld.status, withheld.headers.get('x-result-token')]).toEqual([403, null]);
+    expect(writer.calls.length).toBe(calls);
+
+    const strangers = await pay(stranger, text, counted);
+    const again = await pay(wallet, text);
+    expect(new Set([first, strangers, again].map(({ body }) => body.id)).size).toBe(3);
+    expect((await pay(wallet, text, counted)).body.id).toBe(again.body.id);
+    expect(writer.calls.length).toBe(calls + 2);
+    expect([await h.usdcOf(wallet.address), await h.usdcOf(stranger.address)]).toEqual([900_000n, 950_000n]);
+  });
+
+  it('is found by a repetition that comes while it is accepted', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const calls = writer.calls.length;
+    const headers = { ...counted, ...(await paymentFor(wallet, 'at once')) };
+    const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { accept } = h.ctx.acceptor;
+    using _held = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
+      checked.resolve();
+      await goesOn.promise;
+      return accept(item);
+    });
+    const first = pay(wallet, 'at once');
+    await checked.promise;
+    using arrivals = vi.spyOn(h.ctx.drain, 'isRefusing');
+    const repetition = h.request('POST', path, { body: asking('at once'), headers });
+    await expect.poll(() => arrivals.mock.calls.length, { interval: 1 }).toBeGreaterThan(0);
+    goesOn.resolve();
+    expect((await repetition).body.id).toBe((await first).body.id);
+    expect([writer.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([1, 950_000n]);
+  });
+
+  it('whose payment is not confirmed in time is found by the same call with another payment, once', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const calls = writer.calls.length;
+    const app = createApp({ ...h.ctx, syncWaitMs: 0 });
+    const buy = async () => {
+      const headers = { 'content-type': 'application/json', ...(await paymentFor(wallet, 'unconfirmed')) };
+      const answer = await app.request(path, { method: 'POST', headers, body: JSON.stringify(asking('unconfirmed')) });
+      return { status: answer.status, body: (await answer.json()) as Any };
+    };
+    /** A purchase that is answered before its payment is confirmed, which it is then. */
+    const bought = async () => {
+      const pending = await buy();
+      expect([pending.status, pending.body.error.code]).toEqual([503, 'payment_pending']);
+      const { requestId } = pending.body.error.details;
+      const sql = `select id from invocation where id = '${requestId}' and status = 'completed'`;
+      await expect.poll(() => askDatabase(h.databaseUrl, sql), { timeout: 20_000 }).toHaveLength(1);
+      return requestId;
+    };
+    const first = await bought();
+    const found = await buy();
+    expect([found.status, found.body.id]).toEqual([200, first]);
+    expect(await bought()).not.toBe(first);
+    expect([writer.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([2, 900_000n]);
   });
 });
 

@@ -4,7 +4,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { APICallError, generateText, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../src/lib/app-error.ts';
-import type { Harness } from '../../support/harness.ts';
+import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
@@ -45,6 +45,9 @@ afterAll(async () => site?.stop());
 const provider = (settings: OpenAIProviderSettings = {}) =>
   createOpenAI({ baseURL: `${h.baseUrl}/v1`, apiKey: buyer.key, ...settings });
 
+const payerOf = (wallet: TestWallet) =>
+  new x402Client().register(h.ctx.chain.caip2 as `eip155:${number}`, new ExactEvmScheme(wallet));
+
 const failure = (work: PromiseLike<unknown>): Promise<APICallError> =>
   Promise.resolve(work).then(
     () => expect.fail('it was answered'),
@@ -80,8 +83,7 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
 
   it('pays a call with x402 through the stock client of x402, without a key', async () => {
     const wallet = await h.newWallet(1_000_000n);
-    const payer = new x402Client().register(h.ctx.chain.caip2 as `eip155:${number}`, new ExactEvmScheme(wallet));
-    const model = models({ apiKey: 'x402', fetch: wrapFetchWithPayment(fetch, payer) })(writer.id);
+    const model = models({ apiKey: 'x402', fetch: wrapFetchWithPayment(fetch, payerOf(wallet)) })(writer.id);
     const { text, response } = await generateText({ model, prompt: `paid by ${name}` });
     expect(text).toBe(`paid by ${name}!`);
     expect(response.headers?.['payment-response']).toBeTruthy();
@@ -132,26 +134,42 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
     expect(short.message).toContain('balance');
   });
 
-  it('whose answer is lost repeats the call by itself, and it is the same purchase', async () => {
-    let sent = 0;
-    const losing: typeof fetch = async (input, init) => {
-      sent += 1;
-      if (sent > 1) return fetch(input, init);
-      const gone = new AbortController();
-      const lost = fetch(input, { ...init, signal: gone.signal });
-      await expect.poll(() => slow.calls.length).toBe(calls + 1);
-      gone.abort();
-      await lost.catch(() => null);
-      release();
-      throw Object.assign(new TypeError('fetch failed'), { cause: new Error('the connection was lost') });
-    };
-    const calls = slow.calls.length;
-    const cost = await spent(async () => {
-      const { text } = await generateText({ model: models({ fetch: losing })(slow.id), prompt: `lost ${name}` });
-      expect(text).toBe(`lost ${name}!`);
-    });
-    expect([sent, slow.calls.length - calls, cost]).toEqual([2, 1, 0.05]);
-  });
+  it.each(['with a key', 'without a key'])(
+    'whose answer is lost repeats the call by itself, and it is the same purchase, once (%s)',
+    async (who) => {
+      const isKeyless = who === 'without a key';
+      let sent = 0;
+      const losing: typeof fetch = async (input, init) => {
+        const request = new Request(input, init);
+        if (isKeyless && !request.headers.has('payment-signature')) return fetch(request);
+        sent += 1;
+        if (sent > 1) return fetch(request);
+        const gone = new AbortController();
+        const lost = fetch(request, { signal: gone.signal });
+        await expect.poll(() => slow.calls.length).toBe(calls + 1);
+        gone.abort();
+        await lost.catch(() => null);
+        release();
+        throw Object.assign(new TypeError('fetch failed'), { cause: new Error('the connection was lost') });
+      };
+      const calls = slow.calls.length;
+      const wallet = await h.newWallet(1_000_000n);
+      const settings = isKeyless
+        ? { apiKey: 'x402', fetch: wrapFetchWithPayment(losing, payerOf(wallet)) }
+        : { fetch: losing };
+      const prompt = `lost ${name} ${who}`;
+      const ask = async () => (await generateText({ model: models(settings)(slow.id), prompt })).text;
+      const cost = await spent(async () => {
+        expect(await ask()).toBe(`${prompt}!`);
+        expect([sent, slow.calls.length - calls]).toEqual([2, 1]);
+        const another = ask();
+        await expect.poll(() => slow.calls.length).toBe(calls + 2);
+        release();
+        expect(await another).toBe(`${prompt}!`);
+      });
+      expect([cost, await h.usdcOf(wallet.address)]).toEqual(isKeyless ? [0, 900_000n] : [0.1, 1_000_000n]);
+    },
+  );
 
   it('whose answer is lost, and whose repetition is refused, finds its purchase once; the call after is another', async () => {
     const calls = slow.calls.length;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
-import { TWIN_WINDOW_MS } from '../../../invocations/read/find-twin.ts';
+import { KEYLESS } from '../../../access/caller/keyless-caller.ts';
+import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import type { FaceRequest } from './face-request.ts';
 
@@ -14,18 +15,40 @@ const MAX_NAMES = 10_000;
 export interface LostAnswers {
   /** A purchase of this name that nobody has the answer of, which counts as answered from here on; null: none. */
   take(name: string): Promise<string | null>;
-  /** Keeps a purchase to be taken if its client goes before the answer is whole, or once the function that it returns says that there is none. */
-  watch(face: FaceRequest, name: string, requestId: Promise<string>): () => void;
+  /** The purchase that `take` would take. It counts as answered once `take` of the result is called. */
+  find(name: string): Promise<Lost | null>;
+  /**
+   * Keeps a purchase to be taken if its client goes before the answer is whole, or once the function that it returns says that there is
+   * none. `requestId`: null for one that is not its client's.
+   */
+  watch(face: FaceRequest, name: string, requestId: Promise<string | null>): () => void;
+}
+
+interface Lost {
+  readonly requestId: string;
+  take(): void;
 }
 
 export function createLostAnswers(): LostAnswers {
-  const lost = createBoundedCache<Promise<string>[]>(MAX_NAMES, TWIN_WINDOW_MS);
+  const lost = createBoundedCache<Promise<string | null>[]>(MAX_NAMES, TWIN_WINDOW_MS);
   return {
     async take(name) {
       const requestIds = lost.get(name) ?? [];
       for (let requestId = requestIds.pop(); requestId; requestId = requestIds.pop()) {
         const started = await requestId.catch(() => null);
         if (started) return started;
+      }
+      return null;
+    },
+    async find(name) {
+      for (const requestId of (lost.get(name) ?? []).toReversed()) {
+        const started = await requestId.catch(() => null);
+        const take = () =>
+          void lost.set(
+            name,
+            (lost.get(name) ?? []).filter((each) => each !== requestId),
+          );
+        if (started) return { requestId: started, take };
       }
       return null;
     },
@@ -48,8 +71,10 @@ export function createLostAnswers(): LostAnswers {
 
 /** A name of a call: the same for identical calls of the same caller, and for no others. */
 export const callNameOf = (caller: KnownCaller, agentId: string, body: unknown): string =>
-  hash(
-    'sha256',
-    JSON.stringify([caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body]),
-    'base64',
-  );
+  nameOf(caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body);
+
+/** The same for a call without a key, by the wallet that its payment names: nothing has proven that it is this wallet's. */
+export const keylessCallNameOf = (wallet: string, agentId: string, body: unknown): string =>
+  nameOf(KEYLESS, wallet, agentId, body);
+
+const nameOf = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'base64');

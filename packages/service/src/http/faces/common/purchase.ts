@@ -6,7 +6,7 @@ import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
-import { invokeKeyless } from '../../../invocations/keyless/invoke-keyless.ts';
+import { invokeKeyless, type Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
 import { resultTokenOf } from '../../../invocations/result-token.ts';
 import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../invocations/start/await-invocation.ts';
@@ -43,6 +43,8 @@ export interface Purchase {
   readonly isStreamed: boolean;
   /** The call that has waited for this payment; undefined: none. */
   readonly waitingId?: string | undefined;
+  /** The call that this one repeats with a payment of its own, for a caller without a key; undefined: none. */
+  readonly repeats?: Repeated | undefined;
 }
 
 /** A request as it was started, or as a repetition found it. */
@@ -171,7 +173,7 @@ const invokeWithKey = (
 async function invokeWithoutKey(
   ctx: HttpContext,
   call: HandlerCall<Api['invokeKeyless']>,
-  { isAwaited, isStreamed, isOfferLent, face, waitingId }: FacePurchase,
+  { isAwaited, isStreamed, isOfferLent, face, waitingId, repeats }: FacePurchase,
 ): Promise<Made> {
   const invoked = await invokeKeyless(ctx, {
     agentId: call.params.agentId,
@@ -180,6 +182,7 @@ async function invokeWithoutKey(
     waitingId,
     shown: shownPayment(ctx, call.headers),
     isOfferLent,
+    repeats,
     isAwaited,
     isStreamed,
     client: call.client.address,

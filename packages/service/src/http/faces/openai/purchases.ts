@@ -1,13 +1,16 @@
 import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { Id } from '@agent-network/contracts/scalars';
+import type { Context } from 'hono';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
-import { findTwin, TWIN_WINDOW_MS } from '../../../invocations/read/find-twin.ts';
-import { invalid } from '../../../lib/app-error.ts';
+import type { Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
+import { findTwin } from '../../../invocations/read/find-twin.ts';
+import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
+import { AppError, invalid } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { FaceRequest } from '../common/face-request.ts';
-import { callNameOf, createLostAnswers } from '../common/lost-answers.ts';
-import { readStarted, type Started, startPurchase } from '../common/purchase.ts';
+import { callNameOf, createLostAnswers, keylessCallNameOf } from '../common/lost-answers.ts';
+import { type Purchase, readStarted, type Started, startPurchase } from '../common/purchase.ts';
 import type { OpenAiRequest } from './requests.ts';
 
 /** A purchase, to be answered to its client. */
@@ -33,7 +36,8 @@ interface Known {
 /**
  * Stock clients repeat a call that they got no answer to, with a count of repetitions and without a key. Such a repetition of the same caller
  * and body within ten minutes is the same purchase: known here while the first one is being started, found in the database afterwards. Others
- * (Vercel's) do not even count: there it is the same if the first answer was lost.
+ * (Vercel's) do not even count: there it is the same if the first answer was lost. Without an API key the caller is the wallet that pays: a
+ * repetition comes with another payment, which `invokeKeyless` takes for a proof.
  */
 export function createPurchases(ctx: HttpContext): Purchases {
   const known = createBoundedCache<Known>(MAX_KNOWN);
@@ -49,16 +53,12 @@ export function createPurchases(ctx: HttpContext): Purchases {
     return findTwin(ctx, face.caller as KnownCaller, call);
   }
 
-  async function start(face: FaceRequest, request: OpenAiRequest, name: string | null): Promise<Started> {
-    const { c } = face;
-    const started = startPurchase(ctx, face, {
-      agentId: request.agentId,
-      body: { ...request.body, ...(request.isStreamed ? { stream: true } : {}) },
-      payment: readPayment(c.req.header('payment-signature') ?? c.req.header('x-payment')),
-      idempotencyKey: c.req.header('idempotency-key'),
-      isAwaited: !request.isBackground,
-      isStreamed: request.isStreamed,
-    });
+  async function start(
+    face: FaceRequest,
+    request: OpenAiRequest,
+    { name, repeats }: { readonly name: string | null; readonly repeats?: Repeated | undefined },
+  ): Promise<Started> {
+    const started = startPurchase(ctx, face, { ...purchaseIn(face, request), repeats });
     if (name !== null) {
       const requestId = started.then(({ first }) => first.data.requestId);
       requestId.catch(() => known.delete(name));
@@ -67,33 +67,82 @@ export function createPurchases(ctx: HttpContext): Purchases {
     return started;
   }
 
+  async function buyWithKey(face: FaceRequest, request: OpenAiRequest, caller: KnownCaller): Promise<Bought> {
+    const name = callNameOf(caller, request.agentId, request.body);
+    const first = (await lost.take(name)) ?? (isCounted(face) ? await findFirst(face, request, name) : null);
+    const started = first === null ? start(face, request, { name }) : readStarted(ctx, face, first);
+    const lose = lost.watch(face, name, first === null ? requestIdOf(face, started) : Promise.resolve(first));
+    // A purchase that was found and could not be read is still to be found.
+    if (first !== null) started.catch(lose);
+    else started.catch((error) => isPending(error) && lose());
+    return { ...(await started), isAdmitted: first !== null, lose };
+  }
+
+  async function buyAsWallet(face: FaceRequest, request: OpenAiRequest, wallet: string): Promise<Bought> {
+    const name = keylessCallNameOf(wallet, request.agentId, request.body);
+    const first = await lost.find(name);
+    // The first attempt may not be accepted yet.
+    if (isCounted(face)) await known.get(name)?.requestId.catch(() => null);
+    const repeats = first ?? (isCounted(face) ? { requestId: null } : undefined);
+    const started = start(face, request, { name, repeats });
+    const lose = lost.watch(face, name, repeats ? started.then(toldId) : requestIdOf(face, started));
+    if (!repeats) started.catch((error) => isPending(error) && lose());
+    const bought = await started;
+    if (toldId(bought) === first?.requestId) first?.take();
+    return { ...bought, isAdmitted: false, lose };
+  }
+
   return {
     async buy(face, request) {
       const { c, caller } = face;
-      if (caller.kind === 'anonymous' || c.req.header('idempotency-key') !== undefined)
-        return { ...(await start(face, request, null)), isAdmitted: false, lose: () => undefined };
-      const name = callNameOf(caller, request.agentId, request.body);
-      const isRepetition = Number(c.req.header('x-stainless-retry-count') ?? 0) >= 1;
-      const first = (await lost.take(name)) ?? (isRepetition ? await findFirst(face, request, name) : null);
-      const started = first === null ? start(face, request, name) : readStarted(ctx, face, first);
-      const requestId = first === null ? started.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
-      const lose = lost.watch(face, name, requestId);
-      // A purchase that was found and could not be read is still to be found.
-      if (first !== null) started.catch(lose);
-      return { ...(await started), isAdmitted: first !== null, lose };
+      const isKeyed = c.req.header('idempotency-key') !== undefined;
+      if (!isKeyed && caller.kind !== 'anonymous') return buyWithKey(face, request, caller);
+      const wallet = isKeyed ? null : walletIn(paymentIn(c));
+      if (wallet !== null) return buyAsWallet(face, request, wallet);
+      return { ...(await start(face, request, { name: null })), isAdmitted: false, lose: () => undefined };
     },
   };
 }
+
+const purchaseIn = ({ c }: FaceRequest, { agentId, body, isBackground, isStreamed }: OpenAiRequest): Purchase => ({
+  ...{ agentId, isStreamed, isAwaited: !isBackground },
+  body: { ...body, ...(isStreamed ? { stream: true } : {}) },
+  payment: paymentIn(c),
+  idempotencyKey: c.req.header('idempotency-key'),
+});
+
+/** True for a repetition by a client that counts them. */
+const isCounted = ({ c }: FaceRequest): boolean => Number(c.req.header('x-stainless-retry-count') ?? 0) >= 1;
+
+/** The request of a start; null: its caller may be a stranger. */
+const toldId = ({ first, isWithheld }: Started): string | null => (isWithheld ? null : first.data.requestId);
+
+/** The same, also while its payment is not confirmed; a call that waits for the deposit of a voucher is not accepted yet. */
+const requestIdOf = ({ c }: FaceRequest, started: Promise<Started>): Promise<string | null> =>
+  started.then(toldId, (error) => {
+    if (!isPending(error) || walletIn(paymentIn(c)) === null) throw error;
+    return error.extra.details.requestId;
+  });
+
+const isPending = (error: unknown): error is AppError<'PAYMENT_PENDING'> =>
+  error instanceof AppError && error.code === 'PAYMENT_PENDING';
 
 const isBuyable = ({ agentId, body }: OpenAiRequest): boolean =>
   Id.safeParse(agentId).success && InvocationRequest.safeParse(body).success;
 
 /** The payment of a request, as the common part of faces takes it. */
-function readPayment(header: string | undefined): unknown {
+function paymentIn(c: Context): unknown {
+  const header = c.req.header('payment-signature') ?? c.req.header('x-payment');
   if (header === undefined) return undefined;
   try {
     return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
   } catch {
     throw invalid('PAYMENT-SIGNATURE', 'does not hold base64 JSON; it may be cut off');
   }
+}
+
+/** The wallet that a payment names; null for a voucher, which its repetition shows again. */
+function walletIn(payment: unknown): string | null {
+  const from = (payment as { payload?: { authorization?: { from?: unknown } } } | null)?.payload?.authorization?.from;
+  return typeof from === 'string' ? from.toLowerCase() : null;
 }
