@@ -5,6 +5,7 @@ import { keylessResourceOf, resourceOf } from '../../../invocations/start/invoca
 import { giveUpUnpaid, readUnpaid } from '../../../invocations/unpaid/keep-unpaid.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import type { HttpContext } from '../../request/http-context.ts';
+import { MAX_WAIT_MS } from '../common/max-wait.ts';
 import { followStarted, isRepetition, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
 import { admitRead, streamedTo } from '../common/read-room.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
@@ -17,9 +18,6 @@ import { followTask, once } from './streams.ts';
 import { findTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
 import { awaitPayment, type PayableCall, paymentFor, type TaskPayment, unpaidTask } from './unpaid-tasks.ts';
-
-/** Longer than the deadline of any request that somebody waits for. */
-const MAX_WAIT_MS = 15 * 60_000;
 
 /** Outcome of a message: a request that was started or found, or a task that does not run. */
 type Begun =

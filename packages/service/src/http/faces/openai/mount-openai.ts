@@ -14,6 +14,7 @@ import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import { MAX_WAIT_MS } from '../common/max-wait.ts';
 import { followStarted, isRepetition, type Started, settlementAtEnd } from '../common/purchase.ts';
 import { admitRead, streamedTo } from '../common/read-room.ts';
 import { textOf } from '../common/text-of.ts';
@@ -23,9 +24,6 @@ import { listModels, modelOfDetail } from './models.ts';
 import { type Bought, createPurchases, type Purchases } from './purchases.ts';
 import { type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
 import { chatStream, responseStream, type Streamed } from './streams.ts';
-
-/** Longer than the deadline of any request that somebody waits for. */
-const MAX_WAIT_MS = 15 * 60_000;
 
 interface Mounted {
   readonly ctx: HttpContext;
