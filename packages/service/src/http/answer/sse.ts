@@ -39,6 +39,9 @@ export const sseHeaders: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 };
 
+/** A comment, without a blank line: some clients take that for an event without data. */
+const HEARTBEAT = ': alive\n';
+
 const encoder = new TextEncoder();
 
 export function encodeEvent({ id, type, data }: SseEvent): Uint8Array {
@@ -99,7 +102,7 @@ export function streamBody<T>(
       start(controller) {
         if (opening) controller.enqueue(encoder.encode(opening));
         heartbeat = setInterval(() => {
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': alive\n\n'));
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT));
         }, HEARTBEAT_MS);
       },
       async pull(controller) {

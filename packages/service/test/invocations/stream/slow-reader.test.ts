@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SseAnswer, type SseEvent, sseBody } from '../../../src/http/answer/sse.ts';
+import { SseAnswer, type SseEvent, sseBody, streamBody } from '../../../src/http/answer/sse.ts';
 import { endIdleLoans } from '../../support/lend.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent } from '../../support/test-agent.ts';
@@ -87,10 +87,28 @@ describe('the bytes of a stream', () => {
     for (let turn = 0; turn < 3; turn++) {
       const next = textOf(reader);
       await vi.advanceTimersByTimeAsync(15_000);
-      expect(await next).toBe(': alive\n\n');
+      expect(await next).toBe(': alive\n');
     }
     await reader.cancel();
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('hold no event without data, as a client reads them that ends one at each blank line', async () => {
+    vi.useFakeTimers();
+    const speaks = Promise.withResolvers<void>();
+    const body = streamBody({
+      open: () =>
+        (async function* () {
+          await speaks.promise;
+          yield 'data: late\n\n';
+        })(),
+      encode: (text: string) => new TextEncoder().encode(text),
+      opening: '',
+    });
+    const text = new Response(body).text();
+    await vi.advanceTimersByTimeAsync(31_000);
+    speaks.resolve();
+    expect((await text).split('\n\n')).toEqual([': alive\n: alive\ndata: late', '']);
   });
 });
 
