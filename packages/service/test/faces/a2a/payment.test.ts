@@ -97,13 +97,17 @@ describe('payment on the task', () => {
     const headers = firstExtension;
     const task = await waiting({ headers });
     const required = termsOf(task);
-    expect(required).toMatchObject({ x402Version: 1, accepts: [{ maxAmountRequired: '50000' }] });
+    expect(required).toMatchObject({
+      ...{ x402Version: 1, error: 'Payment required' },
+      accepts: [{ maxAmountRequired: '50000' }],
+    });
     const payload = await paymentV1(wallet, required);
     const wrong = (await rpc(paying(task.id, { ...payload, network: 'base' }), { headers })).result.task;
     expect(wrong.status.message.metadata).toMatchObject({
       [STATUS]: 'payment-failed',
       'x402.payment.error': 'NETWORK_MISMATCH',
     });
+    expect(termsOf(wrong).error).toBe('invalid_network');
     const paid = (await rpc(paying(task.id, payload), { headers })).result.task;
     expect(paid).toMatchObject({ id: task.id, status: { state: 'TASK_STATE_COMPLETED' } });
   });

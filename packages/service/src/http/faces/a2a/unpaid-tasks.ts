@@ -104,7 +104,7 @@ export function unpaidTask(ctx: HttpContext, unpaid: UnpaidTask, { takesV1, hist
   const { id, body, refusal, ended, createdAt } = unpaid;
   const contextId = contextOf({ requestId: id, metadata: body.metadata as Record<string, unknown> });
   const { v1, v2 } = unpaid.offer as Terms;
-  const required = takesV1 ? v1 : v2;
+  const required = takesV1 ? { ...v1, error: refusal ?? 'Payment required' } : v2;
   const network = takesV1 ? ctx.chain.name : ctx.chain.caip2;
   const text = ended
     ? endings[ended][1]
