@@ -118,6 +118,11 @@ const cases: Record<string, [send: () => Refused, status: number, code: string]>
     400,
     'validation_error',
   ],
+  'for a response that was made before, as a stream': [
+    () => ({ method: 'GET', path: '/v1/responses/req_none?stream=true' }),
+    400,
+    'validation_error',
+  ],
   'of an unknown path': [() => ({ path: '/v1/embeddings', body: {} }), 404, 'not_found'],
   'by an unknown method': [() => ({ method: 'DELETE', path: '/v1/responses/req_none' }), 404, 'not_found'],
   'of models that start at no cursor': [

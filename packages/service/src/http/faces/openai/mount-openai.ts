@@ -147,7 +147,14 @@ const createResponse: Route = async (mounted, face) => {
   return { status: 200, body: responseOf(record, promptCharsOf(request), request.previousId) };
 };
 
-const readResponse: Route = async ({ ctx }, face) => {
+const readResponse: Route = async (mounted, face) => {
+  // Who asks for a stream takes any other answer for an empty one.
+  if ((face.c.req.query('stream') ?? 'false') !== 'false')
+    throw invalidFields([{ path: 'stream', message: 'must be false: a response is read whole' }]);
+  return wholeResponse(mounted, face);
+};
+
+const wholeResponse: Route = async ({ ctx }, face) => {
   const requestId = face.c.req.param('id') ?? '';
   const { data } = await callEndpoint(ctx, face, 'getInvocation', {
     params: { requestId },
@@ -165,7 +172,7 @@ const cancelResponse: Route = async (mounted, face) => {
     (error: unknown) => error,
   );
   if (refused !== null && !(refused instanceof AppError && refused.code === 'CONFLICT')) throw refused;
-  const answer = await readResponse(mounted, face);
+  const answer = await wholeResponse(mounted, face);
   const isCancelled = 'body' in answer && (answer.body as { status: string }).status === 'cancelled';
   if (refused !== null && !isCancelled) throw refused;
   return answer;
