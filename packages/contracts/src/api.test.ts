@@ -23,6 +23,10 @@ describe('the endpoint table', () => {
     for (const code of errors) expect(Object.keys(errorCatalogue)).toContain(code);
   });
 
+  it('has a payment that is not confirmed yet among the errors of cancelling, which waits for it', () => {
+    expect(api.cancelInvocation.errors).toContain('PAYMENT_PENDING');
+  });
+
   it.each(rows)('%s sends a body only with a method that has one, and names headers in lower case', (_name, row) => {
     if (row.body) expect(['POST', 'PUT']).toContain(row.method);
     for (const header of Object.keys(row.headers?.shape ?? {})) expect(header).toBe(header.toLowerCase());

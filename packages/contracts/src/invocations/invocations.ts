@@ -284,6 +284,6 @@ export const invocationEndpoints = {
     limit: 'api',
     params: requestParams,
     data: z.object({ requestId: Id, cancelled: z.literal(true), refund: Usdc, reason: z.string() }),
-    errors: [],
+    errors: ['PAYMENT_PENDING'],
   }),
 };
