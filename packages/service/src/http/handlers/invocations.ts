@@ -85,10 +85,12 @@ export async function answerInvoked(
   const shown = shownPayment(ctx, headers);
   const isSync = headers['x-sync'] === 'true';
   const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');
+  // A call that came with its payment waits for its result (spec), unless it names a webhook.
+  const isAsked = isSync || isStreamed || (shown !== null && body.webhookUrl === undefined);
   const invoked = await invoke({
     shown,
     forced: headers['x-payment-method'] ?? null,
-    isAwaited: isSync || isStreamed || (shown !== null && body.webhookUrl === undefined),
+    isAwaited: isAsked,
     isStreamed: body.stream,
     client: call.client.address,
     once: call.once,
@@ -97,14 +99,18 @@ export async function answerInvoked(
   if (invoked.isReplay) await call.uncount();
   else call.noteInvoked();
   const { id } = invoked.invocation;
-  // A paid call waits for its result (spec), unless it names a webhook.
+  // So does a repetition without the payment: nothing was started for it.
   const isBought = isPaid(invoked) && body.webhookUrl === undefined;
-  const isAwaited = !invoked.isWithheld && (isSync || isStreamed || isBought);
+  const isAwaited = !invoked.isWithheld && (isAsked || isBought);
   const unawait = () => ctx.runner.unawait(id);
   // The work continues and its result is kept for a repetition, but it holds no connection slot.
   if (isAwaited) onAbort(call.hungUp, unawait);
   if (isStreamed && !invoked.isWithheld) {
-    await notePayment(ctx, call, invoked, await awaitBegun(ctx, invoked, ctx.syncWaitMs));
+    const begun = await awaitBegun(ctx, invoked, ctx.syncWaitMs).catch((error) => {
+      unawait();
+      throw error;
+    });
+    await notePayment(ctx, call, invoked, begun);
     const open = (signal: AbortSignal) => {
       onAbort(signal, unawait);
       return readStream(ctx, id, 0, ctx.keyWatch.whileValid(caller, signal));

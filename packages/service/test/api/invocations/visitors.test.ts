@@ -155,3 +155,9 @@ it('a payment shown for a free call is not collected, and opens no account in th
   const sql = `select id from account where address = '${wallet.address.toLowerCase()}'`;
   expect(await askDatabase(h.databaseUrl, sql)).toEqual([]);
 });
+
+it('a free call that comes with a payment waits for its result, as its place and deadline say', async () => {
+  const payment = await payV2(h, await h.newWallet(1_000_000n), await call('192.0.2.51', {}, {}, paid));
+  expect(codeOf(await call('192.0.2.51', { ...payment, 'x-sync': 'false' }))).toEqual(done);
+  expect(codeOf(await call('192.0.2.51', { 'x-sync': 'false' }))).toEqual([200, 'processing']);
+});
