@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { newWallet } from '../../service/test/support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
-import { fundTreasury, keyOf } from './support/fund-treasury.ts';
+import { keyOf } from './support/fund-treasury.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -19,6 +24,20 @@ afterAll(async () => {
 
 const invoke = (key: string, agentId = agent.id) =>
   world.h.request('POST', `/invoke/${agentId}`, { key, body: { task: 'hello' }, headers: { 'x-sync': 'true' } });
+
+const run = promisify(execFile);
+
+/** Runs what the page shows for funding the treasury, each for an account that has none yet; the first pays into that of the key. */
+async function fundAsShown(sdk: string, curl: string, key: string): Promise<void> {
+  const { h } = world;
+  const walletKey = generatePrivateKey();
+  const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 5_000_000n, walletKey);
+  const cwd = join(import.meta.dirname, '..');
+  const env = { ...process.env, AGENT_NETWORK_KEY: key, WALLET_PRIVATE_KEY: walletKey };
+  expect((await run(process.execPath, ['--input-type=module', '-e', sdk], { env, cwd })).stdout).toContain('5.00');
+  const another = { ...process.env, AGENT_NETWORK_KEY: await keyOf(h, wallet.address) };
+  expect((await run('bash', ['-c', curl], { env: another })).stdout).toContain('PAYMENT_REQUIRED');
+}
 
 it('leads to the first paid call: each step ticks itself, and then shows what the API says', async () => {
   const { page, wallet } = await world.signedIn();
@@ -39,7 +58,10 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
 
   const key = await keyOf(h, wallet.address);
   await step('Get an API key (done)').waitFor();
-  await fundTreasury(h, key, '2');
+  const funding = steps.getByRole('region', { name: 'Fund the treasury' });
+  const sdk = (await funding.textContent()) ?? '';
+  await steps.getByRole('button', { name: 'curl', exact: true }).first().click();
+  await fundAsShown(sdk, (await funding.textContent()) ?? '', key);
   await step('Fund the treasury (done)').waitFor();
   await lookAt(page, 'overview-funded');
   expect((await invoke(key)).body.data.status).toBe('completed');

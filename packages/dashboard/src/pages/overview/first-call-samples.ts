@@ -19,7 +19,7 @@ export const keySamples = (origin: string): readonly CodeSample[] => [
   },
 ];
 
-/** A deposit is signed by a wallet, which curl has none of: there it shows the terms. */
+/** A new account has no treasury yet. A deposit is signed by a wallet, which curl has none of: there it shows the terms. */
 export const fundSamples = (origin: string): readonly CodeSample[] => [
   {
     label: 'SDK',
@@ -29,12 +29,17 @@ export const fundSamples = (origin: string): readonly CodeSample[] => [
       '',
       `const payer = createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '5' });`,
       client(origin, '\n  payer,'),
+      'await client.createTreasury({ body: {} });   // or finds the one that there is',
       `console.log(await client.depositToTreasury({ body: { amount: '5' } }));`,
     ].join('\n'),
   },
   {
     label: 'curl',
     code: [
+      '# opens the treasury, or finds the one that there is',
+      `curl ${origin}/payments/treasury \\`,
+      `  -H "Authorization: Bearer $${keyVariable}" \\`,
+      `  -H 'Content-Type: application/json' -d '{}'`,
       '# 402: the terms of the payment, for a wallet to sign',
       `curl -i ${origin}/payments/treasury/deposit \\`,
       `  -H "Authorization: Bearer $${keyVariable}" \\`,
