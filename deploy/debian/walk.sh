@@ -15,7 +15,7 @@ walk_script() {
   cat <<'SCRIPT'
 set -euo pipefail
 NAME=node.example SOURCE=/root/agent-network CHAIN_RPC_URL=http://127.0.0.1:8545 ALERT_URL=http://127.0.0.1:9999/alerts
-WALLET_KEY=0x1111111111111111111111111111111111111111111111111111111111111111
+WALLET_KEY=0x1111111111111111111111111111111111111111111111111111111111111111 AGENT_ENDPOINT=http://127.0.0.1:8801/
 # What fetches packages does so through the network of this machine.
 outside() { nsenter --net=/proc/self/fd/9 "$@"; }
 apt-get() { outside /usr/bin/apt-get "$@"; }

@@ -124,6 +124,17 @@ describe('the deployment', () => {
     expect([...known].filter((name) => name !== 'NODE_ENV' && !guide.includes(`\`${name}\``))).toEqual([]);
   });
 
+  it('leaves the shell of an operator open, who has not set what the paid call of the guide to Debian needs', async () => {
+    const [call = ''] = allOf(read('docs/install-on-debian.md'), /```bash\n([^`]*?)```/g).slice(-1);
+    expect(call).toContain('agentnet --json call');
+    const env = { PATH: process.env.PATH };
+    const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', `${call}\necho "still open"`], {
+      env,
+    });
+    expect(stdout).toBe('still open\n');
+    expect(stderr).toContain('AGENT_ENDPOINT');
+  });
+
   it.skipIf(!existsSync('/usr/bin/systemd-analyze'))('is a unit that systemd understands', async () => {
     // systemd looks for the program; on this machine it stands elsewhere.
     const folder = await mkdtemp(join(tmpdir(), 'unit-'));
