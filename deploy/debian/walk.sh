@@ -30,9 +30,10 @@ fund() {
     sleep 0.2
   done
   local address
-  address=$(node --env-file=/etc/agent-network/node.env packages/service/scripts/node-addresses.ts | cut -d' ' -f1)
-  curl -fsS "$CHAIN_RPC_URL" -H 'content-type: application/json' \
-    --data "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"anvil_setBalance\",\"params\":[\"$address\",\"0xde0b6b3a7640000\"]}" > /dev/null
+  for address in $(node --env-file=/etc/agent-network/node.env packages/service/scripts/node-addresses.ts | cut -d' ' -f1); do
+    curl -fsS "$CHAIN_RPC_URL" -H 'content-type: application/json' \
+      --data "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"anvil_setBalance\",\"params\":[\"$address\",\"0xde0b6b3a7640000\"]}" > /dev/null
+  done
 }
 step() { echo "== $1"; }
 SCRIPT

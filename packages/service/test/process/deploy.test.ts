@@ -45,6 +45,11 @@ describe('the deployment', () => {
         for (const name of allOf(line, /\b([A-Z_]{4,})=/g)) expect(known).toContain(name);
   });
 
+  it('names the key of the registrar, which agents of this node need before they register', () => {
+    for (const path of ['deploy/.env.example', 'docs/install-on-debian.md'])
+      expect(read(path), path).toMatch(/^REGISTRAR_PRIVATE_KEY=/m);
+  });
+
   it('gives both processes of Compose the same variables, and each process of systemd a port of its own', () => {
     expect(compose).toMatch(/x-node: &node[\s\S]*env_file: \.env\n/);
     expect(allOf(compose, /^ {2}(node-\d): \*node$/gm)).toEqual(['node-1', 'node-2']);
