@@ -26,6 +26,7 @@ describe.skipIf(!isLong || !hasGo)(
     let program: ChildProcess;
     let port: number;
     let agentId: string;
+    let refused: string;
 
     beforeAll(async () => {
       h = await startHarness();
@@ -48,6 +49,11 @@ describe.skipIf(!isLong || !hasGo)(
       };
       await promisify(execFile)('go', ['vet', 'main.go'], { cwd: h.dataDir, env });
       await promisify(execFile)('go', ['build', '-o', 'agent', 'main.go'], { cwd: h.dataDir, env });
+      const withBadKey = { cwd: h.dataDir, env: { ...env, API_KEY: 'ank_test_bad' } };
+      refused = await promisify(execFile)(join(h.dataDir, 'agent'), [], withBadKey).then(
+        () => 'it was registered',
+        ({ stderr }) => String(stderr),
+      );
       program = spawn(join(h.dataDir, 'agent'), { cwd: h.dataDir, env, stdio: ['ignore', 'pipe', 'inherit'] });
       const [said] = await once(program.stdout as NonNullable<ChildProcess['stdout']>, 'data');
       agentId = /serving (agt_\w+)/.exec(String(said))?.[1] ?? '';
@@ -80,6 +86,10 @@ describe.skipIf(!isLong || !hasGo)(
       };
       for (const sent of [{}, headers])
         expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers: sent })).status).toBe(401);
+    });
+
+    it('registers at a later start, after one that the node refused', () => {
+      expect(refused).toContain('registration was answered with 401');
     });
 
     it('answers at once, and is paid', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,6 +24,7 @@ describe.skipIf(!hasPython)(
     let python: ChildProcess;
     let port: number;
     let agentId: string;
+    let refused: string;
 
     beforeAll(async () => {
       h = await borrowHarness();
@@ -33,6 +34,11 @@ describe.skipIf(!hasPython)(
       expect(others).toEqual([]);
       const file = join(h.dataDir, 'agent.py');
       writeFileSync(file, filled(code, { 'http://127.0.0.1:4020': h.baseUrl, '8801': String(port) }));
+      const withBadKey = { cwd: h.dataDir, env: { ...process.env, API_KEY: 'ank_test_bad' } };
+      refused = await promisify(execFile)('python3', [file], withBadKey).then(
+        () => 'it was registered',
+        ({ stderr }) => String(stderr),
+      );
       python = spawn('python3', [file], {
         cwd: h.dataDir,
         env: { ...process.env, API_KEY: owner.key },
@@ -61,6 +67,11 @@ describe.skipIf(!hasPython)(
 
     it('the agent keeps its token in a file that only its user reads', () => {
       expect(statSync(join(h.dataDir, 'shouter.json')).mode & 0o777).toBe(0o600);
+    });
+
+    it('the agent registers at a later start, after one that the node refused', () => {
+      expect(refused).toContain('HTTP Error 401');
+      expect(existsSync(join(h.dataDir, 'shouter.json.new'))).toBe(false);
     });
 
     it('the agent refuses a call that the node has not signed', async () => {
