@@ -45,11 +45,11 @@ describe.skipIf(!isLong || !hasGo)(
         GOFLAGS: '',
         GOPROXY: 'off',
         CGO_ENABLED: '0',
-        API_KEY: owner.key,
+        AGENT_NETWORK_KEY: owner.key,
       };
       await promisify(execFile)('go', ['vet', 'main.go'], { cwd: h.dataDir, env });
       await promisify(execFile)('go', ['build', '-o', 'agent', 'main.go'], { cwd: h.dataDir, env });
-      const withBadKey = { cwd: h.dataDir, env: { ...env, API_KEY: 'ank_test_bad' } };
+      const withBadKey = { cwd: h.dataDir, env: { ...env, AGENT_NETWORK_KEY: 'ank_test_bad' } };
       refused = await promisify(execFile)(join(h.dataDir, 'agent'), [], withBadKey).then(
         () => 'it was registered',
         ({ stderr }) => String(stderr),

@@ -34,14 +34,14 @@ describe.skipIf(!hasPython)(
       expect(others).toEqual([]);
       const file = join(h.dataDir, 'agent.py');
       writeFileSync(file, filled(code, { 'http://127.0.0.1:4020': h.baseUrl, '8801': String(port) }));
-      const withBadKey = { cwd: h.dataDir, env: { ...process.env, API_KEY: 'ank_test_bad' } };
+      const withBadKey = { cwd: h.dataDir, env: { ...process.env, AGENT_NETWORK_KEY: 'ank_test_bad' } };
       refused = await promisify(execFile)('python3', [file], withBadKey).then(
         () => 'it was registered',
         ({ stderr }) => String(stderr),
       );
       python = spawn('python3', [file], {
         cwd: h.dataDir,
-        env: { ...process.env, API_KEY: owner.key },
+        env: { ...process.env, AGENT_NETWORK_KEY: owner.key },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [said] = await once(python.stdout as NonNullable<ChildProcess['stdout']>, 'data');
@@ -116,7 +116,7 @@ describe.skipIf(!hasPython)(
       expect(blocks).toHaveLength(7);
       const file = join(h.dataDir, 'caller.py');
       writeFileSync(file, filled(blocks.join('\n\n'), { 'http://127.0.0.1:4020': h.baseUrl }));
-      const { stdout } = await promisify(execFile)('python3', [file], { env: { ...process.env, API_KEY: buyer.key } });
+      const { stdout } = await promisify(execFile)('python3', [file], { env: { ...process.env, AGENT_NETWORK_KEY: buyer.key } });
       const [available, price, result, ...rest] = stdout.trim().split('\n');
       expect(available).toMatch(/^available: 0\.\d+ USDC$/);
       expect(price).toBe('Shouter takes 0.01 USDC');
