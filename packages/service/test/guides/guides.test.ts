@@ -112,6 +112,11 @@ describe('a call is repeated safely as the guide has it', { timeout: 60_000 }, (
   it.skipIf(!has('python3'))('in Python', async () => {
     expect(await runProgram('python', program('python'))).toBe('completed 0.05');
   });
+
+  it.skipIf(!has('python3'))('in Python, and what went wrong is told when no attempt succeeds', async () => {
+    const code = filled(program('python'), { [h.baseUrl]: 'http://127.0.0.1:1', 'time.sleep(': 'str(' });
+    await expect(runProgram('python', code)).rejects.toThrow('Connection refused');
+  });
 });
 
 describe('a receiver of the guide takes deliveries of the node and nothing else', { timeout: 60_000 }, () => {
