@@ -115,8 +115,10 @@ describe.skipIf(!hasPython)(
       const blocks = snippetsOf('guide-python.md', 'python');
       expect(blocks).toHaveLength(7);
       const file = join(h.dataDir, 'caller.py');
-      writeFileSync(file, filled(blocks.join('\n\n'), { 'http://127.0.0.1:4020': h.baseUrl }));
-      const { stdout } = await promisify(execFile)('python3', [file], { env: { ...process.env, AGENT_NETWORK_KEY: buyer.key } });
+      writeFileSync(file, filled(blocks.join('\n\n'), { 'http://127.0.0.1:4020': h.baseUrl, '"echo"': '"shouting"' }));
+      const { stdout } = await promisify(execFile)('python3', [file], {
+        env: { ...process.env, AGENT_NETWORK_KEY: buyer.key },
+      });
       const [available, price, result, ...rest] = stdout.trim().split('\n');
       expect(available).toMatch(/^available: 0\.\d+ USDC$/);
       expect(price).toBe('Shouter takes 0.01 USDC');
