@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
     title: 'Invocations',
     text: [
       'Every call made by this account and its keys. Open one for its timeline, payment, result and signed receipt.',
-      'Failed and cancelled calls are refunded to wherever the payment came from.',
+      'The refund of a failed or cancelled call goes to wherever the payment came from.',
     ],
     section: 'invoking',
   },
@@ -92,7 +92,7 @@ const rows: readonly Row[] = [
     path: '/webhooks',
     title: 'Webhooks',
     text: [
-      'Events are sent to your URL as signed POST requests, in order, and retried for up to five days.',
+      'Events are sent to your URL as signed POST requests: ten attempts over three days. First attempts come in order, retries do not.',
       'Verify the signature of every delivery, and use its ID to ignore repeats.',
     ],
     section: 'webhooks',

@@ -28,6 +28,6 @@ export function errorSection({ components }: ApiDocument): Html {
   return html`<section id="errors"><h2>Errors of calls</h2>
 <p>The status says what kind of trouble it is, <code>error.code</code> which one. Codes do not change; messages are for people. <code>error.requestId</code> is the one to tell the node's operator.</p>${entries}</section>
 <section id="failures"><h2>Failures of requests</h2>
-<p>A call that was accepted can fail later. Then <code>status</code> of its request is <code>failed</code>, <code>error.code</code> is one of these, and what was paid goes back.</p>
+<p>A call that was accepted can fail later. Then <code>status</code> of its request is <code>failed</code>, <code>error.code</code> is one of these, and <code>refund</code> is what goes back: all that was paid, as a rule.</p>
 <div class="scroll" tabindex="0"><table class="plain"><thead><tr><th scope="col">Code</th><th scope="col">What happened, and what to do</th></tr></thead><tbody>${failures}</tbody></table></div></section>`;
 }
