@@ -10,6 +10,12 @@ it.each([
   [apiError('INSUFFICIENT_FUNDS', 'Too little.'), 5, /agentnet deposit <amount>"/],
   [apiError('NOT_FOUND', 'There is no such agent.'), 1, /agentnet search"/],
   [apiError('UNAUTHORIZED', 'No key.'), 4, /agentnet login"/],
+  [apiError('FORBIDDEN', 'It is not yours.'), 4, /yours\.$/],
+  [
+    apiError('FORBIDDEN', 'No.', { help: { docs: '/docs', command: 'agentnet login --wallet --scope x' } }),
+    4,
+    /--scope x$/,
+  ],
   [apiError('NOT_FOUND', 'There is no such request.'), 1, /request\.$/],
 ])('%s ends with a code, and says what to do with this program', (error, exitCode, message) => {
   expect(failureOf(error)).toMatchObject({ exitCode, requestId: 'req_1', message: expect.stringMatching(message) });

@@ -57,8 +57,13 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof NoAnswerError) return { exitCode: EXIT.failed, code: 'NO_ANSWER', message, requestId: null };
   if (!(error instanceof ApiError)) return { exitCode: EXIT.failed, code: 'ERROR', message, requestId: null };
   const requestId = error.requestId ?? null;
-  if (isApiError(error, 'UNAUTHORIZED') || isApiError(error, 'FORBIDDEN'))
+  if (isApiError(error, 'UNAUTHORIZED'))
     return { exitCode: EXIT.unauthorized, code: error.code, message: `${message} ${HOW_TO_SIGN_IN}`, requestId };
+  if (isApiError(error, 'FORBIDDEN')) {
+    const command = error.extra.help?.command;
+    const step = command === undefined ? '' : ` Next: ${command}`;
+    return { exitCode: EXIT.unauthorized, code: error.code, message: `${message}${step}`, requestId };
+  }
   const exitCode = PAYMENT_CODES.has(error.code) ? EXIT.payment : EXIT.failed;
   return { exitCode, code: error.code, message: withHint(error, withFields(error, message)), requestId };
 }

@@ -296,6 +296,15 @@ describe('errors', () => {
     expect([ended.code, ended.stdout]).toEqual([code, '']);
     expect(JSON.parse(ended.stderr).error.message).toMatch(/\w/);
   });
+
+  it('a right that the key lacks is told with the command of the node that gives it', async () => {
+    const { apiKey } = await json('keys', 'create', 'weak', '--scope', 'invoke');
+    const env = { AGENTNET_API_KEY: apiKey, AGENTNET_URL: node.local.baseUrl };
+    const ended = await agentnet(['balance'], { env });
+    expect([ended.code, ended.stdout]).toEqual([4, '']);
+    expect(ended.stderr).toContain('Next: agentnet login --wallet --scope payments:read');
+    expect(ended.stderr).not.toContain('AGENTNET_API_KEY');
+  });
 });
 
 it('no command: the help, on stderr', async () => {
