@@ -396,6 +396,26 @@ it('a doctor says what is wrong, and what to do', async () => {
   expect([ill.code, ill.stdout]).toEqual([1, expect.stringContaining('npm start')]);
 });
 
+it.each([
+  [
+    { status: 'not ready', database: { hole: 'it is on timeline 2' } },
+    /not ready, .*it is on timeline 2\n.*"A hole in/,
+  ],
+  [{ status: 'draining' }, /: draining\n.*later/],
+  [{ status: 'not ready' }, /: not ready\n.*"Health and metrics"/],
+  ['<html>Bad gateway</html>', /: 503\n.*"Health and metrics"/],
+])('a doctor says what a node that is not ready says of itself: %j', async (details, shown) => {
+  const body = typeof details === 'string' ? details : JSON.stringify(details);
+  const ill = createServer((_request, response) => response.writeHead(503).end(body)).listen(0, '127.0.0.1');
+  await once(ill, 'listening');
+  const url = `http://127.0.0.1:${(ill.address() as AddressInfo).port}`;
+  const { code, stdout } = await agentnet(['doctor', '--url', url]);
+  ill.close();
+  expect([code, stdout]).toEqual([1, expect.stringMatching(shown)]);
+  for (const [, document = '', section = ''] of stdout.matchAll(/(docs\/\S+\.md), "([^"]+)"/g))
+    expect(await readFile(join(import.meta.dirname, '../../..', document), 'utf8')).toContain(`\n## ${section}\n`);
+});
+
 it.each(['bash', 'zsh', 'fish'])('completion for %s names every command', async (shell) => {
   const { stdout } = await agentnet(['completion', shell]);
   for (const name of ['search', 'agents', 'register', 'listen', '--max-cost'.replace('--', '')])

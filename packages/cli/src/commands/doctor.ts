@@ -64,14 +64,9 @@ async function checkNodeOf({ url }: Session): Promise<Check[]> {
       : 'Is the address right, and the node reachable from here? Set another with --url.';
     return [{ name: 'node', isGood: false, found: `${url} does not answer`, remedy }];
   }
-  const failed = failedChecks(details);
-  const remedy = 'See its log; docs/operating-a-node.md says what each check needs.';
-  const node = {
-    name: 'node',
-    isGood: isReady,
-    found: isReady ? `${url} is ready` : `${url}: ${failed || status}`,
-    remedy,
-  };
+  const node = isReady
+    ? { name: 'node', isGood: true, found: `${url} is ready` }
+    : { name: 'node', isGood: false, ...notReady(url, status, details) };
   const clock = {
     name: 'clock',
     isGood: clockAheadMs === null || Math.abs(clockAheadMs) < MAX_CLOCK_MS,
@@ -84,13 +79,23 @@ async function checkNodeOf({ url }: Session): Promise<Check[]> {
   return [node, clock];
 }
 
-/** Names of the checks of `/readyz` that fail. */
-function failedChecks(details: unknown): string {
-  const checks = (details as { checks?: Record<string, unknown> } | null)?.checks ?? {};
-  return Object.entries(checks)
-    .filter(([, state]) => state !== 'ok' && (state as { ok?: boolean } | null)?.ok !== true)
-    .map(([name]) => name)
-    .join(', ');
+/** What `/readyz` says of a node that is not ready. */
+function notReady(url: string, status: number, details: unknown): Pick<Check, 'found' | 'remedy'> {
+  const told = details as { status?: unknown; database?: { hole?: unknown } } | null;
+  const state = typeof told?.status === 'string' ? told.status : `${status}`;
+  const hole = told?.database?.hole;
+  if (typeof hole === 'string')
+    return {
+      found: `${url}: ${state}, its database lacks commits: ${hole}`,
+      remedy: 'Its operator decides: docs/high-availability.md, "A hole in the ledger".',
+    };
+  if (state === 'draining')
+    return { found: `${url}: draining`, remedy: 'It is being stopped, or taken out by its operator: try again later.' };
+  return {
+    found: `${url}: ${state}`,
+    remedy:
+      'It starts, or its database or chain does not answer: see its log, and docs/operating-a-node.md, "Health and metrics".',
+  };
 }
 
 const isFree = (port: number): Promise<boolean> =>
@@ -106,6 +111,6 @@ async function checkKey({ apiKey, client }: Session): Promise<Check> {
     const { accountId, plan } = await client.getAccount();
     return { name: 'key', isGood: true, found: `of ${accountId}, plan ${plan}` };
   } catch (error) {
-    return { name: 'key', isGood: false, found: failureOf(error).message, remedy: HOW_TO_SIGN_IN };
+    return { name: 'key', isGood: false, found: failureOf(error).message };
   }
 }
