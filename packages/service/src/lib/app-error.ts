@@ -28,7 +28,10 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-export const notFound = (what: string) => new AppError('NOT_FOUND', `There is no such ${what}.`);
+/** Where ids come from, for callers who have a wrong one. */
+const SOURCES: Readonly<Record<string, string>> = { agent: ' GET /agents lists what there is.' };
+
+export const notFound = (what: string) => new AppError('NOT_FOUND', `There is no such ${what}.${SOURCES[what] ?? ''}`);
 
 /** A field of a request that is not what it must be. */
 export interface Problem {

@@ -34,5 +34,9 @@ export async function linkWallet(tx: Tx, address: string, accountId: string, now
   await lockWalletOwner(tx, address);
   const known = (await findAccountsOfWallets(tx, [address])).get(address);
   const owner = known ?? (await linkWalletRow(tx, address, accountId, now));
-  if (owner !== accountId) throw new AppError('CONFLICT', 'This wallet belongs to another account of this node.');
+  if (owner !== accountId)
+    throw new AppError(
+      'CONFLICT',
+      'This wallet belongs to another account of this node. Sign in with it to act as that account, or prove another wallet.',
+    );
 }

@@ -76,7 +76,7 @@ function usedUp({ limit, resetS }: LimitState, now: Date): AppError {
   const retryAfterS = Math.min(HOUR_MS / 1000, Math.max(1, leftS));
   return new AppError(
     'RATE_LIMITED',
-    `The limit of ${limit} free calls per hour of this account or network address is used up.`,
+    `The limit of ${limit} free calls per hour of this account or network address is used up. Repeat the call after Retry-After.`,
     { details: { limit, type: 'freeCalls', retryAfterS } },
   );
 }

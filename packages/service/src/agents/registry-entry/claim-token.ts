@@ -25,7 +25,11 @@ export async function claimToken(ctx: ClaimContext, caller: AccountCaller, agent
   if (agent.tokenClaimedAt !== null) return stateOf(ctx, agent);
   requireProvenOwner(agent);
   const { registrar } = ctx;
-  if (!registrar) throw new AppError('CONFLICT', 'This node does not write to the registry.');
+  if (!registrar)
+    throw new AppError(
+      'CONFLICT',
+      'This node does not write to the registry. POST /identity/{id}/link names a token that the owner has already.',
+    );
   const tokenId = await requireLasting(ctx, agent);
   await ctx.db.transaction(async (tx) => {
     const now = await lockOwnAgent(tx, caller.accountId, agentId);

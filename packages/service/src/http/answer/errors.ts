@@ -67,11 +67,14 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   return { status: 402, headers, body: { ...body, ...known.offer.v1, error: body.error } };
 }
 
+const FAULT =
+  'Something went wrong on our side. Repeat the identical call once; if it fails again, tell the operator of the node this requestId.';
+
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof DatabaseAwayError)
     return new AppError('UNAVAILABLE', 'The database cannot be reached at the moment.', {}, { cause: error });
-  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side.');
+  return new AppError('INTERNAL_ERROR', FAULT);
 }
 
 /** Encodes as base64 JSON, the form of x402 headers. */

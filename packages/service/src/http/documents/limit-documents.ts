@@ -65,7 +65,7 @@ export function createDocumentLimit(
     limit: ctx.documentsPerHour,
     windowMs: HOUR_MS,
     type: 'documents',
-    message: `The limit of ${ctx.documentsPerHour} documents per hour is used up.`,
+    message: `The limit of ${ctx.documentsPerHour} documents per hour is used up. Repeat the request after Retry-After.`,
   });
   const bytes = createMeter({
     limit: ctx.documentBytesPerMinute,

@@ -176,7 +176,6 @@ function used(
   const retryAfterS = Math.min(HOUR_S, Math.max(1, leftS));
   headers['ratelimit-policy'] = `"${limitClass}";q=${state.limit};w=${HOUR_S}`;
   headers.ratelimit = `"${limitClass}";r=0;t=${retryAfterS}`;
-  return new AppError('RATE_LIMITED', `The limit of ${state.limit} ${counted[limitClass]} per hour is used up.`, {
-    details: { limit: state.limit, type: limitClass, retryAfterS },
-  });
+  const message = `The limit of ${state.limit} ${counted[limitClass]} per hour is used up. Repeat the call after Retry-After.`;
+  return new AppError('RATE_LIMITED', message, { details: { limit: state.limit, type: limitClass, retryAfterS } });
 }

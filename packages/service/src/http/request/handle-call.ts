@@ -85,7 +85,8 @@ interface Progress {
  * connections are short, so that the running ones can finish.
  */
 export function requireRoom({ isReady, drain, db, metrics }: HttpContext, method: string): void {
-  if (!isReady()) throw new AppError('UNAVAILABLE', 'The node is starting or stopping.');
+  if (!isReady())
+    throw new AppError('UNAVAILABLE', 'The node is starting or stopping. Repeat the request after Retry-After.');
   requireNotDrained(drain, method);
   if (db.queueAgeMs() < SHED_AFTER_MS) return;
   metrics.requestsShed.inc({ reason: 'database', priority: '' });

@@ -7,7 +7,11 @@ const MAX_DEPTH = 32;
 /** Refuses bytes that are not UTF-8: replacement characters would change the content. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
+const tooLarge = () =>
+  new AppError(
+    'PAYLOAD_TOO_LARGE',
+    'The body is larger than 1 MiB. Put large input where the agent can fetch it, and send its address.',
+  );
 
 const MAX_SHOWN = 40;
 

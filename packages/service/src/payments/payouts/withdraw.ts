@@ -108,7 +108,8 @@ async function requireFewWithdrawals(
     limit === 0 ? clock.now() : await findNthWithdrawal(sql, accountId, new Date(nowMs - DAY_MS), limit + own);
   if (atLimit === null) return;
   const retryAfterS = Math.ceil((atLimit.getTime() + DAY_MS - nowMs) / 1000);
-  throw new AppError('RATE_LIMITED', `An account makes at most ${limit} withdrawals in 24 hours.`, {
+  const message = `An account makes at most ${limit} withdrawals in 24 hours. Repeat this one after Retry-After.`;
+  throw new AppError('RATE_LIMITED', message, {
     details: { limit, type: 'withdrawals', retryAfterS: Math.max(1, retryAfterS) },
   });
 }

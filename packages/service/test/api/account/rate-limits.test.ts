@@ -48,6 +48,7 @@ const invoke = (key: string, agent = free, headers: Record<string, string> = {})
 
 function expectLimited(answer: Answer, type: string, limit: number): void {
   expectError(answer, 'RATE_LIMITED');
+  expect(answer.body.error.message).toContain('Retry-After');
   const retryAfterS = Number(answer.headers.get('retry-after'));
   expect(retryAfterS).toBeGreaterThan(0);
   expect(retryAfterS).toBeLessThanOrEqual(3600);
