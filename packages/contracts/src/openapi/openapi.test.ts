@@ -105,6 +105,13 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document.webhooks)).toEqual(Object.keys(eventCatalogue));
   });
 
+  it('tells receivers of webhooks by which header events sort, and which answer ends deliveries', () => {
+    for (const { post } of Object.values(document.webhooks as Record<string, { post: Operation }>)) {
+      expect(post.parameters).toContainEqual(expect.objectContaining({ name: 'webhook-sequence', required: false }));
+      expect(post.responses['2XX']?.description).toMatch(/410 disables/);
+    }
+  });
+
   it('tells x402 v1 clients where their fields are in a 402', () => {
     const { properties, required } = document.components.schemas.PaymentRequiredError;
     expect(Object.keys(properties)).toEqual(['status', 'error', 'x402Version', 'accepts']);

@@ -57,11 +57,15 @@ function openApiPaths(resolve: Resolve, prices: Prices) {
   return paths;
 }
 
-const deliveryHeaders = {
+/** The headers of a delivery; those that only some have are optional. */
+const deliveryHeaders: Readonly<Record<string, string>> = {
   'webhook-id': 'The id of the event: the same on every attempt.',
   'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
   'webhook-signature': '`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces.',
+  'webhook-sequence':
+    'A number that rises in the order of the events of the account: retries come in no order, sort by it. A test event has none.',
 };
+const optionalHeaders = ['webhook-sequence'];
 
 /** Fields whose value follows from the type of the event. */
 const facts: Partial<Record<EventType, object>> = {
@@ -92,7 +96,7 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
       parameters: Object.entries(deliveryHeaders).map(([name, description]) => ({
         name,
         in: 'header',
-        required: true,
+        required: !optionalHeaders.includes(name),
         description,
         schema: { type: 'string' },
       })),
@@ -100,7 +104,9 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
         required: true,
         content: { 'application/json': { schema, example } },
       },
-      responses: { '2XX': { description: 'Received. Any other status is retried.' } },
+      responses: {
+        '2XX': { description: 'Received. 410 disables the endpoint for good; any other status is retried.' },
+      },
     },
   };
 }
