@@ -43,7 +43,7 @@ const environment = [
   ['AGENTNET_WALLET_KEY', 'Private key of the wallet that pays by x402, and that login --wallet signs in with.'],
   [
     'AGENTNET_CONFIG_DIR',
-    'Folder of profiles and credentials; default: agentnet in the configuration folder of the user.',
+    'Folder of profiles and credentials; default: agentnet under XDG_CONFIG_HOME (~/.config), on Windows under APPDATA.',
   ],
   ['NO_COLOR', 'Without colors, if it is set.'],
 ] as const;
