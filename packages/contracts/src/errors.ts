@@ -31,6 +31,10 @@ const help = Help.optional().describe(
 const denied = z.object({ help });
 const shortfall = z.object({ help, details: z.object({ required: Usdc, available: Usdc }) });
 
+/** What a 409 says of the first call under the same Idempotency-Key. */
+const ConflictReason = z.enum(['still_running', 'answer_lost']);
+export type ConflictReason = z.infer<typeof ConflictReason>;
+
 const AgentUnavailable = z.object({
   agentId: Id,
   lastSeen: Timestamp,
@@ -68,7 +72,19 @@ export const errorCatalogue = {
     }),
   },
   NOT_FOUND: { status: 404, when: 'The resource does not exist, or the caller may not read it.', extra: none },
-  CONFLICT: { status: 409, when: 'The state of the resource does not allow this.', extra: none },
+  CONFLICT: {
+    status: 409,
+    when: 'The state of the resource does not allow this.',
+    extra: z.object({
+      details: z
+        .object({
+          reason: ConflictReason.describe(
+            'Of the first call under the same Idempotency-Key. `still_running`: it has not ended; repeat it later. `answer_lost`: it was done, and its answer cannot be read any more; read what it made, and do not make it anew.',
+          ),
+        })
+        .optional(),
+    }),
+  },
   GONE: { status: 410, when: 'The resource was removed at the end of its retention period.', extra: none },
   STORAGE_LIMIT_EXCEEDED: {
     status: 403,

@@ -82,7 +82,8 @@ describe('the client', () => {
   });
 
   const running = failure(409, 'CONFLICT');
-  const stillRunning = failure(409, 'CONFLICT', {
+  const stillRunning = failure(409, 'CONFLICT', { details: { reason: 'still_running' } });
+  const stillRunningAtAnOlderNode = failure(409, 'CONFLICT', {
     message: 'A request with this Idempotency-Key is still running; repeat it later.',
   });
 
@@ -93,6 +94,7 @@ describe('the client', () => {
     ['PAYMENT_PENDING', failure(503, 'PAYMENT_PENDING', {}, { 'retry-after': '0' })],
     ['a rate limit that ends soon', failure(429, 'RATE_LIMITED', {}, { 'retry-after': '0' })],
     ['the news that the first attempt is still running', stillRunning],
+    ['the same news of an older node, in words', stillRunningAtAnOlderNode],
   ])('repeats a POST after %s, under the Idempotency-Key of the first attempt', async (_name, first) => {
     await using node = await startFakeNode((_seen, count) => (count === 1 ? first : success({ requestId: 'req_1' })));
     const client = createClient(node);

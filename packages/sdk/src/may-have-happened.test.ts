@@ -3,9 +3,11 @@ import { ApiError, NoAnswerError } from './api-error.ts';
 import { InvocationTimeoutError } from './invoke-and-wait.ts';
 import { mayHaveHappened } from './may-have-happened.ts';
 
-const answer = (code: 'CONFLICT', status: number, message: string) =>
-  new ApiError({ code, status, message, extra: {} as never, requestId: undefined, retryAfterS: undefined });
-const codes = (code: string, status: number, message = 'x') => answer(code as 'CONFLICT', status, message);
+const answer = (code: 'CONFLICT', status: number, message: string, extra: object) =>
+  new ApiError({ code, status, message, extra, requestId: undefined, retryAfterS: undefined });
+const codes = (code: string, status: number, message = 'x', extra = {}) =>
+  answer(code as 'CONFLICT', status, message, extra);
+const because = (reason: string) => codes('CONFLICT', 409, 'x', { details: { reason } });
 const stillRunning = 'A request with this Idempotency-Key is still running; repeat it later.';
 const answerLost =
   'The call under this Idempotency-Key was done, and is not done again. Its answer was sealed with an earlier SECRET_KEY of this node and cannot be read: read what the call made.';
@@ -18,8 +20,10 @@ it.each([
   ['the node failed', codes('INTERNAL_ERROR', 500), true],
   ['the payment is on its way', codes('PAYMENT_PENDING', 503), true],
   ['the node counts no more calls', codes('RATE_LIMITED', 429), true],
-  ['the first attempt still runs', codes('CONFLICT', 409, stillRunning), true],
-  ['it was done, and its answer is lost', codes('CONFLICT', 409, answerLost), true],
+  ['the first attempt still runs', because('still_running'), true],
+  ['it was done, and its answer is lost', because('answer_lost'), true],
+  ['an older node says that the first attempt still runs', codes('CONFLICT', 409, stillRunning), true],
+  ['an older node says that it was done, and its answer is lost', codes('CONFLICT', 409, answerLost), true],
   ['another took it', codes('CONFLICT', 409), false],
   ['the payment was refused', codes('PAYMENT_REQUIRED', 402), false],
   ['there is not enough', codes('INSUFFICIENT_FUNDS', 402), false],

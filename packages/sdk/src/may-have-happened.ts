@@ -1,14 +1,10 @@
-import { type ApiError, isApiError, NoAnswerError } from './api-error.ts';
+import { isApiError, NoAnswerError } from './api-error.ts';
+import { conflictReasonOf } from './conflict-reason.ts';
 import { InvocationTimeoutError } from './invoke-and-wait.ts';
-import { isStillRunning } from './send-request.ts';
 
 /** A call that its caller stopped waiting for is not stopped: reasons of `AbortController.abort` and `AbortSignal.timeout`. */
 const isAbort = (error: unknown): boolean =>
   error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError');
-
-/** The call was done under its Idempotency-Key, and the node cannot read its answer any more. */
-const isAnswerLost = ({ code, message }: ApiError): boolean =>
-  code === 'CONFLICT' && message.includes('was done, and is not done again');
 
 /**
  * True if a call that moves money may have been executed, or may yet be, although it ended with this error. Repeat it unchanged, under
@@ -20,5 +16,5 @@ export function mayHaveHappened(error: unknown): boolean {
   // A payment that was shown may be on its way; without one, nothing was bought.
   if (error.code === 'AGENT_UNAVAILABLE') return error.paymentHeaders !== undefined;
   if (error.status >= 500 || error.code === 'RATE_LIMITED') return true;
-  return isStillRunning(error) || isAnswerLost(error);
+  return conflictReasonOf(error) !== undefined;
 }

@@ -1,5 +1,6 @@
 import { ApiError, NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
+import { isStillRunning } from './conflict-reason.ts';
 import { readAnswer } from './read-answer.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import { wait } from './wait.ts';
@@ -23,12 +24,6 @@ const mayPass = (error: unknown): boolean => {
   if (error instanceof NoAnswerError) return error.status === undefined || [429, 502, 503, 504].includes(error.status);
   return error instanceof ApiError && passingCodes.includes(error.code);
 };
-
-/** The first attempt with the same Idempotency-Key is not done yet: the answer is still to come. Other conflicts stay. */
-export const isStillRunning = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  error.code === 'CONFLICT' &&
-  (error.retryAfterS !== undefined || error.message.includes('still running'));
 
 /** `null`: the error is final. */
 function pauseMs(error: unknown, attempt: number): number | null {

@@ -32,6 +32,8 @@ const v1Fields = PaymentRequiredV1.partial().shape;
 const shortfall = { details: { required: '0.05', available: '0.01' } };
 const extraShown: Partial<Record<ErrorCode, object>> = {
   VALIDATION_ERROR: { details: { fields: [{ path: 'maxCost', message: 'must be a decimal USDC amount' }] } },
+  // Only a repetition is refused with a reason.
+  CONFLICT: {},
   INSUFFICIENT_FUNDS: shortfall,
   INSUFFICIENT_BALANCE: shortfall,
   NO_AGENT_FITS: { details: { considered: 12, cheapest: '0.15' } },

@@ -54,7 +54,8 @@ afterAll(async () => {
 it('a repetition under an Idempotency-Key is told that its call was done, and nothing is done again', async () => {
   const [calls, before] = [agent.calls.length, await balanceOf(node, ann.key)];
   const again = await node.request('POST', `/invoke/${agent.id}`, keyed());
-  expect(again).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } });
+  const error = { code: 'CONFLICT', details: { reason: 'answer_lost' } };
+  expect(again).toMatchObject({ status: 409, body: { error } });
   expect(again.body.error.message).toContain('not done again');
   expect(agent.calls).toHaveLength(calls);
   expect(await balanceOf(node, ann.key)).toEqual(before);

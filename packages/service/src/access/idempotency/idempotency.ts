@@ -103,12 +103,18 @@ export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest)
   return { body, headers: row.answerHeaders ?? {}, hasSecret: row.hasSecret };
 }
 
-/** Clients know it by "was done, and is not done again", as they know `stillRunning` by "still running" (SDK: mayHaveHappened). */
+// SDKs from before `details.reason` know these two by "was done, and is not done again" and "still running": both texts stay.
 const answerLost = () =>
   new AppError(
     'CONFLICT',
     'The call under this Idempotency-Key was done, and is not done again. Its answer was sealed with an earlier SECRET_KEY of this node and cannot be read: read what the call made.',
+    { details: { reason: 'answer_lost' } },
   );
+
+const stillRunning = () =>
+  new AppError('CONFLICT', 'A request with this Idempotency-Key is still running; repeat it later.', {
+    details: { reason: 'still_running' },
+  });
 
 function requireRights(row: IdempotencyRow, { callerId, scopes }: KeyCaller): void {
   if (row.callerId === callerId || row.scopes.every((scope) => scopes.includes(scope))) return;
@@ -131,9 +137,6 @@ export async function takeSecretOnce(
   failpoint('after-take-secret');
   return sealed && ctx.secrets.open(sealed);
 }
-
-const stillRunning = () =>
-  new AppError('CONFLICT', 'A request with this Idempotency-Key is still running; repeat it later.');
 
 /** Stores the answer for repeats in the next 24 hours; false when this run no longer holds the key. */
 export async function keepAnswer(

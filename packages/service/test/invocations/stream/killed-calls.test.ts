@@ -81,7 +81,8 @@ it('calls whose process is killed before it answered are found by their repetiti
   ]);
   await untilCalled(2);
   const running = await h.request('POST', `/invoke/${agent.id}`, options);
-  expect([running.status, running.body.error.code]).toEqual([409, 'CONFLICT']);
+  const error = { code: 'CONFLICT', details: { reason: 'still_running' } };
+  expect(running).toMatchObject({ status: 409, body: { error } });
   await mortal.kill();
   expect(await lost).toEqual([null, null]);
   for (const each of [agent, paid]) each.behave(echo);
