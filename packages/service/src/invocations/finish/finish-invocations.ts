@@ -93,7 +93,7 @@ function inTime({ clock, runner }: FinishContext, { deadline }: Invocation): Abo
   return AbortSignal.any([AbortSignal.timeout(Math.floor(leftMs / 2)), runner.signal]);
 }
 
-/** Side effects of a committed end. None is needed for correctness: a job repeats each of them. */
+/** Side effects of a committed end. All but the log line and the counters are repeated by a job. */
 function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
   if (isToTell) ctx.webhookDispatcher.requestRun();
   reportEnded(ctx, [...invocations.values()]);
