@@ -183,15 +183,16 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   });
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   await requireStorage(ctx, caller);
-  if (means.method === 'x402') requireRoomToPay(ctx, caller);
-  if (means.method === 'x402') await requirePayable(ctx, caller, input, choice.priceMicro);
-  const authorized = means.method === 'x402' ? await authorizeCall(ctx, input.shown, purchase) : unpaid;
+  const isByX402 = means.method === 'x402';
+  if (isByX402) requireRoomToPay(ctx, caller);
+  if (isByX402) await requirePayable(ctx, caller, input, choice.priceMicro);
+  const authorized = isByX402 ? await authorizeCall(ctx, input.shown, purchase) : { payment: null, voucher: null };
   const priceMicro =
     authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
   requirePaidInFull(ctx, choice, priceMicro, purchase.due);
   requireAffordable(input.body, priceMicro);
   const side = input.isAwaited ? 'front' : 'back';
-  const place = authorized === unpaid ? reserve(ctx, callOf(caller, agent.id), side) : null;
+  const place = isByX402 ? null : reserve(ctx, callOf(caller, agent.id), side);
   const isQueued = place?.granted[0] === false;
   let leaveLine: (() => void) | null = null;
   const leaveDeposits = await enterDeposits(ctx, input.shown, authorized.voucher);
@@ -210,7 +211,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
       payerLedgerId:
         payment?.ledgerAccountId ?? (voucher && channelAccountId(voucher.channelId)) ?? means.payerLedgerId,
       id: payment?.subjectId ?? voucher?.requestId ?? input.requestId ?? newId('req'),
-      ...{ priceMicro, deadline, isQueued, isUnpaid: payment !== null },
+      ...{ priceMicro, deadline, isQueued, hasToSettle: payment !== null },
     });
     const budget = budgetOf(caller);
     // Version 1 has no offer to echo: what was signed must be the present price.
@@ -235,8 +236,6 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
     place?.giveBack();
   }
 }
-
-const unpaid = { payment: null, voucher: null };
 
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>

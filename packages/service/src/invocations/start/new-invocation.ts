@@ -30,8 +30,8 @@ interface Settled extends Means {
   readonly deadline: Date;
   /** True if it waits for a place in the line of its account. */
   readonly isQueued: boolean;
-  /** True if its payment has to come first. */
-  readonly isUnpaid: boolean;
+  /** True if a payment on chain has to settle before it runs. */
+  readonly hasToSettle: boolean;
 }
 
 /** The invocation as it will be stored. */
@@ -44,7 +44,7 @@ export function newInvocation(
 ): Invocation {
   const now = ctx.clock.now();
   const { isQueued } = settled;
-  const isRunning = !settled.isUnpaid && !isQueued;
+  const isRunning = !settled.hasToSettle && !isQueued;
   return {
     id: settled.id,
     accountId: caller.accountId,
