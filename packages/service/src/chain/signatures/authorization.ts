@@ -14,6 +14,12 @@ export interface Authorization {
   readonly nonce: string;
 }
 
+/**
+ * The longest time that a wallet's authorization may be valid for. No x402 client signs for longer; one without an end would have to be
+ * watched for ever, and this is how far before a payment the search for its use on chain goes back.
+ */
+export const MAX_AUTHORIZATION_WINDOW_S = 86_400n;
+
 const FIELDS = '(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)';
 const TRANSFER = typeHash(`TransferWithAuthorization${FIELDS}`);
 const RECEIVE = typeHash(`ReceiveWithAuthorization${FIELDS}`);

@@ -1,4 +1,5 @@
 import { searchLogRanges } from '../../chain/rpc/log-ranges.ts';
+import { MAX_AUTHORIZATION_WINDOW_S } from '../../chain/signatures/authorization.ts';
 import type { HasUsdc, SpentAuthorization } from '../../chain/usdc-client.ts';
 import { authorizationKey, type PlaceOnChain } from '../../chain/used-authorizations.ts';
 import type { NewChainPayment } from './chain-payment.ts';
@@ -10,9 +11,6 @@ import type { NewChainPayment } from './chain-payment.ts';
 export type Fate =
   | { readonly kind: 'paid'; readonly place: PlaceOnChain & { readonly transactionHash: string } }
   | { readonly kind: 'taken back'; readonly place: PlaceOnChain };
-
-/** Maximum validity of an authorization: one day. */
-const LONGEST_WINDOW_S = 86_400n;
 
 /**
  * Looks for the use of an authorization: in the transaction that was sent for the payment, then in the logs, from the newest block back to
@@ -27,7 +25,7 @@ export async function findFate(
   const mined = transactionHash ? await ctx.usdc.findMined([transactionHash]) : null;
   const used = mined?.used.get(authorizationKey(authorization));
   if (used) return fateOf(payment, used);
-  const earliestS = BigInt(Math.floor(madeAt.getTime() / 1000)) - LONGEST_WINDOW_S;
+  const earliestS = BigInt(Math.floor(madeAt.getTime() / 1000)) - MAX_AUTHORIZATION_WINDOW_S;
   const found = await searchLogRanges(0n, await ctx.usdc.headBlock(), async (fromBlock, toBlock) => {
     const spent = await ctx.usdc.findSpent(authorization, { fromBlock, toBlock });
     if (spent) return fateOf(payment, spent);

@@ -1,3 +1,5 @@
+import type { RefusalReason } from '../onchain/refusal-reason.ts';
+
 /** Codes of refused vouchers, deposits and refunds, as documented by the scheme `batch-settlement` on EVM chains. */
 export type ChannelRefusal = `invalid_batch_settlement_evm_${
   | 'network_mismatch'
@@ -64,6 +66,23 @@ export const channelRefusalText: Record<ChannelRefusal, string> = {
   invalid_batch_settlement_evm_refund_no_balance: 'The channel has nothing to refund.',
   invalid_batch_settlement_evm_refund_amount_invalid: 'The amount to refund is not above zero.',
   invalid_batch_settlement_evm_refund_transaction_failed: 'The contract refused the refund.',
+};
+
+/** The codes of `exact`, in which the settlement engine speaks, as those of deposits. */
+export const depositRefusals: Readonly<Record<RefusalReason, ChannelRefusal>> = {
+  unsupported_scheme: 'invalid_batch_settlement_evm_payload_type',
+  invalid_network: 'invalid_batch_settlement_evm_network_mismatch',
+  invalid_exact_evm_payload_recipient_mismatch: 'invalid_batch_settlement_evm_receiver_mismatch',
+  invalid_exact_evm_payload_authorization_value_mismatch: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+  invalid_exact_evm_payload_authorization_valid_after: 'invalid_batch_settlement_evm_payload_authorization_valid_after',
+  invalid_exact_evm_payload_authorization_valid_before:
+    'invalid_batch_settlement_evm_payload_authorization_valid_before',
+  invalid_exact_evm_signature: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_offer: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+  invalid_exact_evm_nonce_already_used: 'invalid_batch_settlement_evm_deposit_transaction_failed',
+  invalid_exact_evm_insufficient_balance: 'invalid_batch_settlement_evm_insufficient_balance',
+  invalid_exact_evm_transaction_simulation_failed: 'invalid_batch_settlement_evm_deposit_simulation_failed',
+  invalid_exact_evm_transaction_failed: 'invalid_batch_settlement_evm_deposit_transaction_failed',
 };
 
 export const isChannelRefusal = (reason: string): boolean => Object.hasOwn(channelRefusalText, reason);

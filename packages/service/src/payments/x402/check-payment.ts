@@ -1,11 +1,8 @@
 import type { ChainInfo } from '../../chain/chain-info.ts';
-import type { Authorization } from '../../chain/signatures/authorization.ts';
+import { type Authorization, MAX_AUTHORIZATION_WINDOW_S } from '../../chain/signatures/authorization.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { openAddressReason } from './open-addresses.ts';
 import type { ShownPayment } from './payment-header.ts';
-
-/** Maximum signature window. No x402 client signs for longer, and an authorization without expiry would have to be watched for ever. */
-const LONGEST_WINDOW_S = 86_400n;
 
 /** A payment must remain valid for this long after its check, or it may expire before it is mined. */
 const SETTLE_MARGIN_S = 6n;
@@ -36,7 +33,7 @@ export function windowRefusalOf(
   nowS: bigint,
 ): RefusalReason | null {
   if (validAfterS > nowS) return 'invalid_exact_evm_payload_authorization_valid_after';
-  if (validBeforeS < nowS + SETTLE_MARGIN_S || validBeforeS > nowS + LONGEST_WINDOW_S)
+  if (validBeforeS < nowS + SETTLE_MARGIN_S || validBeforeS > nowS + MAX_AUTHORIZATION_WINDOW_S)
     return 'invalid_exact_evm_payload_authorization_valid_before';
   return null;
 }

@@ -1,14 +1,12 @@
 import type { ChainInfo, ChannelTerms } from '../../../chain/chain-info.ts';
-import type { ChannelRefusal } from '../channel-refusal.ts';
+import { type ChannelRefusal, depositRefusals } from '../channel-refusal.ts';
+import { windowRefusalOf } from '../check-payment.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
 
 /** Limits of the contract: 15 minutes to 30 days. */
 const LEAST_DELAY_S = 900;
 const MOST_DELAY_S = 2_592_000;
-/** As for payments by `exact`: an authorization that expires sooner may expire before it is mined. */
-const SETTLE_MARGIN_S = 6n;
-const LONGEST_WINDOW_S = 86_400n;
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
@@ -54,11 +52,8 @@ export function refusalOfDeposit(
   if (!authorization) return 'invalid_batch_settlement_evm_erc3009_authorization_required';
   if (deposit.amountMicro === 0n || deposit.amountMicro < terms.minDepositMicro)
     return 'invalid_batch_settlement_evm_deposit_below_min_deposit';
-  const now = BigInt(nowS);
-  if (authorization.validAfterS > now) return 'invalid_batch_settlement_evm_payload_authorization_valid_after';
-  const isTimely =
-    authorization.validBeforeS >= now + SETTLE_MARGIN_S && authorization.validBeforeS <= now + LONGEST_WINDOW_S;
-  return isTimely ? null : 'invalid_batch_settlement_evm_payload_authorization_valid_before';
+  const refusal = windowRefusalOf(authorization, BigInt(nowS));
+  return refusal && depositRefusals[refusal];
 }
 
 /** The amounts of a channel that decide. */

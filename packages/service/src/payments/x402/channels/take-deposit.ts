@@ -1,6 +1,5 @@
-import type { RefusalReason } from '../../onchain/refusal-reason.ts';
 import { keyHolderOf, type Purchase } from '../authorize-payment.ts';
-import type { ChannelRefusal } from '../channel-refusal.ts';
+import { depositRefusals } from '../channel-refusal.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import { paymentPending } from '../payment-required.ts';
 import { type NewVoucher, refusal, refuseVoucher, type VoucherContext } from './authorize-voucher.ts';
@@ -57,23 +56,6 @@ export async function takeDeposit(
   );
   if (outcome.state === 'needless') return null;
   if (outcome.state === 'unknown') throw paymentPending(voucher.requestId, outcome.transactionHash);
-  if (outcome.state === 'refused') throw refusal(ctx, due, codes[outcome.reason]);
+  if (outcome.state === 'refused') throw refusal(ctx, due, depositRefusals[outcome.reason]);
   return { amountMicro, transactionHash: outcome.transactionHash };
 }
-
-/** The codes of `exact`, in which the settlement engine speaks, as those of deposits. */
-const codes: Record<RefusalReason, ChannelRefusal> = {
-  unsupported_scheme: 'invalid_batch_settlement_evm_payload_type',
-  invalid_network: 'invalid_batch_settlement_evm_network_mismatch',
-  invalid_exact_evm_payload_recipient_mismatch: 'invalid_batch_settlement_evm_receiver_mismatch',
-  invalid_exact_evm_payload_authorization_value_mismatch: 'invalid_batch_settlement_evm_deposit_transaction_failed',
-  invalid_exact_evm_payload_authorization_valid_after: 'invalid_batch_settlement_evm_payload_authorization_valid_after',
-  invalid_exact_evm_payload_authorization_valid_before:
-    'invalid_batch_settlement_evm_payload_authorization_valid_before',
-  invalid_exact_evm_signature: 'invalid_batch_settlement_evm_receive_authorization_signature',
-  invalid_offer: 'invalid_batch_settlement_evm_deposit_transaction_failed',
-  invalid_exact_evm_nonce_already_used: 'invalid_batch_settlement_evm_deposit_transaction_failed',
-  invalid_exact_evm_insufficient_balance: 'invalid_batch_settlement_evm_insufficient_balance',
-  invalid_exact_evm_transaction_simulation_failed: 'invalid_batch_settlement_evm_deposit_simulation_failed',
-  invalid_exact_evm_transaction_failed: 'invalid_batch_settlement_evm_deposit_transaction_failed',
-};
