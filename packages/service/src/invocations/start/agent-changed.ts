@@ -22,7 +22,7 @@ export class AgentChangedError extends Error {
 }
 
 /**
- * The ids of the agents whose sale no longer holds, as the database has them now. Sales are decided with agents from memory, and some time
+ * The sales that no longer hold, by their agents as the database has them now. Sales are decided with agents from memory, and some time
  * before their requests are stored; what counts is the row in the transaction that holds the money.
  */
 export async function findChanged(tx: Tx, sales: readonly Sale[]): Promise<ReadonlySet<Sale>> {

@@ -289,7 +289,7 @@ export async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due
   return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, deposit: null, isReplay: true };
 }
 
-/** The earlier request under the same Idempotency-Key. */
+/** A request that was made before: found by its Idempotency-Key, its payment or its voucher. */
 export async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
   const isByVoucher = invocation.payerLedgerId !== null && channelOf(invocation.payerLedgerId) !== null;
   const payment = invocation.paymentMethod === 'x402' && !isByVoucher ? await paymentOf(ctx, invocation.id) : null;
