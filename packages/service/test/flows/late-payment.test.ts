@@ -5,7 +5,7 @@ import { findInvocation } from '../../src/invocations/invocation-store.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { findById } from '../../src/payments/onchain/chain-payment-store.ts';
 import { failPayment } from '../../src/payments/onchain/end-payments.ts';
-import { giveBackLate } from '../../src/payments/reconcile/give-back-late.ts';
+import { bookIfPaidLate } from '../../src/payments/reconcile/book-late.ts';
 import { paymentIn, submitSigned } from '../support/chain-actions.ts';
 import type { Harness, TestWallet } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
@@ -48,7 +48,7 @@ it('a request whose payment was taken for failed, came in late and went back end
   await failPayment(h.ctx, payment, 'invalid_exact_evm_transaction_failed');
   await submitSigned(h.rpcUrl, h, payment);
   const failed = await findById(db, payment.id);
-  if (failed) await giveBackLate(h.ctx, failed);
+  if (failed) await bookIfPaidLate(h.ctx, failed);
   expect((await findById(db, payment.id))?.state).toBe('settled');
   await db.query('take-now', `update invocation set created_at = now() - interval '1 minute' where id = $1`, [
     invocation.id,

@@ -1,32 +1,37 @@
-import { readDepths } from '../../chain/block-depths.ts';
+import { isBuried } from '../../chain/block-depths.ts';
 import { depthFor } from '../../chain/confirmation-depth.ts';
-import { type LateTransfer, listLate, takeTransfer } from '../../chain/transfer-point-store.ts';
-import { failpoint } from '../../lib/process/failpoint.ts';
+import type { Tx } from '../../db/sql.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
-import { findById } from '../onchain/chain-payment-store.ts';
-import { bookLate } from './give-back-late.ts';
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import type { PaymentPlace } from '../onchain/chain-payment-store.ts';
+import { settlePayment } from '../onchain/end-payments.ts';
+import { findFate } from '../onchain/find-fate.ts';
+import { owePayer } from '../payouts/refund-payer.ts';
 
-const MAX_AT_ONCE = 200;
-
-/**
- * Books transfers that the transfer reader saw for payments recorded as failed. The reconciler watches such payments until they expire;
- * this catches what it missed because no process ran then or a reorg moved it, as the reader skips no block.
- */
-export async function bookLateTransfers(ctx: ChainContext): Promise<void> {
-  const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
-  const isAsDeep = await readDepths(ctx.usdc, late);
-  for (const transfer of late.filter((each) => isAsDeep(each, depthFor(ctx.confirmations, each.valueMicro))))
-    await book(ctx, transfer).catch((error) =>
-      ctx.log.warn({ err: error, paymentId: transfer.paymentId }, 'cannot book late payment'),
-    );
+/** Books a payment recorded as failed whose authorization is spent now, if it moved the money and is deep enough. */
+export async function bookIfPaidLate(ctx: ChainContext, payment: ChainPayment): Promise<void> {
+  const fate = await findFate(ctx, payment, payment.createdAt);
+  if (fate?.kind !== 'paid') return;
+  const { place } = fate;
+  const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+  if (!(await isBuried(ctx.usdc, place, depth))) return;
+  await ctx.db.transaction((tx) => bookLate(ctx, tx, payment, place));
 }
 
-async function book(ctx: ChainContext, late: LateTransfer): Promise<void> {
-  await ctx.db.transaction(async (tx) => {
-    const transfer = await takeTransfer(tx, ctx.chain.chainId, late);
-    const payment = transfer && (await findById(tx, late.paymentId));
-    if (payment) await bookLate(ctx, tx, payment, transfer);
-    failpoint('before-credit-unshown-commit');
+/**
+ * Books, once and in the caller's transaction, a payment recorded as failed that was submitted after all. We have the money and the work
+ * was not done: it is credited to the payer and refunded at once to the sending wallet; a deposit stays in its treasury.
+ */
+export async function bookLate(ctx: ChainContext, tx: Tx, payment: ChainPayment, place: PaymentPlace): Promise<void> {
+  if (!(await settlePayment(tx, payment, place, ctx.clock.now(), { isLate: true }))) return;
+  const { transactionHash: hash } = place;
+  ctx.log.warn({ paymentId: payment.id, hash }, 'failed payment was mined after all; booked');
+  if (payment.purpose !== 'invocation' || !payment.accountId) return;
+  await owePayer(ctx, tx, {
+    requestId: payment.subjectId,
+    accountId: payment.accountId,
+    ledgerAccountId: payment.ledgerAccountId,
+    address: payment.authorization.from,
+    amountMicro: payment.authorization.valueMicro,
   });
-  failpoint('after-credit-unshown-commit');
 }

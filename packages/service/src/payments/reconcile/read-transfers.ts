@@ -15,7 +15,7 @@ import { creditTransfers, nonceOfPlain } from '../deposits/credit-transfers.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { relocateCredited } from '../onchain/credited-transfer-store.ts';
 import type { ArrivedTransfer } from '../x402/newly-arrived.ts';
-import { bookLateTransfers } from './book-late.ts';
+import { bookLateTransfers } from './book-late-transfers.ts';
 import { withoutSweeps } from './without-sweeps.ts';
 
 /**

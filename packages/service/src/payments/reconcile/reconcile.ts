@@ -2,7 +2,7 @@ import { deepestOf } from '../../chain/confirmation-depth.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { forEachPage, listFailedUnexpired, listOpenChainPayments } from '../onchain/chain-payment-list-store.ts';
 import { endSpent } from '../settlement/end-spent.ts';
-import { giveBackLate } from './give-back-late.ts';
+import { bookIfPaidLate } from './book-late.ts';
 import { recollectLost } from './recollect-lost.ts';
 import { type ReconcilePaymentContext, reconcileUnspent } from './reconcile-payment.ts';
 import { resendTransactions } from './resend-transactions.ts';
@@ -71,7 +71,7 @@ async function watchFailed(ctx: ChainContext): Promise<void> {
         await ctx.usdc.headBlock(),
       );
       for (const payment of payments.filter((_, index) => spent[index]))
-        await giveBackLate(ctx, payment).catch((error) =>
+        await bookIfPaidLate(ctx, payment).catch((error) =>
           ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check failed payment'),
         );
     },

@@ -8,8 +8,8 @@ import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
 import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findById } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
-import { bookLateTransfers } from '../../../src/payments/reconcile/book-late.ts';
-import { giveBackLate } from '../../../src/payments/reconcile/give-back-late.ts';
+import { bookIfPaidLate } from '../../../src/payments/reconcile/book-late.ts';
+import { bookLateTransfers } from '../../../src/payments/reconcile/book-late-transfers.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
@@ -145,7 +145,7 @@ describe('a failed payment in a block that a reorg removes while the chain is as
       return found;
     };
     const stored = await findById(ctx.db, payment.id);
-    await giveBackLate({ ...ctx, usdc: { ...ctx.usdc, findSpent } }, stored as ChainPayment);
+    await bookIfPaidLate({ ...ctx, usdc: { ...ctx.usdc, findSpent } }, stored as ChainPayment);
     expect([await engine.stateOf(payment), await paidTo(payment)]).toEqual(['failed', 0n]);
   });
 
