@@ -182,7 +182,7 @@ export const content = [
   },
   {
     pattern:
-      /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(|\bsql(<[^`]*>)?`|[`'"]\s*(select\s[^`'"]*\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/gi,
+      /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(|\bsql(<[^`]*>)?`|[`'"]\s*(select\s[^`'"]*\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s|\.query(<[^(]*>)?\(\s*'[\w-]+',/gi,
     homes: /^(db|queue)\/|-store\.ts$/,
     rule: 'SQL stands only in *-store.ts, db/ and queue/',
   },

@@ -80,6 +80,7 @@ test.each([
   ["ctx.db.selectFrom('agent')", 'SQL stands only in'],
   ['run(`\n  select id\n  from agent`)', 'SQL stands only in'],
   ["run('UPDATE agent SET x = 1')", 'SQL stands only in'],
+  ["ctx.db.query('ready', 'select 1')", 'SQL stands only in'],
   ['await fetch(url)', 'no fetch()'],
   ['await globalThis.fetch(url)', 'no fetch()'],
 ])('outside of its home, refused: %s', (text, rule) => {

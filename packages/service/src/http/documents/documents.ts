@@ -1,5 +1,6 @@
 import { nodeScopes } from '@agent-network/contracts/access/scopes';
 import type { Context, Hono } from 'hono';
+import { ping } from '../../db/ping.ts';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
 import { requestIdOf } from '../mount.ts';
 import { isLocalClient } from '../request/client.ts';
@@ -35,7 +36,7 @@ const start = {
 /** Mounts the routes outside of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const openApi = createServedOpenApi(ctx);
-  const isReady = createReadiness(() => Promise.all([ctx.db.query('ready', 'select 1'), ctx.usdc.chainId()]), {
+  const isReady = createReadiness(() => Promise.all([ping(ctx.db), ctx.usdc.chainId()]), {
     onFailure: (err) => ctx.log.warn({ err }, 'readiness check failed'),
   });
   app.get('/', (c) => json(c, start, 200, { vary: 'Accept, Authorization' }));

@@ -1,4 +1,5 @@
 import { isRolledBack } from '../../db/database-away.ts';
+import { notify } from '../../db/notify.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
@@ -101,10 +102,10 @@ function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
     ctx.changeHub.changed(id);
     if (status === 'cancelled') {
       ctx.runner.abort(id);
-      void ctx.db.query('notify-cancelled', 'select pg_notify($1, $2)', [CANCELLED_CHANNEL, id]).catch(() => undefined);
+      notify(ctx.db, CANCELLED_CHANNEL, id);
     }
   }
 }
 
-/** Notifies other processes that a request they may be running was cancelled: a hint; the stored state decides. */
+/** Tells other processes that a request they may be running was cancelled; the stored state decides. */
 export const CANCELLED_CHANNEL = 'invocation_cancelled';
