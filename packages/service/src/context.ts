@@ -46,8 +46,8 @@ import { createStoragePace } from './invocations/stream/storage-pace.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
 import type { HasClock } from './lib/clock.ts';
-import { createKeyTurns } from './lib/concurrency/key-turns.ts';
 import { createOnDemandRun } from './lib/concurrency/on-demand-run.ts';
+import { createOneByOne } from './lib/concurrency/one-by-one.ts';
 import { createTurns } from './lib/concurrency/turns.ts';
 import type { Log } from './lib/log/log.ts';
 import type { Metrics } from './lib/metrics.ts';
@@ -229,7 +229,7 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
     rateLimiter,
     freeCalls: createFreeCalls({ ...needs, rateLimiter }, config.freeCallsPerHour),
     authenticator: createAuthenticator({ ...needs, hasLocalAccount: localAccount !== null }),
-    paymentTurns: createKeyTurns(),
+    paymentTurns: createOneByOne(),
     keysInHand: createKeysInHand((keys) => releaseLeft(needs, keys)),
     keyWriter: createKeyWriter(needs, KEPT_MS),
   };

@@ -3,7 +3,7 @@ import { notify } from '../../db/notify.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { createKeyTurns } from '../../lib/concurrency/key-turns.ts';
+import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -60,7 +60,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
     turns: ctx.ledgerTurns,
   });
   const largeOnes = createBatcher<End, Invocation | null>({ ...batches, maxSize: 1 });
-  const bulkTurns = createKeyTurns();
+  const bulkTurns = createOneByOne();
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;
     const bytes = resultBytes(end);

@@ -3,7 +3,7 @@ import { payerAccountOf } from '../../access/accounts/payer-account.ts';
 import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import type { KeyTurns } from '../../lib/concurrency/key-turns.ts';
+import type { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { lastPaymentFor, paymentOf } from '../../payments/x402/claim-payments.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';
@@ -15,7 +15,7 @@ import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
 export interface HasPaymentTurns {
-  readonly paymentTurns: KeyTurns;
+  readonly paymentTurns: OneByOne;
 }
 
 export type KeylessContext = InvokeContext & HasPaymentTurns;

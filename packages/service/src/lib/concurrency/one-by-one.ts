@@ -4,6 +4,8 @@ export interface OneByOne {
   enter(key: string): Promise<() => void>;
   /** The same within a time; null when that has passed, or at once when as many wait on this key. */
   enterWithin(key: string, limits: LineLimits): Promise<(() => void) | null>;
+  /** Does the work in its turn on this key. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
 export interface LineLimits {
@@ -33,11 +35,21 @@ export function createOneByOne(): OneByOne {
     else waiting.delete(key);
   }
 
+  async function enter(key: string): Promise<() => void> {
+    const { turn, leave } = join(key);
+    await turn;
+    return leave;
+  }
+
   return {
-    async enter(key) {
-      const { turn, leave } = join(key);
-      await turn;
-      return leave;
+    enter,
+    async run(key, work) {
+      const leave = await enter(key);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
     },
     async enterWithin(key, { timeoutMs, mostWaiting }) {
       if ((waiting.get(key) ?? 0) >= mostWaiting) return null;

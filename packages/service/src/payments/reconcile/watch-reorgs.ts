@@ -50,15 +50,8 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
     standing = { number: head, hash: newestHash ?? '' };
   }
   return {
-    async look() {
-      // One that began before a reorg, and ended after another had seen it, would hide it.
-      const leave = await turns.enter('look');
-      try {
-        await look();
-      } finally {
-        leave();
-      }
-    },
+    // One that began before a reorg, and ended after another had seen it, would hide it.
+    look: () => turns.run('look', look),
   };
 }
 

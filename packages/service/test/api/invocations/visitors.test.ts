@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApp } from '../../../src/app.ts';
-import { createKeyTurns } from '../../../src/lib/concurrency/key-turns.ts';
+import { createOneByOne } from '../../../src/lib/concurrency/one-by-one.ts';
 import { callTool } from '../../faces/mcp/raw-client.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
@@ -54,7 +54,7 @@ it('a visitor without an account runs a free agent, and nobody else reads the re
 it('a call repeated at two processes at once runs once', async () => {
   const runs = free.calls.length;
   const ask = async () => {
-    const app = createApp({ ...h.ctx, paymentTurns: createKeyTurns() });
+    const app = createApp({ ...h.ctx, paymentTurns: createOneByOne() });
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'visit-twice', 'x-sync': 'true' };
     const answer = await app.request(`/x402/${free.id}`, { method: 'POST', headers, body: '{"task":"x"}' });
     const { data } = (await answer.json()) as { data?: { requestId: string } };
