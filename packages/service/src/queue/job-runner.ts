@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CronItem,
   parseCronItems,
@@ -14,6 +13,7 @@ import { connectionOptions, watchPool } from '../db/connection-pool.ts';
 import type { HasDb } from '../db/database.ts';
 import { graphileLog } from '../db/graphile-log.ts';
 import { clientOn } from '../db/primary/database-hosts.ts';
+import { endsWithin } from '../lib/concurrency/within.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { JobHandlers, JobRun } from './job-types.ts';
@@ -183,14 +183,6 @@ async function stopRunner(
   if (await endsWithin(graceful, LAST_WORDS_MS)) return;
   const forced = workerPools.map((workerPool) => workerPool.forcefulShutdown('background jobs stop'));
   await endsWithin(Promise.allSettled(forced), END_WAIT_MS);
-}
-
-async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const done = new AbortController();
-  const late = delay(timeoutMs, false, { signal: done.signal }).catch(() => false);
-  const inTime = await Promise.race([work.then(() => true), late]);
-  done.abort();
-  return inTime;
 }
 
 function toTaskList(handlers: JobHandlers, log: Log, signal: AbortSignal): TaskList {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { HasDb } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
+import { within } from '../lib/concurrency/within.ts';
 import type { Log } from '../lib/log/log.ts';
 
 /** Says whether a recurring job may have something to do. "Yes" in vain costs a run; "no" in vain is a fault. */
@@ -50,7 +50,7 @@ export function createLooks(ctx: HasDb & { log: Log }, given: () => LookGiven, a
     pending = asking.finally(() => {
       pending = null;
     });
-    return within(asking, null);
+    return within(asking, PATIENCE_MS, null);
   }
 
   async function askOwn({ name, look }: Looking): Promise<boolean> {
@@ -61,7 +61,7 @@ export function createLooks(ctx: HasDb & { log: Log }, given: () => LookGiven, a
     const asking = (async () => isDue())()
       .catch(() => true)
       .finally(() => silent.delete(name));
-    return within(asking, true);
+    return within(asking, PATIENCE_MS, true);
   }
 
   return {
@@ -71,12 +71,6 @@ export function createLooks(ctx: HasDb & { log: Log }, given: () => LookGiven, a
       return new Set([...(due ?? inDatabase), ...asked.flatMap(({ name }, index) => (own[index] ? [name] : []))]);
     },
   };
-}
-
-async function within<Answer, Otherwise>(answer: Promise<Answer>, otherwise: Otherwise): Promise<Answer | Otherwise> {
-  const done = new AbortController();
-  const late = delay(PATIENCE_MS, otherwise, { signal: done.signal }).catch(() => otherwise);
-  return Promise.race([answer, late]).finally(() => done.abort());
 }
 
 /** One condition for each name, evaluated only for those that are asked about. */

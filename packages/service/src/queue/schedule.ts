@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HasDb } from '../db/database.ts';
+import { endsWithin } from '../lib/concurrency/within.ts';
 import { invariant } from '../lib/invariant.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { Telemetry } from '../lib/log/telemetry.ts';
@@ -99,7 +100,7 @@ export function createSchedule(ctx: HasDb & Telemetry, given: () => LookGiven): 
     const may = asked.filter(({ name }) => found.has(name));
     const due = await claimDue(ctx, may, baseMs);
     for (const each of due.sort((a, b) => a.job.intervalMs - b.job.intervalMs)) {
-      if (!stopping.signal.aborted) await settledWithin(run(each, baseMs), TURN_MS);
+      if (!stopping.signal.aborted) await endsWithin(run(each, baseMs), TURN_MS);
       else if (each.claimed !== null) returns.add(each.job, each.claimed, holdOf(each.job));
     }
   }
@@ -153,12 +154,6 @@ const adderOf =
 
 const sleep = (ms: number, signals: AbortSignal[]): Promise<void> =>
   delay(ms, undefined, { signal: AbortSignal.any(signals) }).catch(() => undefined);
-
-async function settledWithin(work: Promise<void>, timeoutMs: number): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([work, sleep(timeoutMs, [done.signal])]);
-  done.abort();
-}
 
 /** Claims the shared ones, and says when those are due that it did not get. */
 async function claimDue({ db, log }: HasDb & { log: Log }, jobs: readonly Job[], baseMs: number): Promise<Due[]> {

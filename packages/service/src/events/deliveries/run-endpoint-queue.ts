@@ -1,4 +1,5 @@
 import type { Records } from '../../db/records.ts';
+import { endsWithin } from '../../lib/concurrency/within.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/tracing/tracing.ts';
@@ -72,7 +73,7 @@ async function sendBatch(ctx: EndpointQueueContext, turn: Turn, mayGoOn: () => b
         })
         .finally(() => inFlight.delete(tracked));
       inFlight.add(tracked);
-      if (queue.kind === 'endpoint') await settledWithin(answered, IN_TURN_MS);
+      if (queue.kind === 'endpoint') await endsWithin(answered, IN_TURN_MS);
       while (inFlight.size >= most) await Promise.race(inFlight);
     }
   } finally {
@@ -149,12 +150,3 @@ function attempt(
   };
   return { answered, recorded: answered.then(record) };
 }
-
-async function settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, timeoutMs);
-  await Promise.race([work.then(noop, noop), late]);
-  clearTimeout(timer);
-}
-
-const noop = () => undefined;

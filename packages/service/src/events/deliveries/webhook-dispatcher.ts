@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Records } from '../../db/records.ts';
+import { createWake } from '../../lib/concurrency/wake.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
@@ -123,18 +124,18 @@ const release = (ctx: WebhookDispatcherContext, queue: EndpointQueue, urls: Read
 
 /** Requests for runs of the dispatcher, and the wait for the next one. */
 function createRunRequests() {
+  const bell = createWake();
   let isDue = false;
   let isStopping = false;
-  let wake = () => {};
   return {
     isStopping: () => isStopping,
     request(): void {
       isDue = true;
-      wake();
+      bell.wake();
     },
     stop(): void {
       isStopping = true;
-      wake();
+      bell.wake();
     },
     /** A run begins: what is requested from now on is for the next one. */
     begin(): void {
@@ -142,11 +143,7 @@ function createRunRequests() {
     },
     /** Resolves when a run was requested since the last one began, when stopped, and after `timeoutMs`. */
     async next(timeoutMs: number): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      const timer = setTimeout(resolve, timeoutMs);
-      if (!isDue && !isStopping) await promise;
-      clearTimeout(timer);
+      if (!isDue && !isStopping) await bell.wait(timeoutMs);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { HasClock } from '../../lib/clock.ts';
+import { endsWithin } from '../../lib/concurrency/within.ts';
 import type { Invocation } from '../invocation.ts';
 import {
   type Call,
@@ -123,10 +124,8 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
     },
     abort: (requestId) => running.get(requestId)?.abort.abort(),
     async drain(graceMs) {
-      await settledWithin(
-        [...running.values()].map(({ ending }) => ending),
-        graceMs,
-      );
+      const endings = [...running.values()].map(({ ending }) => ending);
+      await endsWithin(Promise.allSettled(endings), graceMs);
       stopping.abort(STOPPING);
     },
   };
@@ -154,16 +153,6 @@ function reserveEach(
       if (granted.includes(true)) roomCame();
     },
   };
-}
-
-/** Resolves when all have ended, however, or after `graceMs`. */
-async function settledWithin(endings: readonly Promise<unknown>[], graceMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise((resolve) => {
-    timer = setTimeout(resolve, graceMs);
-  });
-  await Promise.race([Promise.allSettled(endings), timeUp]);
-  clearTimeout(timer);
 }
 
 interface Running {

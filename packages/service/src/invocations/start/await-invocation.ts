@@ -1,6 +1,7 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { Records } from '../../db/records.ts';
 import { until } from '../../lib/concurrency/until.ts';
+import { within } from '../../lib/concurrency/within.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
@@ -61,17 +62,12 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
 
 /** An end in this process is notified; otherwise, and when another process has taken the work over, polls the database. */
 async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), waitMs);
-  });
   const find = async () => {
     const found = await findInvocation(ctx.db, invocation.id);
     return found && (hasEnded(found.status) || ctx.changeHub.hasLeft()) ? found : null;
   };
   const endMs = performance.now() + waitMs;
-  const heard = ending && (await Promise.race([ending.catch(() => null), timeUp]));
-  clearTimeout(timer);
+  const heard = ending && (await within(ending, waitMs, null).catch(() => null));
   if (heard && hasEnded(heard.status)) return heard;
   const ended = await until(find, { timeoutMs: endMs - performance.now(), firstMs: 20, mostMs: 500 });
   return ended ?? (await findInvocation(ctx.db, invocation.id)) ?? invocation;

@@ -1,3 +1,5 @@
+import { endsWithin } from './within.ts';
+
 /** Work on one key at a time in this process, in the order of arrival. */
 export interface OneByOne {
   /** Resolves when the work before it on this key is done, with what ends this work. */
@@ -56,7 +58,7 @@ export function createOneByOne(): OneByOne {
       const { turn, leave } = join(key);
       if (turn === undefined) return leave;
       count(key, 1);
-      const hasCome = await comesWithin(turn, timeoutMs);
+      const hasCome = await endsWithin(turn, timeoutMs);
       count(key, -1);
       if (hasCome) return leave;
       // Those behind wait for those before: the place is given up when its turn comes.
@@ -65,12 +67,3 @@ export function createOneByOne(): OneByOne {
     },
   };
 }
-
-const comesWithin = (turn: Promise<void>, timeoutMs: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs, false);
-    void turn.then(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
