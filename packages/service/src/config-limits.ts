@@ -9,11 +9,15 @@ export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<R
 /** Maximum number that an account of a plan may have at a time; null: unlimited. */
 export type PlanCaps = Readonly<Record<Plan, { readonly keys: number; readonly agents: number | null }>>;
 
-/** Concurrency limits of this process: running invocations of one account and of one agent, and waiting ones of an account. */
-export interface PlaceSettings {
+/** Limits of the invocations that this process runs and has waiting. */
+export interface PlaceLimits {
+  /** Maximum concurrent calls at the back; the same number applies in front. */
   readonly most: number;
+  /** Maximum of them for one lane. */
   readonly mostOfLane: number;
+  /** Maximum of them for one agent. */
   readonly mostOfAgent: number;
+  /** Maximum queued requests of one lane. */
   readonly mostWaiting: number;
 }
 
@@ -23,7 +27,7 @@ export interface Limits {
   readonly storageLimits: Readonly<Record<Plan | 'node', number>>;
   /** Maximum concurrent connections of one network address, and in total. */
   readonly connectionLimits: { readonly most: number; readonly mostOfAddress: number };
-  readonly placeLimits: PlaceSettings;
+  readonly placeLimits: PlaceLimits;
   /** Time limit and maximum number of writing requests that wait to be started while the node is overloaded. */
   readonly admissionLimits: { readonly maxQueueMs: number; readonly maxQueued: number };
   readonly planLimits: PlanLimits;
@@ -52,7 +56,7 @@ const MOST = 2_000_000_000;
  * money, so that the free plan may be what developing takes.
  */
 export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean; isTest: boolean }): Limits {
-  const perHour = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
+  const limit = (name: string, fallback: number) => integer(env, name, fallback, 1, MOST);
   return {
     placeLimits: placeLimitsOf(env),
     admissionLimits: {
@@ -76,18 +80,18 @@ export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean
     },
     planLimits: {
       free: {
-        api: perHour('FREE_REQUESTS_PER_HOUR', isTest ? 5000 : 100),
-        invocations: perHour('FREE_INVOCATIONS_PER_HOUR', isTest ? 500 : 10),
+        api: limit('FREE_REQUESTS_PER_HOUR', isTest ? 5000 : 100),
+        invocations: limit('FREE_INVOCATIONS_PER_HOUR', isTest ? 500 : 10),
       },
       pro: { api: 1000, invocations: 100 },
       enterprise: {
-        api: perHour('ENTERPRISE_REQUESTS_PER_HOUR', UNLIMITED),
-        invocations: perHour('ENTERPRISE_INVOCATIONS_PER_HOUR', UNLIMITED),
+        api: limit('ENTERPRISE_REQUESTS_PER_HOUR', UNLIMITED),
+        invocations: limit('ENTERPRISE_INVOCATIONS_PER_HOUR', UNLIMITED),
       },
-      anonymous: { api: perHour('ANONYMOUS_REQUESTS_PER_HOUR', isPrivate ? UNLIMITED : 1000), invocations: 1 },
+      anonymous: { api: limit('ANONYMOUS_REQUESTS_PER_HOUR', isPrivate ? UNLIMITED : 1000), invocations: 1 },
       node: {
-        api: perHour('NODE_REQUESTS_PER_HOUR', 1_000_000),
-        invocations: perHour('NODE_INVOCATIONS_PER_HOUR', 100_000),
+        api: limit('NODE_REQUESTS_PER_HOUR', 1_000_000),
+        invocations: limit('NODE_INVOCATIONS_PER_HOUR', 100_000),
       },
     },
     planCaps: {
@@ -95,18 +99,18 @@ export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean
       pro: { keys: 50, agents: 200 },
       enterprise: { keys: integer(env, 'ENTERPRISE_KEYS', 1000, 1, 1_000_000), agents: null },
     },
-    signInsPerHour: perHour('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
-    keylessPerHour: perHour('KEYLESS_INVOCATIONS_PER_HOUR', isPrivate ? UNLIMITED : 100),
-    freeCallsPerHour: perHour('ZERO_PRICE_CALLS_PER_HOUR', isPrivate ? UNLIMITED : 100),
-    documentsPerHour: perHour('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
-    documentBytesPerMinute: perHour('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * MIB),
-    answerBytesPerMinute: perHour('ANSWER_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
-    storedBytesPerMinute: perHour('STORED_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
+    signInsPerHour: limit('SIGN_INS_PER_HOUR', isPrivate ? UNLIMITED : 120),
+    keylessPerHour: limit('KEYLESS_INVOCATIONS_PER_HOUR', isPrivate ? UNLIMITED : 100),
+    freeCallsPerHour: limit('ZERO_PRICE_CALLS_PER_HOUR', isPrivate ? UNLIMITED : 100),
+    documentsPerHour: limit('DOCUMENTS_PER_HOUR', isPrivate ? UNLIMITED : 36_000),
+    documentBytesPerMinute: limit('DOCUMENT_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 32 * MIB),
+    answerBytesPerMinute: limit('ANSWER_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
+    storedBytesPerMinute: limit('STORED_BYTES_PER_MINUTE', isPrivate ? UNLIMITED : 64 * MIB),
   };
 }
 
 /** By default an account has a quarter of the places, and an agent half, so that others always find one. */
-function placeLimitsOf(env: Env): PlaceSettings {
+function placeLimitsOf(env: Env): PlaceLimits {
   const most = integer(env, 'MAX_RUNNING', 512, 1, 100_000);
   return {
     most,

@@ -1,3 +1,4 @@
+import type { PlaceLimits } from '../../config-limits.ts';
 import type { Invocation } from '../invocation.ts';
 
 /** The fields of a request that decide its places. */
@@ -6,17 +7,6 @@ export type Call = Pick<Invocation, 'accountId' | 'callerAgentId' | 'agentId'>;
 /** The unit of fair sharing, stored in the column `lane`: an account, or all agents of one account. */
 export const laneOf = ({ accountId, callerAgentId }: Pick<Call, 'accountId' | 'callerAgentId'>): string =>
   callerAgentId === null ? accountId : `${accountId}:agents`;
-
-export interface PlaceLimits {
-  /** Maximum concurrent calls at the back; the same number applies in front. */
-  readonly most: number;
-  /** Maximum of them for one lane. */
-  readonly mostOfLane: number;
-  /** Maximum of them for one agent. */
-  readonly mostOfAgent: number;
-  /** Maximum queued requests of one lane. */
-  readonly mostWaiting: number;
-}
 
 export interface HasPlaceLimits {
   readonly placeLimits: PlaceLimits;

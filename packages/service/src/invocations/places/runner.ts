@@ -1,16 +1,8 @@
+import type { PlaceLimits } from '../../config-limits.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
 import type { Invocation } from '../invocation.ts';
-import {
-  type Call,
-  createPlaces,
-  laneOf,
-  type Place,
-  type PlaceLimits,
-  type PlaceLoad,
-  type Places,
-  type Side,
-} from './places.ts';
+import { type Call, createPlaces, laneOf, type Place, type PlaceLoad, type Places, type Side } from './places.ts';
 import { STOPPING } from './stopping.ts';
 
 /** Runs invocations in this process; the only way to run one, with or without a waiting caller. */

@@ -1,7 +1,8 @@
+import type { PlaceLimits } from '../../config-limits.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Invocation } from '../invocation.ts';
 import { invocationColumns } from '../invocation-store.ts';
-import type { PlaceLimits, PlaceLoad } from '../places/places.ts';
+import type { PlaceLoad } from '../places/places.ts';
 
 const isQueued = `status = 'pending' and worker is null and payment_method <> 'x402'`;
 
