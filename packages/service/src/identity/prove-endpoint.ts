@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointProofName } from '@agent-network/contracts/agents/identity';
 import type { HasClock } from '../lib/clock.ts';
-import { parseJsonText } from '../lib/json/json-text.ts';
+import { parseObject } from '../lib/json/json-object.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
 import { challengeResponse, isChallengeMet, signAgentCall } from './agent-signature.ts';
 
@@ -56,7 +56,7 @@ export async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: Endpo
         failed: { status },
       };
     const expected = challengeResponse(claim.identityToken, { challenge, ...claim });
-    const answer = parseObject(bytes);
+    const answer = parseObject(bytes.toString('utf8'));
     if (answer?.agent_id !== claim.agentId || !isChallengeMet(expected, answer.response))
       return {
         isProven: false,
@@ -81,21 +81,12 @@ export async function readWellKnown(ctx: HasGuardedFetch, endpoint: string): Pro
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });
-    const registrations = status === 200 ? parseObject(body)?.registrations : null;
+    const registrations = status === 200 ? parseObject(body.toString('utf8'))?.registrations : null;
     return Array.isArray(registrations)
       ? registrations.filter((each) => typeof each === 'object' && each !== null)
       : [];
   } catch (error) {
     if (error instanceof GuardedFetchError) return [];
     throw error;
-  }
-}
-
-function parseObject(bytes: Buffer): Record<string, unknown> | null {
-  try {
-    const value = parseJsonText(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
   }
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
 import { type EndpointProof, readWellKnown, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
 import { scalarText } from '../../lib/json/json-text.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasTextRecords } from '../../lib/net/text-records.ts';
@@ -10,7 +11,7 @@ import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import type { Agent } from '../agent.ts';
 import { readA2aAgent } from '../upstream/a2a-card-client.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import { isObject, type Json, parseObject, UpstreamFault } from '../upstream/upstream-client.ts';
+import { UpstreamFault } from '../upstream/upstream-client.ts';
 
 /** Sources of proofs of endpoints. */
 export interface ProofSources extends HasGuardedFetch, HasTextRecords, HasRegistryTokens {}

@@ -1,7 +1,8 @@
+import { isObject, type Json } from '../../lib/json/json-object.ts';
 import { scalarText } from '../../lib/json/json-text.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
-import { isObject, type Json, readObject, UpstreamFault } from './upstream-client.ts';
+import { readObject, UpstreamFault } from './upstream-client.ts';
 
 const CARD_PATH = '/.well-known/agent-card.json';
 

@@ -1,9 +1,10 @@
 import { createParser } from 'eventsource-parser';
+import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
 import type { GuardedResponse, HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { schemaDigest } from './schema-digest.ts';
 import { headersTo, type Upstream } from './upstream.ts';
-import { CHECK_LIMITS, isObject, type Json, parseObject, requireGood, UpstreamFault } from './upstream-client.ts';
+import { CHECK_LIMITS, requireGood, UpstreamFault } from './upstream-client.ts';
 
 const STATELESS = '2026-07-28';
 const LATEST_WITH_HANDSHAKE = '2025-11-25';

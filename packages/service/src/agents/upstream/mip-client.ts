@@ -1,16 +1,9 @@
+import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { schemaDigest } from './schema-digest.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
-import {
-  getFrom,
-  isObject,
-  type Json,
-  parseObject,
-  readObject,
-  requireGood,
-  UpstreamFault,
-} from './upstream-client.ts';
+import { getFrom, readObject, requireGood, UpstreamFault } from './upstream-client.ts';
 
 /** Throws UpstreamFault unless the agent says that it is available; returns the digest of its fields, if it tells them. */
 export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream): Promise<string | null> {

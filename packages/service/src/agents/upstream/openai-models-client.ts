@@ -1,6 +1,7 @@
+import { isObject } from '../../lib/json/json-object.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
-import { isObject, readObject, UpstreamFault } from './upstream-client.ts';
+import { readObject, UpstreamFault } from './upstream-client.ts';
 
 /** Throws UpstreamFault unless `GET /models` lists the agent's model. */
 export async function requireModel(ctx: HasGuardedFetch, upstream: Upstream): Promise<void> {

@@ -1,11 +1,9 @@
-import { parseJsonText } from '../../lib/json/json-text.ts';
+import { type Json, parseObject } from '../../lib/json/json-object.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { FaultDetail, FaultKind } from '../agent.ts';
 import { headersTo, type Upstream, withoutSecrets } from './upstream.ts';
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Limits of one exchange. */
 interface Limits {
@@ -78,18 +76,6 @@ export function requireGood(upstream: Upstream, { status, body }: GuardedRespons
     detail: answerDetail(upstream, { status, body }),
   });
 }
-
-export function parseObject(text: string): Json | undefined {
-  try {
-    const value = parseJsonText(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** As coarse as the messages of the errors: a name that does not resolve and a refused address are one kind. */
 export const kindOf: Record<GuardedFetchErrorKind, FaultKind> = {

@@ -1,4 +1,5 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import { isObject, type Json } from '../../lib/json/json-object.ts';
 
 type Kind =
   | { readonly is: 'text'; readonly isShort: boolean }
@@ -18,14 +19,9 @@ export interface InputField {
   readonly value: string;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 const MAX_FIELDS = 40;
 const MAX_SHORT_CHARS = 200;
 const MAX_CHOICES = 200;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Fields for the input that the agent declares; none when it declares no properties, or too many for a form. */
 export function inputFields(types: AgentTypes | undefined): readonly InputField[] {

@@ -3,7 +3,7 @@ import type { FailureReason } from '@agent-network/contracts/invocations/invocat
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { holdsInfinity } from '../../lib/json/json-infinity.ts';
-import { parseJsonText } from '../../lib/json/json-text.ts';
+import { type Json, parseObject } from '../../lib/json/json-object.ts';
 import type { Failure, Outcome } from '../invocation.ts';
 
 /** Maximum size of an agent's answer; the same as that of a caller's body. */
@@ -38,8 +38,6 @@ const tooLargeNumber = failed('invalid_response', 'The agent answered with a num
 const notUtf8 = failed('invalid_response', 'The agent answered with text that is not UTF-8.');
 
 const ended = (outcome: Outcome, isRetryable = false): Answered => ({ kind: 'ended', outcome, isRetryable });
-
-type Json = Record<string, unknown>;
 
 /** Classifies an answer of the agent (docs/design.md, section 4, "agent contract: call"). */
 export function readAnswer(answer: { status: number; body: Buffer }): Answered {
@@ -77,15 +75,6 @@ function readAccepted(value: Json | undefined): Answered {
   const retryAfter = value?.retry_after;
   const retryAfterS = typeof retryAfter === 'number' && retryAfter >= 0 ? retryAfter : null;
   return { kind: 'accepted', statusUrl: typeof value?.status_url === 'string' ? value.status_url : '', retryAfterS };
-}
-
-export function parseObject(text: string): Json | undefined {
-  try {
-    const value = parseJsonText(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The agent's error text, truncated and without control characters: it reaches people's terminals. */

@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../agents/upstream/upstream-client.ts';
 import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { isObject, type Json } from '../../lib/json/json-object.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import type { Billed } from './adapter.ts';
 

@@ -1,9 +1,10 @@
 import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
 import { scalarText } from '../../lib/json/json-text.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
-import { describeError, failed, parseObject, readResult } from '../agent-protocol/agent-answer.ts';
+import { describeError, failed, readResult } from '../agent-protocol/agent-answer.ts';
 import type { Failure, Outcome } from '../invocation.ts';
 
 /** A request as reported by its home node. */
@@ -28,10 +29,7 @@ export type HomeAnswer =
   | { readonly kind: 'again'; readonly afterMs: number | null; readonly isPatient: boolean; readonly outcome: Failure }
   | { readonly kind: 'refused'; readonly outcome: Failure };
 
-type Json = Record<string, unknown>;
-
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]{1,100}$/.test(value);
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
 export function readHomeAnswer(answer: GuardedResponse): HomeAnswer {
   const body = parseObject(answer.body.toString('utf8'));

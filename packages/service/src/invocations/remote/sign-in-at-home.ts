@@ -3,8 +3,8 @@ import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-wallet.ts';
 import { signInText } from '../../identity/challenges/wallet-challenge.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { parseObject } from '../../lib/json/json-object.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import { parseObject } from '../agent-protocol/agent-answer.ts';
 
 export type SignInContext = HasGuardedFetch & NodeIdentity & HasWallet & HasClock;
 

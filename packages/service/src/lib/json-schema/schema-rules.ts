@@ -1,5 +1,6 @@
 import { schemasIn } from '@agent-network/contracts/schema-places';
 import { isDeeperThan } from '../json/json-depth.ts';
+import { isObject, type Json } from '../json/json-object.ts';
 import { compilePattern } from './pattern.ts';
 
 /** A fault at a place of a schema, or of a value. */
@@ -25,10 +26,6 @@ const refused = new Set([
   '$recursiveRef',
   '$vocabulary',
 ]);
-
-type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 const pointerOf = (at: readonly string[]) => at.map((name) => `/${escaped(name)}`).join('');

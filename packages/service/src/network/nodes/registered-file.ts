@@ -1,4 +1,5 @@
 import { agentRegistryOf, REGISTRATION_TYPE } from '@agent-network/contracts/agents/registration';
+import { isObject } from '../../lib/json/json-object.ts';
 import { scalarText } from '../../lib/json/json-text.ts';
 import type { Reason } from './entry.ts';
 
@@ -7,8 +8,6 @@ export interface RegistryPlace {
   readonly chainId: number;
   readonly registry: string;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** The reason to refuse a registration file that is not of this kind; other ERC-8004 content is ignored. */
 export function faultOfKind(file: unknown, kind: 'node' | 'agent'): Reason | null {

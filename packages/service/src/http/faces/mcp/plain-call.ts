@@ -8,6 +8,7 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
+import { isObject } from '../../../lib/json/json-object.ts';
 
 /*
  * Most calls are of one shape: one valid call of a tool, of the stateless protocol, answered with JSON. The SDK's handler for HTTP takes a third
@@ -40,11 +41,11 @@ const envelopeKeys: ReadonlySet<string> = new Set([
 export function plainCallOf(headers: Headers, message: object): PlainCall | null {
   if (!hasOnly(message, ['jsonrpc', 'id', 'method', 'params'])) return null;
   const { jsonrpc, id, method, params } = message;
-  if (jsonrpc !== '2.0' || method !== 'tools/call' || !isRecord(params)) return null;
+  if (jsonrpc !== '2.0' || method !== 'tools/call' || !isObject(params)) return null;
   if (typeof id !== 'string' && !(typeof id === 'number' && Number.isSafeInteger(id))) return null;
   if (!hasOnly(params, ['name', 'arguments', '_meta'])) return null;
   const { name, arguments: args, _meta: envelope } = params;
-  if (typeof name !== 'string' || !isRecord(args) || !isRecord(envelope)) return null;
+  if (typeof name !== 'string' || !isObject(args) || !isObject(envelope)) return null;
   // The SDK drops this argument.
   if (Object.hasOwn(args, '__proto__')) return null;
   const isAddressed =
@@ -58,7 +59,7 @@ export function plainCallOf(headers: Headers, message: object): PlainCall | null
 function isPlainEnvelope(envelope: Readonly<Record<string, unknown>>, message: object): boolean {
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
   if (envelope[PROTOCOL_VERSION_META_KEY] !== VERSION) return false;
-  if (!isRecord(capabilities) || Object.hasOwn(capabilities, 'extensions')) return false;
+  if (!isObject(capabilities) || Object.hasOwn(capabilities, 'extensions')) return false;
   for (const key of Object.keys(envelope)) if (!envelopeKeys.has(key)) return false;
   const text = JSON.stringify(envelope);
   if (text.length > MAX_ENVELOPE_CHARS) return false;
@@ -82,9 +83,6 @@ export function plainAnswer({ id }: PlainCall, result: CallToolResult, serverInf
     id,
   });
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** True if an object has these keys and no others. */
 const hasOnly = <K extends string>(value: object, keys: readonly K[]): value is Readonly<Record<K, unknown>> =>

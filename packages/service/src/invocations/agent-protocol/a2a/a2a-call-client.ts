@@ -1,7 +1,7 @@
 import { type A2aAgent, readA2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
-import { isObject, parseObject } from '../../../agents/upstream/upstream-client.ts';
 import { whileAway } from '../../../db/while-away.ts';
 import { invariant } from '../../../lib/invariant.ts';
+import { isObject, parseObject } from '../../../lib/json/json-object.ts';
 import { scalarText } from '../../../lib/json/json-text.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Outcome } from '../../invocation.ts';

@@ -1,4 +1,4 @@
-import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';

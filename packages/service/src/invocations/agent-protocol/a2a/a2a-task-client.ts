@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { A2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { headersTo } from '../../../agents/upstream/upstream.ts';
-import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
 import type { Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';

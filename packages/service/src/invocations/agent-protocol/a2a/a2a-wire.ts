@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json } from '../../../lib/json/json-object.ts';
 import { scalarText } from '../../../lib/json/json-text.ts';
 import type { Invocation } from '../../invocation.ts';
 import { isHandle } from '../upstream-call-store.ts';

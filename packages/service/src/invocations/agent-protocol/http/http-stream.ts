@@ -1,8 +1,9 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { isDeeperThan } from '../../../lib/json/json-depth.ts';
+import { parseObject } from '../../../lib/json/json-object.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
-import { describeError, failed, MAX_RESULT_BYTES, parseObject, readResult } from '../agent-answer.ts';
+import { describeError, failed, MAX_RESULT_BYTES, readResult } from '../agent-answer.ts';
 import { messagesOf } from '../event-messages.ts';
 
 /**

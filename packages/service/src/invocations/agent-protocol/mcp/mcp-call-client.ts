@@ -6,7 +6,7 @@ import {
   mcpMessage,
   openMcp,
 } from '../../../agents/upstream/mcp-client.ts';
-import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';

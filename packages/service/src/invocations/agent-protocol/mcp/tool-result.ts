@@ -1,4 +1,4 @@
-import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type Billed, CallFailedError } from '../adapter.ts';
 import { completed, describeError } from '../agent-answer.ts';

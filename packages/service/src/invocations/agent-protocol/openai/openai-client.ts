@@ -1,5 +1,5 @@
 import { urlBelow } from '../../../agents/upstream/upstream.ts';
-import { isObject, type Json, parseObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { createChunkRecorder } from '../../stream/record-chunks.ts';
 import type { Adapter } from '../adapter.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../agents/upstream/upstream-client.ts';
+import { isObject } from '../../../lib/json/json-object.ts';
 import type { Outcome } from '../../invocation.ts';
 import { completed } from '../agent-answer.ts';
 
