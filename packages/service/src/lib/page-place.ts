@@ -1,12 +1,11 @@
 import { invalid } from './app-error.ts';
+import { DAY_MS } from './duration.ts';
 
 /** Position in a list, newest first; the page begins after it. */
 export interface PagePlace {
   readonly createdAt: Date;
   readonly id: string;
 }
-
-const DAY_MS = 86_400_000;
 
 export const pageCursor = ({ createdAt, id }: PagePlace): string =>
   Buffer.from(`${createdAt.getTime()}.${id}`).toString('base64url');

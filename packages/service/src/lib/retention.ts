@@ -1,3 +1,5 @@
+import { DAY_MS } from './duration.ts';
+
 /** Retention periods of ended things. The ledger is kept for ever. */
 export interface Retention {
   readonly resultDays: number;
@@ -8,8 +10,6 @@ export interface Retention {
 export interface HasRetention {
   readonly retention: Retention;
 }
-
-export const DAY_MS = 86_400_000;
 
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
 

@@ -1,5 +1,6 @@
+import { DAY_MS } from './duration.ts';
+
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Whole days (UTC) up to now, divided into hours or days. */
 export interface UtcPeriod {

@@ -1,10 +1,10 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorTotals } from '@agent-network/contracts/network/operator';
 import type { Records } from '../db/records.ts';
+import { DAY_MS } from '../lib/duration.ts';
 import { readNodeTotals } from './totals-store.ts';
 
 const MAX_AGE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const DAYS = 30;
 
 export interface HasTotals {

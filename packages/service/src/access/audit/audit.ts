@@ -5,12 +5,12 @@ import type { HasDb } from '../../db/database.ts';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import { removeInSteps } from '../../lib/retention.ts';
 import type { AccountCaller } from '../caller/caller.ts';
 import { type AuditRow, dropAuditEntries, endAuditEntry, insertAuditEntry, listAuditRows } from './audit-store.ts';
 
-const DAY_MS = 86_400_000;
 /** Retention period of entries. */
 const KEPT_MS = 400 * DAY_MS;
 const PAGE = 50;

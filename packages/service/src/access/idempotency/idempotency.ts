@@ -3,6 +3,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import type { IdPrefix } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { removeInSteps } from '../../lib/retention.ts';
@@ -64,7 +65,7 @@ export interface KeyedRun extends KeyedRequest {
 }
 
 /** Time for which a key belongs to its request, and its answer is stored. */
-export const KEPT_MS = 86_400_000;
+export const KEPT_MS = DAY_MS;
 /** Time for a repeat to fetch a secret whose process died before showing it. */
 const SECRET_KEPT_MS = 600_000;
 

@@ -1,6 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { DAY_MS, removeInSteps } from '../../lib/retention.ts';
+import { DAY_MS } from '../../lib/duration.ts';
+import { removeInSteps } from '../../lib/retention.ts';
 import { dropDeadKeys } from './dead-key-store.ts';
 
 /** As long as the audit log tells what was done with a key. */

@@ -2,6 +2,7 @@ import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/keys/senders.ts';
 import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { noteWrite } from '../../registry/write/note-write.ts';
@@ -10,8 +11,6 @@ import { type Agent, isVerified } from '../agent.ts';
 import { countTokensPaid, listMisplaced, listUnregistered, lockTokensPaid } from './agent-token-store.ts';
 import { inPages } from './in-pages.ts';
 import { registrationUrl } from './registration-file.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface RegistrationContext extends Records, HasBaseUrl, HasRegistry, HasRegistrar, HasPaymentLimits {}
 

@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../lib/duration.ts';
 import { type Books, partiesOf } from './payer-ties.ts';
 import { FULL_MICRO } from './reputation.ts';
 
-const DAY_MS = 86_400_000;
 /** Number of unrelated owners paid that gives full credibility. */
 export const ENOUGH_OWNERS = 5;
 const ENOUGH_DAYS = 30;

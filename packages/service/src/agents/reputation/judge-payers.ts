@@ -1,6 +1,7 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import type { Agent } from '../agent.ts';
 import { credibilityOf, type Standing, standingOf } from './credibility.ts';
 import { type Evidence, evidenceOf, HORIZON_DAYS } from './evidence.ts';
@@ -10,7 +11,7 @@ import { findRegistryWallet, listOutcomeDays } from './reputation-store.ts';
 
 export type JudgeContext = Records & HasChain;
 
-const STANDING_HOLDS_MS = 86_400_000;
+const STANDING_HOLDS_MS = DAY_MS;
 const BATCH = 1000;
 const unknown: Standing = { breadth: 0, since: null };
 

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/sql.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { Agent } from '../agent.ts';
 import { updateAgentRow } from '../agent-change-store.ts';
@@ -17,7 +18,7 @@ const BATCH = 10;
 /** Lease of a computation: after it the computation counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 60_000;
 /** Recomputation interval: outcomes age, and payers gain credibility, by the day. */
-const DAY_MS = 86_400_000;
+const INTERVAL_MS = DAY_MS;
 
 /** Counts new outcomes and recomputes the reputations that are due. */
 export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedbackGiver): Promise<void> {
@@ -66,13 +67,13 @@ async function keepReputation(
   { now, due }: { now: Date; due: Date | null },
 ): Promise<number> {
   const parts = partsOf(outcomes, agent);
-  const next = new Date(now.getTime() + DAY_MS);
+  const next = new Date(now.getTime() + INTERVAL_MS);
   await saveReputation(tx, { agentId: agent.id, formulaVersion: FORMULA_VERSION, parts, now, next, due });
   return parts.score.score;
 }
 
 /** The initial reputation of a new agent. */
 export async function startReputation(tx: Tx, agentId: string, now: Date): Promise<void> {
-  const next = new Date(now.getTime() + DAY_MS);
+  const next = new Date(now.getTime() + INTERVAL_MS);
   await saveReputation(tx, { agentId, formulaVersion: FORMULA_VERSION, parts: newcomer, now, next, due: null });
 }

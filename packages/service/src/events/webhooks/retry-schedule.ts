@@ -1,7 +1,8 @@
+import { DAY_MS } from '../../lib/duration.ts';
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The pauses after the first, second … failed try (Standard Webhooks 1.0, "Deliverability and reliability"). */
 export const RETRY_PAUSES_MS = [

@@ -3,12 +3,13 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { requireWebhook } from './account-webhook.ts';
 import type { WebhookContext } from './manage-webhooks.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
 import { rotateSecretRow } from './webhook-store.ts';
 
-const OVERLAP_MS = 24 * 60 * 60 * 1000;
+const OVERLAP_MS = DAY_MS;
 
 export async function readWebhookSecret(
   ctx: WebhookContext,

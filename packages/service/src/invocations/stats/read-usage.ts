@@ -4,6 +4,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { HasFreeCalls } from '../../access/limits/free-calls.ts';
 import { readLimitUse, type UsageContext } from '../../access/limits/read-limit-use.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { listFigures } from './call-figure-store.ts';
 import { sumCalls } from './call-figures.ts';
 import { type AgentUseRow, countOpenByDay, listAgentUse } from './usage-store.ts';
@@ -12,7 +13,6 @@ type Usage = DataOf<Api['getUsage']>;
 
 const DEFAULT_DAYS = 30;
 const MAX_AGENTS = 20;
-const DAY_MS = 86_400_000;
 
 /**
  * The remaining limits of the key, and the account's use, spending and earnings by day of the request (UTC), today last, and by agent. Read

@@ -1,6 +1,7 @@
 import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
 import { isListedNode } from '../../access/accounts/listed-node.ts';
 import type { Tx } from '../../db/sql.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { openSuspense } from '../deposits/suspense.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
@@ -10,8 +11,6 @@ import { endPayments } from '../onchain/end-payments.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import type { Refund } from './refund.ts';
 import { countRefundsSent } from './refund-store.ts';
-
-const DAY_MS = 86_400_000;
 
 /**
  * True if a refund is credited here instead of sent: it is worth less than its gas, or the payer has reached the daily number of refunds on

@@ -6,6 +6,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -92,8 +93,6 @@ async function findOwn(ctx: WithdrawContext, { accountId, chainId, token, author
   const [found] = await findByNames(ctx.db, [{ chainId, token, from, nonce, subjectId: null, purpose: 'withdrawal' }]);
   return found?.accountId === accountId ? found : null;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Throws RATE_LIMITED if the account has begun as many withdrawals as a day allows, `own` of them not counted. */
 async function requireFewWithdrawals(

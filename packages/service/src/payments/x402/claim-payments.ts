@@ -1,6 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { removeInSteps } from '../../lib/retention.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
@@ -65,7 +66,7 @@ export const lastPaymentFor = (
 ): Promise<ChainPayment | null> => findLastPurchase(ctx.db, purchase);
 
 /** Longer than the lifetime of any Idempotency-Key or offer. */
-const PURCHASE_KEYS_KEPT_MS = 30 * 86_400_000;
+const PURCHASE_KEYS_KEPT_MS = 30 * DAY_MS;
 
 export const forgetOldPurchases = (ctx: HasDb & HasClock): Promise<void> =>
   removeInSteps((most) =>

@@ -2,6 +2,7 @@ import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/keys/senders.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 import type { RegistryIndex } from '../read/registry-tokens.ts';
 import { hasFailedAfter, latestWrite, noteWrite } from './note-write.ts';
@@ -32,7 +33,7 @@ export async function homeKeyOf(ctx: HomeKeyContext): Promise<string | null> {
 }
 
 /** Pause before a write that the registry reverted is tried again: each try costs the registrar gas. */
-const AGAIN_AFTER_MS = 86_400_000;
+const AGAIN_AFTER_MS = DAY_MS;
 
 /** Registers the node in the shared registry under its present address, if it can write there. */
 export async function announceNode(ctx: AnnounceContext): Promise<void> {

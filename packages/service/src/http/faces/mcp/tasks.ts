@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { AppError } from '../../../lib/app-error.ts';
+import { DAY_MS } from '../../../lib/duration.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
@@ -19,7 +20,6 @@ import { invocationResult } from './tool-result.ts';
 /** The tasks extension: a request that has not ended is a task, whose id is the request's. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 const POLL_MS = 1000;
-const DAY_MS = 86_400_000;
 
 /** True if the client takes a task in place of a result; only clients of 2026-07-28 on can say so. */
 export function takesTasks({ mcpReq }: CallContext): boolean {
