@@ -39,8 +39,3 @@ export async function addJob<N extends JobName>(
     ],
   );
 }
-
-/** Removes the waiting job of a key. A running job is not touched. */
-export async function removeJob(sql: Sql, jobKey: string): Promise<void> {
-  await sql.query('queue-remove-job', 'select graphile_worker.remove_job($1)', [jobKey]);
-}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, matchScore, matchWeights, NO_RECORD, rankCandidates, usualPrice } from './match-score.ts';
+import { type Candidate, matchScore, matchWeights, NO_RECORD, rankCandidates } from './match-score.ts';
 
 const usual = 50_000n;
 const known: Candidate = {
@@ -103,10 +103,3 @@ describe('the ranking', () => {
     );
   });
 });
-
-it.each([
-  [[], 0n],
-  [[7n], 7n],
-  [[9n, 1n], 1n],
-  [[5n, 1n, 3n], 3n],
-])('the usual price of %s is %s', (prices, usualMicro) => expect(usualPrice(prices)).toBe(usualMicro));

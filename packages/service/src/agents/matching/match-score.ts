@@ -62,7 +62,3 @@ export const rankCandidates = <C extends Candidate>(candidates: readonly C[], us
     .toSorted(
       (a, b) => Number(b.isVerified) - Number(a.isVerified) || b.match.score - a.match.score || (a.id < b.id ? -1 : 1),
     );
-
-/** The lower median of prices; 0 of none. */
-export const usualPrice = (pricesMicro: readonly bigint[]): bigint =>
-  pricesMicro.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[(pricesMicro.length - 1) >> 1] ?? 0n;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { bestReputationFirst, orderOf, orderWithinMatches } from './search-order.ts';
+import { bestReputationFirst, orderOf } from './search-order.ts';
 
 test('without a wish the best reputation comes first, or the best match of a text', () => {
   expect(orderOf([], false)).toBe(bestReputationFirst);
-  expect(orderWithinMatches(orderOf([], true))).toEqual(bestReputationFirst);
+  const bestMatch = { field: 'relevance', order: 'desc' };
+  expect(orderOf([], true)).toEqual({ keys: [bestMatch, ...bestReputationFirst.keys], byId: 'asc' });
 });
 
 test('ids ascend in an order that begins with the best, and descend in its reverse', () => {

@@ -36,8 +36,3 @@ export function orderOf(sort: AgentSearch['sort'], hasText: boolean): SearchOrde
   if (first) return { keys: [first, ...rest], byId: first.order === bestFirst[first.field] ? 'asc' : 'desc' };
   return hasText ? bestMatchFirst : bestReputationFirst;
 }
-
-/** The order among those that match a text equally well, where that decides first; else null. */
-export function orderWithinMatches({ keys: [first, ...keys], byId }: SearchOrder): SearchOrder | null {
-  return first?.field === 'relevance' ? { keys, byId } : null;
-}
