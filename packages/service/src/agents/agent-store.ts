@@ -57,17 +57,6 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
 }
 
-/** Number of agents of this node that an account has and that are not removed; counts up to `most`. */
-export async function countOwnAgents(sql: Sql, accountId: string, most: number): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(
-    'count-own-agents',
-    `select count(*)::int as count from (
-       select from agent where account_id = $1 and home_node is null and status <> 'removed' limit $2) own`,
-    [accountId, most],
-  );
-  return row?.count ?? 0;
-}
-
 /** The agent, unless it is removed. */
 export async function findAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
@@ -102,21 +91,26 @@ export const listAgentsOf = (sql: Sql, accountId: string, { agentId, after, limi
     [accountId, after, limit, agentId],
   );
 
-/** Number of agents that an account has registered here and that are not removed. */
-export async function countAgentsOf(sql: Sql, accountId: string, agentId: string | null): Promise<number> {
-  const [row] = await sql.query<{ count: bigint }>(
+/** Number of agents that an account has registered here and that are not removed: all, only `agentId`, or counted up to `most`. */
+export async function countAgentsOf(
+  sql: Sql,
+  accountId: string,
+  { agentId = null, most = null }: { readonly agentId?: string | null; readonly most?: number | null },
+): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
     'count-agents-of',
-    `select count(*) as count from agent
-      where account_id = $1 and home_node is null and status <> 'removed' and ($2::text is null or id = $2)`,
-    [accountId, agentId],
+    `select count(*)::int as count from (
+       select from agent
+        where account_id = $1 and home_node is null and status <> 'removed' and ($2::text is null or id = $2) limit $3) counted`,
+    [accountId, agentId, most],
   );
-  return Number(row?.count ?? 0);
+  return row?.count ?? 0;
 }
 
 /** An agent of this node, removed or not: for records about its past. */
-export async function findOwnAgentRow(sql: Sql, id: string): Promise<Agent | null> {
+export async function findLocalAgentRow(sql: Sql, id: string): Promise<Agent | null> {
   const rows = await sql.query<Agent>(
-    'find-own-agent',
+    'find-local-agent',
     `select ${columns} from ${source} where g.id = $1 and g.home_node is null`,
     [id],
   );

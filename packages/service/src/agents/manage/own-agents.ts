@@ -2,7 +2,7 @@ import type { Suspension } from '../../access/accounts/suspended-account.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { type Agent, isVerified } from '../agent.ts';
-import { countAgentsOf, findOwnAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
+import { countAgentsOf, findLocalAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
 import { offlineReason } from '../health/offline-reason.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
@@ -16,14 +16,14 @@ export async function ownAgents(
 ): Promise<{ agents: Agent[]; total: number }> {
   const [agents, total] = await Promise.all([
     listAgentsOf(ctx.db, accountId, page),
-    countAgentsOf(ctx.db, accountId, page.agentId),
+    countAgentsOf(ctx.db, accountId, { agentId: page.agentId }),
   ]);
   return { agents, total };
 }
 
 /** An agent of the account, removed or not, for records of its past. Throws NOT_FOUND, and FORBIDDEN for another's. */
 export async function requireOwned({ db }: HasDb, accountId: string, agentId: string): Promise<Agent> {
-  const agent = await findOwnAgentRow(db, agentId);
+  const agent = await findLocalAgentRow(db, agentId);
   if (!agent) throw notFound('agent');
   if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
   return agent;

@@ -13,7 +13,7 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
 import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
 import { newAgentId } from '../agent-id.ts';
-import { countOwnAgents, insertAgent, type NewAgent } from '../agent-store.ts';
+import { countAgentsOf, insertAgent, type NewAgent } from '../agent-store.ts';
 import type { EndpointChecks } from '../health/agent-checks.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
@@ -68,7 +68,7 @@ export async function registerAgent(
     status: 'pending_verification',
   } as const;
   await ctx.db.transaction(async (tx) => {
-    await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countOwnAgents(tx, owner.accountId, most));
+    await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countAgentsOf(tx, owner.accountId, { most }));
     const types = { agentId: agent.id, replaces: null, types: input.types ?? null };
     await insertAgent(tx, { ...agent, typesId: await declareTypes(tx, types, now) }, now);
     await openAgentTreasury(tx, agent, now);

@@ -4,7 +4,7 @@ import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import { isId } from '../agent-id.ts';
-import { findOwnAgentRow } from '../agent-store.ts';
+import { findLocalAgentRow } from '../agent-store.ts';
 import type { HasFaces } from '../interfaces-of.ts';
 import { readTypes } from '../types/read-types.ts';
 import { toRegistrationFile } from './registration-file.ts';
@@ -14,7 +14,7 @@ export async function readRegistration(
   ctx: HasDb & HasRegistry & HasBaseUrl & HasFaces,
   agentId: string,
 ): Promise<AgentRegistrationFile> {
-  const agent = isId(agentId) ? await findOwnAgentRow(ctx.db, agentId) : null;
+  const agent = isId(agentId) ? await findLocalAgentRow(ctx.db, agentId) : null;
   if (!agent) throw notFound('agent');
   return toRegistrationFile(agent, ctx, agent.typesId === null ? null : await readTypes(ctx.db, agent.typesId));
 }

@@ -92,12 +92,12 @@ describe('documents', () => {
 
   it('a registration file is read once a second from the database, however many ask', async () => {
     const path = `/agents/${agent.id}/registration.json`;
-    const queries = await queriesOf(['find-own-agent'], async () => {
+    const queries = await queriesOf(['find-local-agent'], async () => {
       const answers = await times(100, path);
       expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).toBe(1);
     });
     expect(queries).toBeLessThanOrEqual(2);
-    const missing = await queriesOf(['find-own-agent'], () =>
+    const missing = await queriesOf(['find-local-agent'], () =>
       times(100, '/agents/agt_00000000000000000000000000/registration.json'),
     );
     expect(missing).toBeLessThanOrEqual(2);
