@@ -4,7 +4,8 @@ import { type WebhookRow, webhookColumns } from '../webhooks/webhook-store.ts';
 
 /** Endpoint queue: a webhook that only this process sends to until it releases it. */
 export interface EndpointQueue extends WebhookRow {
-  readonly courier: string;
+  /** The id of the process; in the column `courier`. */
+  readonly worker: string;
 }
 
 export const HAS_DUE_QUEUES = '(select min(due_at) from webhook where due_at is not null) <= given.now';
@@ -15,7 +16,7 @@ export const HAS_DUE_QUEUES = '(select min(due_at) from webhook where due_at is 
  */
 export const takeEndpointQueues = (
   sql: Sql,
-  taker: { courier: string; running: readonly string[]; limit: number },
+  taker: { worker: string; running: readonly string[]; limit: number },
   now: Date,
 ): Promise<EndpointQueue[]> =>
   sql.query<EndpointQueue>(
@@ -26,8 +27,8 @@ export const takeEndpointQueues = (
           and (courier is null or courier = $2 or not exists (select from process p where p.id = courier))
         order by due_at limit $4 for no key update skip locked
      )
-     update webhook w set courier = $2 from due where w.id = due.id returning ${webhookColumns}, w.courier`,
-    [now, taker.courier, taker.running, taker.limit],
+     update webhook w set courier = $2 from due where w.id = due.id returning ${webhookColumns}, w.courier as worker`,
+    [now, taker.worker, taker.running, taker.limit],
   );
 
 export interface DueDelivery {
@@ -37,7 +38,9 @@ export interface DueDelivery {
   readonly url: string | null;
   /** True when the body is stored already. */
   readonly hasBody: boolean;
+  /** Attempts that were made: they are numbered through, also when the delivery is replayed. */
   readonly attempts: number;
+  /** Those that count in the schedule of retries: a replay begins again with 0, an attempt brought forward counts as none. */
   readonly tries: number;
   /** Brought forward after a success of its endpoint. */
   readonly isEarly: boolean;
@@ -141,7 +144,7 @@ export async function releaseEndpointQueue(
                   order by next_attempt_at limit 1)) waiting
               having min(at) is not null) end
       where id = $1 and courier = $2 returning due_at as "dueAt"`,
-    [queue.id, queue.courier, now],
+    [queue.id, queue.worker, now],
   );
   return row?.dueAt != null && row.dueAt <= now;
 }

@@ -69,7 +69,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
     const told = await fanOut(ctx);
     const room = MAX_QUEUES - queues.size;
     if (room === 0) return told;
-    const taker = { courier: ctx.processId(), running: [...queues.keys()], limit: room };
+    const taker = { worker: ctx.processId(), running: [...queues.keys()], limit: room };
     for (const queue of await takeEndpointQueues(ctx.db, taker, ctx.clock.now())) queues.set(queue.id, work(queue));
     return told;
   }
