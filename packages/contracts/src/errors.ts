@@ -31,7 +31,7 @@ const help = Help.optional().describe(
 const denied = z.object({ help });
 const shortfall = z.object({ help, details: z.object({ required: Usdc, available: Usdc }) });
 
-/** What a 409 says of the first call under the same Idempotency-Key. */
+/** State of the first call under the same Idempotency-Key, as a 409 tells it. */
 const ConflictReason = z.enum(['still_running', 'answer_lost']);
 export type ConflictReason = z.infer<typeof ConflictReason>;
 

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@agent-network/contracts/canonical-json';
 
-/** What the relay reads of a JSON-RPC message of MCP; all else is passed on as it is. */
+/** The fields of a JSON-RPC message of MCP that the relay reads; it passes on all others as they are. */
 export interface McpMessage {
   readonly jsonrpc?: unknown;
   readonly id?: string | number | null;

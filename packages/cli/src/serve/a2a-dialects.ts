@@ -4,7 +4,7 @@ import { isObject, type Json } from './backend.ts';
 export interface A2aDialect {
   readonly headers: Readonly<Record<string, string>>;
   readonly methods: { readonly send: string; readonly get: string; readonly cancel: string };
-  /** Of a message that is answered with the task at once, whose id a cancellation needs. `input`: null without any. */
+  /** Params of a message that is answered with the task at once: a cancellation needs its id. `input`: null without any. */
   paramsOf(requestId: string, text: string, input: unknown): Json;
   /** The message or the task of an answer. */
   said(result: Json): { readonly message: Json | null; readonly task: unknown };

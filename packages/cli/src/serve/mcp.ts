@@ -15,7 +15,7 @@ import { Endpoint, failed } from './endpoint-client.ts';
 
 const CHECK_MS = 30_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Of one message on stdio; results are bounded at 1 MiB beside it. */
+/** Limit of one message on stdio; its result has a limit of 1 MiB besides. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -4,7 +4,7 @@ import { CommandError, EXIT } from '../exit-codes.ts';
 
 const ANSWER_MS = 2_000;
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
-/** What a served agent answers to a GET. */
+/** The answer of a served agent to a GET. */
 const IS_SERVED = '{"status":"ok"}';
 
 async function isServedAt(endpoint: string): Promise<boolean> {

@@ -22,7 +22,7 @@ async function runProgram(
   const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'], signal, killSignal: 'SIGTERM' });
   child.stdin.on('error', () => undefined);
   child.stdin.end(`${JSON.stringify(content)}\n`);
-  /** What the program started may have its output open after its own end, and write on. */
+  /** Lets go of the output: programs that this one started may still have it open, and write on. */
   const letGo = () => {
     child.stdout.destroy();
     child.stderr.destroy();

@@ -18,7 +18,7 @@ export interface CallSnippet {
 
 const TASK = 'Say hello.';
 
-/** Of JavaScript, Python and JSON alike. */
+/** A literal that JavaScript, Python and JSON all take. */
 const text = (value: unknown) => JSON.stringify(value);
 
 /** Within single quotes of a POSIX shell. */

@@ -12,7 +12,7 @@ const node = '0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063';
 
 const first = (value: unknown): Shown => (Array.isArray(value) ? value[0] : value) as Shown;
 
-/** Of `fields` those that the object has. */
+/** Keeps the `fields` that the object has. */
 const where = (shown: Shown, fields: Shown): Shown =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => name in shown));
 

@@ -6,7 +6,7 @@ export type StructType = readonly {
   readonly type: 'string' | 'address' | 'uint256' | 'bytes32';
 }[];
 
-/** Of the x402 extension `offer-receipt`, version 1: the domain names no chain of its own, as `network` does. */
+/** Domain of the x402 extension `offer-receipt`, version 1. It names no chain of its own: the field `network` does. */
 export const paymentReceiptDomain = { name: 'x402 receipt', version: '1', chainId: 1 } as const;
 export const paymentReceiptTypes = {
   Receipt: [

@@ -12,7 +12,7 @@ export function problemText(issue: Issue): string {
   if (issue.code === 'too_big' && issue.origin === 'array') return `can have at most ${issue.maximum}`;
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
   if (issue.code === 'invalid_type') return issue.expected === 'string' ? 'is required' : `must be a ${issue.expected}`;
-  // Of a record: what is wrong with the name of one of its entries.
+  // The name of an entry of a record is wrong.
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   return issue.message;
 }

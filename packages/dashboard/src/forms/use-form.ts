@@ -7,7 +7,7 @@ type BodyOf<Schema extends BodySchema> = Schema['_zod']['input'];
 
 interface FormOptions<Values extends object, Schema extends BodySchema> {
   readonly initial: Values;
-  /** Of contracts: what the node will judge the body by. */
+  /** Schema of the contracts by which the node will judge the body. */
   readonly schema: Schema;
   /** Maps the form's values to a body of the API; default: the values. A field that is left empty should be left out. */
   readonly toBody?: (values: Values) => unknown;

@@ -82,7 +82,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** What file systems answer that sync no folders; Windows opens none. */
+/** Errors of file systems that cannot sync a folder, and of Windows, which opens none. */
 const CANNOT_SYNC: readonly unknown[] = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
 
 async function syncFolder(path: string): Promise<void> {

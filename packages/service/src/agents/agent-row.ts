@@ -1,4 +1,4 @@
-/** What a row of `source` has of an agent. */
+/** Columns of an agent, from `source`. */
 export const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
   g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.types_id as "typesId", g.status,
   g.reputation, g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",

@@ -177,10 +177,10 @@ export const HAS_DUE_CHECKS = '(select min(next_check_at) from agent where next_
 /** The most checks that a process begins now. */
 export interface CheckRoom {
   readonly checks: number;
-  /** Of agents that missed their last check, or take longer than `slowMs` on average. */
+  /** Maximum checks of slow agents: those that missed their last check, or take longer than `slowMs` on average. */
   readonly slowChecks: number;
   readonly slowMs: number;
-  /** Of slow and pending agents of one account, with those that are under way: `running`. */
+  /** Maximum checks of slow and pending agents of one account; those that are under way (`running`) count. */
   readonly checksOfAccount: number;
   readonly running: ReadonlyMap<string, number>;
   /** Due agents that are considered, of the slow ones and of the others: the cost is bounded, however many are due. */
@@ -189,7 +189,7 @@ export interface CheckRoom {
 
 export type DueAgent = Agent & { readonly isSlow: boolean };
 
-/** Agents that are passed over to find those that have room, for each that is considered. */
+/** Due agents that are read for each that is considered: some of them have no room. */
 const PASSED_OVER = 10;
 
 const DUE = `select id, account_id, next_check_at, status = 'pending_verification' as is_pending,

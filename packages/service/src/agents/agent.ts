@@ -76,7 +76,7 @@ export interface Agent {
   readonly tokenSealed: Buffer | null;
   readonly endpointProvenAt: Date | null;
   readonly walletProvenAt: Date | null;
-  /** Of the account: its wallet is proven, and is still the owner. */
+  /** The wallet of the account is proven, and is still the owner. */
   readonly isWalletProven: boolean;
   readonly accountAddress: string;
   /** Since when the account has had it, if it took it over; null: it registered it. */

@@ -15,7 +15,7 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
   return {
     chainId: () => client.getChainId(),
     headBlock: () => gatherer.getBlockNumber({ cacheTime: 0 }),
-    /** What is read at its number is read at its time: of several RPC nodes behind one address, another may be behind. */
+    /** The newest block. Read other things at its number: of several RPC nodes behind one address, the next may be behind. */
     async head(): Promise<Head> {
       const { number, timestamp } = await client.getBlock({ blockTag: 'latest' });
       return { number, timeS: timestamp };
@@ -32,7 +32,7 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
     hashAt: async (block: bigint): Promise<string | null> => (await findBlock(block))?.hash ?? null,
     /** ETH of an address, in wei. */
     gasBalanceOf: (address: string) => client.getBalance({ address: address as Hex }),
-    /** How many nonces of a key were used by the end of a block; without one, by the newest that the RPC node has. */
+    /** Number of nonces that a key had used at the end of a block; without a block, at the newest that the RPC node has. */
     transactionCount: (address: string, atBlock?: bigint) =>
       client.getTransactionCount({
         address: address as Hex,

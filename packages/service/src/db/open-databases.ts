@@ -15,7 +15,7 @@ export interface DatabaseParts {
 
 export interface Databases {
   readonly db: Database;
-  /** Of one connection, behind nobody: when the pool is exhausted, what is read from memory goes on. */
+  /** Has one connection of its own: when the pool is exhausted, the copies in memory are still refreshed. */
   readonly replicaDb: Database;
   readonly databaseWatch: DatabaseWatch;
 }

@@ -75,7 +75,7 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
   }
 }
 
-/** Of an account that is nobody's: an offer that is good for a refund, and for no call. */
+/** The terms of a refund. Their account is nobody's, so that the offer is good for no call. */
 async function refundDue(ctx: HttpContext, agentId: string, path: (agentId: string) => string): Promise<Due> {
   // The channel is the node's: its payer gets the rest also at the address of an agent that is removed.
   const agent = agentId === AUTO ? null : await findEvenRemoved(ctx, agentId);

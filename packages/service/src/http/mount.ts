@@ -65,7 +65,7 @@ async function answer(
     // Without a reader nothing would ever close it.
     if (c.req.method === 'HEAD' || socket?.destroyed) return '';
     if (row.method === 'GET') connectionOf(c)?.outgoing.once('close', ctx.drain.begin('streams'));
-    // Of a repetition; a GET was admitted before it was handled.
+    // A repetition reads a stored stream; a GET was admitted before it was handled.
     else if (stream.isRead) room.admit(readers, name);
     return sseBody(stream, {
       socket,

@@ -121,7 +121,7 @@ export interface InvocationEnd {
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
   readonly cancelReason: CancelReason | null;
-  /** Of input, context and result, as `contentHashes` returns them. */
+  /** Hashes of input, context and result, as `contentHashes` returns them. */
   readonly contentHashes: Buffer;
 }
 

@@ -6,9 +6,9 @@ const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map(Object.entrie
 
 export interface Price {
   readonly baseMicro: bigint;
-  /** Of hint and size together, in ten-thousandths. */
+  /** Multiplier by hint and size together, in ten-thousandths. */
   readonly multiplier: bigint;
-  /** Of the hint alone; 1.5x is 150. */
+  /** Multiplier by the hint alone, in hundredths: 1.5x is 150. */
   readonly hintHundredths: bigint;
   /** The size of the call, and the step that it reaches; null: the agent has no price by size. */
   readonly size: { readonly bytes: number; readonly aboveBytes: number; readonly hundredths: bigint } | null;
@@ -98,7 +98,7 @@ function unitsOf({ price, count: pointer, maximum }: PerUnit, work: Work): NonNu
   return { count, amountMicro: minMicro(count * parseUsdc(price), parseUsdc(maximum)) };
 }
 
-/** Units beyond this are as many: the maximum bounds what they cost. */
+/** A larger number of units counts as this one: the price is bounded by `maximum` anyway. */
 const MOST_UNITS = 1_000_000_000_000;
 
 /** The number of units that a call asks for: what the pointer leads to in its input. */
@@ -127,7 +127,7 @@ export const rateReaching = (leastMicro: bigint, work: Work): bigint =>
   (leastMicro * 100n) / (hintHundredths(work) > 100n ? hintHundredths(work) : 100n);
 
 interface Times {
-  /** Of its completed calls; null: there are none. */
+  /** Average time of its completed calls; null: there are none. */
   readonly averageMs: number | null;
   /** Response time that its owner declares; null: none. */
   readonly declaredTime: string | null;

@@ -31,7 +31,7 @@ export interface Metrics {
   readonly channelLoss: Counter;
   readonly requestsShed: Counter<'reason' | 'priority'>;
   readonly queueTime: Histogram;
-  /** Of this machine, ahead of `database`; of the node's time, ahead of the latest block of the `chain`. */
+  /** Seconds that this machine is ahead of the `database`, and the node's time ahead of the latest block of the `chain`. */
   readonly clockOffset: Gauge<'reference'>;
   readonly databaseHole: Gauge;
   readonly databaseTimeline: Gauge;

@@ -32,7 +32,7 @@ export async function replaceFile(path: string, text: string, { owner }: Replace
   await syncFolder(dirname(path));
 }
 
-/** What file systems answer that sync no folders; Windows opens none. */
+/** Errors of file systems that cannot sync a folder, and of Windows, which opens none. */
 const CANNOT_SYNC = new Set(['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM']);
 
 /** The new name is on disk from then on, where the file system has a way to ask for it. */

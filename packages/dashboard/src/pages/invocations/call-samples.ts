@@ -16,10 +16,10 @@ export function bodyAgain({ task, priority, metadata, detail }: DetailedRecord) 
   };
 }
 
-/** What one more call may cost: the agreed price. The cost was less where a part was not charged, and nothing where the call failed. */
+/** Limit of one more call: the agreed price. The cost was less where a part was not charged, and nothing where the call failed. */
 export const maxCostAgain = ({ detail, cost }: DetailedRecord): string => detail?.price ?? cost ?? '';
 
-/** What is sent again. Contents that were removed since cannot be: an agent that needs them would be paid for nothing. */
+/** Says what is sent again. Contents that were removed since are not: an agent that needs them would be paid for nothing. */
 export const againText = ({ contentRemovedAt }: DetailedRecord): string =>
   contentRemovedAt === undefined
     ? "With the same input, paid from the account's treasury."

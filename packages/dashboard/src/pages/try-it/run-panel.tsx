@@ -11,7 +11,7 @@ import { PayChoice } from './pay-choice.tsx';
 import type { Payment } from './use-payment.ts';
 
 interface RunPanelProps {
-  /** Of the form that the button sends. */
+  /** Id of the form that the button sends. */
   readonly formId: string;
   /** The price on the button: a press pays no more. */
   readonly price: string;

@@ -23,7 +23,7 @@ export function usePayment(price: string, calls: unknown) {
   const byChannel = choice?.isByChannel ? (wallet ?? undefined) : undefined;
   const { data: found, error } = useWalletChannel(byChannel, calls);
   const deposit = typed ?? usualDeposit(price);
-  /** What the wallet would be asked to sign is not known yet. */
+  /** True while it is not known what the wallet would be asked to sign. */
   const isUnknown = byChannel !== undefined && found === undefined;
   return {
     payer,

@@ -14,7 +14,7 @@ const SPARE_MS = 30_000;
 const msLeft = ({ validUntil }: Quote): number => Date.parse(validUntil) - Date.now() - SPARE_MS;
 
 export interface QuoteState {
-  /** Of the call as it stands in the form; undefined: not there yet, or the form is not complete. */
+  /** Quote for the call as it stands in the form; undefined: not there yet, or the form is not complete. */
   readonly quote: Quote | undefined;
   /** A quote that was not used yet, and holds long enough. Throws what the node answers. */
   take(usedId: string | null): Promise<Quote>;

@@ -12,7 +12,7 @@ export interface DeliverySeries {
   readonly timesMs: readonly number[];
   readonly taken: readonly number[];
   readonly refused: readonly number[];
-  /** Of all attempts; null: there were none. */
+  /** Share of all attempts that were taken; null: there were none. */
   readonly successRate: number | null;
 }
 

@@ -4,7 +4,7 @@ const HOUR_MS = 3_600_000;
 
 interface Chosen {
   readonly since: Since;
-  /** Of a `datetime-local` input: without a zone, in that of the browser. */
+  /** Value of a `datetime-local` input: it has no zone, and is in the browser's. */
   readonly own: string;
   readonly failingSince: string | null;
 }

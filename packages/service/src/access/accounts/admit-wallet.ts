@@ -5,7 +5,7 @@ import { findUnproven, openProvenAccount, writeNodeUrl } from './account-store.t
 import { lockWalletOwner } from './account-wallet-store.ts';
 import { accountsOfWallets } from './link-wallet.ts';
 
-/** What the first proof of an account's wallet changes with it: the agents that it has already. */
+/** Records the first proof of an account's wallet at the agents that the account has already. */
 export interface OwnerProofs {
   /** Runs in the transaction of the proof. */
   record(tx: Tx, accountId: string, now: Date): Promise<void>;

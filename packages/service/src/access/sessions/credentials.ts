@@ -25,7 +25,7 @@ interface HeldSession {
 
 interface HeldToken {
   readonly caller: AgentCaller;
-  /** Of its account. */
+  /** The wallet address of the agent's account. */
   readonly address: string;
 }
 

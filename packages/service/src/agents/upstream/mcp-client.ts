@@ -11,7 +11,7 @@ const LATEST_WITH_HANDSHAKE = '2025-11-25';
 const withHandshake: ReadonlySet<unknown> = new Set([LATEST_WITH_HANDSHAKE, '2025-06-18', '2025-03-26']);
 const clientInfo = { name: 'agent-network', version: NODE_VERSION };
 const MAX_PAGES = 20;
-/** Of all pages of a list of tools. */
+/** Limit of a list of tools, all pages together. */
 const MAX_LISTED_BYTES = 4 * 1024 * 1024;
 
 /** Form of one connection's messages: stateless, or within a session that a handshake opened. */

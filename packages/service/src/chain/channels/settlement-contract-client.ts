@@ -25,7 +25,7 @@ export interface ChannelOnChain {
   readonly withdrawal: { readonly amountMicro: bigint; readonly initiatedAtS: number } | null;
 }
 
-/** What was claimed for the node's wallet in all channels, and what was swept of it. */
+/** Sums of all channels of the node's wallet: claimed, and swept of that. */
 export interface ReceiverTotals {
   readonly claimedMicro: bigint;
   readonly sweptMicro: bigint;

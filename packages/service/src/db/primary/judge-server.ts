@@ -9,7 +9,7 @@ export interface ServerPosition {
   readonly position: bigint | null;
   /** End of the WAL that it replayed before it was promoted, or last started after a crash; null if it replayed none. */
   readonly replayedTo: bigint | null;
-  /** Of the promised transactions, those that it has not committed. */
+  /** Promised transactions that it has not committed. */
   readonly missing: readonly string[];
 }
 

@@ -70,14 +70,14 @@ export async function updateWebhook(
 ): Promise<DataOf<Api['updateWebhook']>> {
   if (input.url !== undefined) requireAllowedUrl(ctx, 'url', input.url);
   await requireEndpoint(ctx.db, caller.accountId, webhookId);
-  // What a process that died has left: it was for the time before.
+  // Ends the deliveries that a process left pending when it died: they belong to the time before.
   if (input.status === 'enabled') await failPending(ctx, webhookId);
   const webhook = await ctx.db.transaction(async (tx) => {
     const [before] = await lockWebhooks(tx, [webhookId]);
     if (!before) throw notFound('webhook');
     const changed = changedBy(before, input);
     await updateWebhookRow(tx, changed);
-    // What waited for the end of a pause that is over now.
+    // The deliveries that waited for the end of the pause are due now.
     if (before.pausedUntil && !changed.pausedUntil && changed.status === 'enabled')
       await markDue(tx, [webhookId], ctx.clock.now());
     return changed;

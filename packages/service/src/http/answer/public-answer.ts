@@ -8,7 +8,7 @@ export interface PublicAnswer {
   readonly body: string | Buffer<ArrayBuffer> | null;
 }
 
-/** Of two encodings that a client takes, the one that saves more. */
+/** The one that saves more comes first: it is taken if the client takes both. */
 const encodings: readonly Encoding[] = ['br', 'gzip'];
 
 const VARY = 'Authorization, Cookie, Accept-Encoding';

@@ -15,9 +15,9 @@ const faceNames: Partial<Record<Face, string>> = { mcp: 'MCP', a2a: 'A2A', opena
 
 export interface HomeFacts {
   readonly facets: AgentFacets;
-  /** The best, online. */
+  /** The best agents that are online. */
   readonly agents: readonly AgentListItem[];
-  /** Of those without a price, the best, online. */
+  /** The best online agents without a price. */
   readonly free: readonly AgentListItem[];
   readonly briefs: ReadonlyMap<string, Brief>;
 }
@@ -96,7 +96,7 @@ const freeAgents = (site: Site, { free }: HomeFacts): Html | null =>
 
 const EXAMPLE_ID = 'AGENT_ID';
 
-/** Of the first agent that is listed here, or of a placeholder. */
+/** Explains a call of the first agent that is listed here, or of a placeholder. */
 function howToCall(site: Site, { agents, briefs }: HomeFacts): Html {
   const [agent] = agents;
   const id = agent?.id ?? EXAMPLE_ID;

@@ -34,7 +34,7 @@ export function createRetirement(server: Server): Retirement {
       if (hasBegun) return;
       hasBegun = true;
       for (const response of open) response.shouldKeepAlive = false;
-      // Of net: that of http would close idle connections at once.
+      // The `close` of net: that of http would end idle connections at once.
       TcpServer.prototype.close.call(server, () => resolve());
     },
     lastConnections: (mostMs) => Promise.race([closed, delay(mostMs, undefined, { ref: false })]),

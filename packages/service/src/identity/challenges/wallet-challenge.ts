@@ -103,7 +103,7 @@ function withdrawalStatement({ amountMicro, treasuryId, to, from }: WithdrawalTe
   return `Withdraw ${formatUsdc(amountMicro)} USDC from ${source}, to ${getAddress(to)}.`;
 }
 
-/** What the signature can be used for, as the request that sends it decides. */
+/** Names all uses of the signature: the request that sends it decides on one. */
 const agentStatement = (agentId: string): string =>
   `Prove that this wallet owns the agent ${agentId}. Whoever asked for this text can renew the agent's identityToken with it, which spends the agent's money, and take the agent over if it was sold to this wallet.`;
 

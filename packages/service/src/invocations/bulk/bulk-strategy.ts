@@ -5,7 +5,7 @@ import type { RequestStatus } from '@agent-network/contracts/invocations/invocat
 export interface BulkPart {
   readonly id: string;
   readonly status: RequestStatus;
-  /** Of the canonical JSON of the result, of a completed part: equal results have equal hashes. */
+  /** Hash of a completed part's result as canonical JSON: equal results have equal hashes. */
   readonly resultHash: string | null;
   readonly completedAt: Date | null;
 }

@@ -88,7 +88,7 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
   return { ...invoked, isWithheld: !(await hasMadeCall(ctx, input, { ...invoked, due })) };
 }
 
-/** Of fixed length, whatever the caller sends. */
+/** A name of fixed length for whatever key the caller sends. */
 const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').update(key).digest('base64url')}`;
 
 /**
@@ -122,6 +122,6 @@ async function findBought(
     : await lastPaymentFor(ctx, { accountId, fingerprint, after });
   if (!payment?.fingerprint?.equals(fingerprint)) return null;
   const bought = await replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro });
-  // What failed or was cancelled was given back: the call is bought anew.
+  // The price of a failed or cancelled call was given back: the call is bought anew.
   return ['failed', 'cancelled'].includes(bought.invocation.status) ? null : bought;
 }

@@ -123,7 +123,7 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
   };
 }
 
-/** Of these, those of a lane that have no place yet. */
+/** Counts the tracked requests of a lane that have no place yet. */
 function countWaiting(tracked: Iterable<Omit<Running, 'ending'>>, lane: string): number {
   let count = 0;
   for (const { place, request } of tracked) if (!place && laneOf(request) === lane) count += 1;

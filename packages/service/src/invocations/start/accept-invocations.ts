@@ -95,7 +95,7 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
   };
 }
 
-/** Of a batch in which some agents changed: the transaction is undone. */
+/** Undoes the transaction of a batch in which some agents have changed. */
 class ChangedSalesError extends Error {
   readonly changed: ReadonlySet<Sale>;
 

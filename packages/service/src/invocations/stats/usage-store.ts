@@ -30,7 +30,7 @@ const callsOf: Readonly<Record<RequestStatus, string>> = {
   cancelled: 'calls - completed - failed - pending - processing',
 };
 
-/** What failed or cancelled requests cost. Only what an agent collected, or its home keeps, costs anything: few rows, which have an index. */
+/** Cost of failed or cancelled requests: what an agent collected, or its home keeps. Few have any, and an index lists them. */
 const lostWithin = (statuses: string, within: Within) => `
   (select coalesce(sum(cost_micro), 0) from invocation
     where account_id = $1 and status in (${statuses}) and cost_micro > 0

@@ -1,4 +1,4 @@
-/** What `work` comes to within the time, else `otherwise`; rejects if the work fails in time. Nobody hears of what comes later. */
+/** Waits for `work` at most so long, then gives `otherwise`. Rejects if the work fails in time; a later failure is dropped. */
 export function within<T, Otherwise>(
   work: Promise<T>,
   timeoutMs: number,

@@ -24,7 +24,7 @@ interface Found {
   readonly registrar: string | null;
   readonly agent: RemoteAgent;
   readonly types: AgentTypes | null;
-  /** What was recorded of the agent before its file was read. */
+  /** The version that was recorded before the agent's file was read. */
   readonly version: string | null;
 }
 

@@ -227,7 +227,7 @@ export async function findFailures(sql: Sql, ids: readonly string[]): Promise<Re
   return new Map(rows.map(({ id, reason }) => [id, reason]));
 }
 
-/** What may have changed since a payment was read. */
+/** The fields of a payment that may have changed since it was read. */
 export type PaymentStanding = Pick<ChainPayment, 'transactionHash'> & Pick<Authorization, 'validBeforeS'>;
 
 /** Locks a payment until the transaction ends; null: there is none. */

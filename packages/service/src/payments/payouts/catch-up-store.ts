@@ -12,11 +12,11 @@ export interface CatchUp {
 export interface Standing {
   /** Null: the server does not tell; then only a start of the node is taken for a new database. */
   readonly database: string | null;
-  /** False: this database was never held against the chain. */
+  /** False: this database was not compared with the chain yet. */
   readonly isCaughtUp: boolean;
 }
 
-/** This database was never held against the chain. */
+/** True if this database was not compared with the chain yet. */
 export const IS_BEHIND = `exists (select from (select database_identity() as database) i where i.database is not null
   and not exists (select from chain_catch_up c where c.chain_id = given.chain_id and c.database = i.database))`;
 
@@ -69,7 +69,7 @@ export async function whyWithdrawalsWait(
   return row?.why ?? null;
 }
 
-/** True when this database was held against its chain since it is the node's. */
+/** True when this database was compared with its chain since it is the node's. */
 export async function isCaughtUp(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>(
     'is-caught-up',

@@ -18,7 +18,7 @@ export function withdrawalNonce(
   return `0x${subject}${markOf(secrets, subject)}${sourceCode(secrets, subject, source)}`;
 }
 
-/** Of these ledger accounts the one that paid for a withdrawal with this nonce; null: none. */
+/** Finds the ledger account that paid for the withdrawal with this nonce; null: it is none of these. */
 export function sourceOf(secrets: Secrets, nonce: string, accounts: readonly string[]): string | null {
   const [subject, code] = [nonce.slice(2, 2 + 2 * SUBJECT_BYTES), nonce.slice(-2 * SOURCE_BYTES)];
   return accounts.find((account) => sourceCode(secrets, subject, account) === code) ?? null;

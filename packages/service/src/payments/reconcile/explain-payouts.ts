@@ -25,7 +25,7 @@ export interface RequestPayout {
 }
 
 export interface HasRequestPayouts {
-  /** Of these nonces, those of requests that the books know; and ends requests that the chain has refunded. */
+  /** `find`: the nonces that belong to requests in the books. `end`: ends a request that the chain has refunded. */
   readonly requestPayouts: {
     find(nonces: readonly string[]): Promise<ReadonlyMap<string, RequestPayout>>;
     end(requestId: string): Promise<void>;

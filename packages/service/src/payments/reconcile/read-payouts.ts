@@ -14,7 +14,7 @@ import { channelPoints } from '../x402/channels/chain/channel-reading-store.ts';
 import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
 import { type HasTransferDepth, readTransfers } from './read-transfers.ts';
 
-/** Up to where transfers out of the wallet were held against the books. */
+/** Up to where transfers out of the wallet were compared with the books. */
 export const payoutPoints = pointStore('payout_point');
 
 const MAX_BLOCKS = 2000n;
@@ -152,7 +152,7 @@ const MAX_RUNS_WITHOUT_NEWS = 20;
 const PAUSE_MS = 500;
 
 /**
- * At the start of a node: a database that was not held against the chain before is, before anything is called, paid or refunded from it.
+ * At the start of a node: a database that was not compared with the chain before is, before anything is called, paid or refunded from it.
  * Waits while another process reads on. Throws while the chain can't be read. A database that had caught up before is read on in the
  * background.
  */

@@ -67,7 +67,7 @@ async function watchFailed(ctx: ChainContext): Promise<void> {
     async (payments) => {
       const spent = await ctx.usdc.areSpent(
         payments.map((payment) => payment.authorization),
-        // Of each page its own: a local chain knows the state of its newest blocks only.
+        // Each page has a head of its own: a local chain knows the state of its newest blocks only.
         await ctx.usdc.headBlock(),
       );
       for (const payment of payments.filter((_, index) => spent[index]))

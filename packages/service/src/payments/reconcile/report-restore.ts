@@ -5,7 +5,7 @@ import { type FoundPayout, listFoundPayouts } from '../payouts/found-payout-stor
 import { type CreditedTransfer, listCredited, readWaitingMoney, type WaitingMoney } from './restore-report-store.ts';
 
 export interface RestoreReport {
-  /** The last time that another database was held against the chain; null: never. */
+  /** The last time that another database was compared with the chain; null: never. */
   readonly restored: CatchUp | null;
   readonly repaired: readonly FoundPayout[];
   readonly credited: readonly CreditedTransfer[];

@@ -41,7 +41,7 @@ export async function takeKeys(tx: Tx, takers: readonly KeyTaker[], now: Date): 
   const seen = new Set<string>();
   const wanted = takers.flatMap(({ id: paymentId, accountId, purchaseKeys = [] }) =>
     purchaseKeys.flatMap((key) => {
-      // Of two concurrent payments with one key, the first gets it.
+      // The first of two concurrent payments with one key gets it.
       const name = `${accountId} ${key}`;
       if (accountId === null || seen.has(name)) return [];
       seen.add(name);

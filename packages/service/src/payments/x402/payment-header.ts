@@ -50,7 +50,7 @@ export interface ShownVoucher {
       readonly signature: string;
     } | null;
   } | null;
-  /** Of a refund: the amount asked for; null: all. */
+  /** Amount of a refund that is asked for; null: all. */
   readonly refundMicro: bigint | null;
 }
 

@@ -16,7 +16,7 @@ export const plain = (record: RequestRecord): RequestRecord => JSON.parse(JSON.s
 
 /** Facts of a task beside its record. */
 export interface TaskShape {
-  /** Of the client's message; undefined: as the record has it. */
+  /** These three are from the client's message; undefined: as the record has it. */
   readonly contextId?: string | undefined;
   readonly messageId?: string | undefined;
   readonly text?: string | undefined;

@@ -2,8 +2,8 @@ import { countUntilTaken } from '../../mount.ts';
 import type { FaceRequest } from './face-request.ts';
 
 /**
- * What a face reads beside its calls of endpoints has the room of its readers too, as those calls have it. `operation` is the endpoint
- * that reads the same, or a name of the face's own.
+ * Admits a read that a face makes beside its calls of endpoints; it counts in the room of its readers as those calls do. `operation`: the
+ * endpoint that reads the same, or a name of the face's own.
  */
 export const admitRead = ({ room, readers }: FaceRequest, operation: string): void => room.admit(readers, operation);
 

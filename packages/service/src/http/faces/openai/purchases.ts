@@ -46,7 +46,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
   async function findFirst(face: FaceRequest, request: OpenAiRequest, name: string): Promise<string | null> {
     const first = known.get(name);
     const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
-    // What an invocation does not take was never bought, and may be text that PostgreSQL does not take.
+    // A body that an invocation does not take was never bought, and may hold text that PostgreSQL does not take.
     if (started || !isBuyable(request)) return started;
     const { task, context = null, input } = request.body;
     const call = { agentId: request.agentId, task, context: context as string | null, input: input as object };

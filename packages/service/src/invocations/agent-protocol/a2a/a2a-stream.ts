@@ -79,7 +79,7 @@ interface Piece {
   parts: Json[];
 }
 
-/** What a stream has told of its task. Parts are appended in place: they may come by the thousand, one in each event. */
+/** Collects the state of a task from its stream. Parts are appended in place: they may come by the thousand, one in each event. */
 function createTold() {
   let base: A2aTask | null = null;
   let pieces: Piece[] = [];

@@ -6,7 +6,7 @@ import { invalidAnswer } from '../exchange.ts';
 import { billOf } from '../x402-terms.ts';
 
 const PAYMENT_REQUIRED = 402;
-/** Of MCP: the user has to open a page first. */
+/** MCP's code for a tool whose user has to open a page first. */
 const URL_ELICITATION_REQUIRED = -32042;
 
 /** The end of a tool call from its JSON-RPC response. */

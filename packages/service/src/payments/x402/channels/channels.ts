@@ -71,7 +71,7 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
   return {
     compute({ config, channelId, maxMicro, signature }) {
       const computed = digests.channelIdOf(config);
-      // Of another channel's id nothing is hashed: it may be no id at all.
+      // A voucher for another id is not hashed: that may be no id at all.
       if (computed !== channelId) return { channelId: computed, signer: null };
       return { channelId: computed, signer: signerOf(digests.voucherDigest(computed, maxMicro), signature) };
     },

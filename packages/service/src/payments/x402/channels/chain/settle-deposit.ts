@@ -156,7 +156,7 @@ type Named = Pick<NewChainPayment, 'chainId' | 'token' | 'authorization' | 'subj
 
 const namesOf = ({ authorization: { from, nonce }, ...rest }: Named) => ({ ...rest, from, nonce });
 
-/** What became of the deposit is not known: the same one may be shown again. */
+/** The outcome of the deposit is not known: the same one may be shown again. */
 const unknownYet: DepositOutcome = { state: 'unknown', transactionHash: null };
 
 const refused = (reason: RefusalReason): DepositOutcome => ({ state: 'refused', reason });

@@ -118,7 +118,7 @@ async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading
   return { before, block: { number, hash }, channels: all, totals, lossy };
 }
 
-/** What the contract has claimed of these channels beyond the books. */
+/** Amount by which the contract has claimed more of these channels, together, than the books say. */
 async function claimedMore(
   ctx: ChainContext,
   ids: readonly string[],

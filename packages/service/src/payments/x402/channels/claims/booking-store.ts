@@ -85,7 +85,7 @@ export const lockBooked = (tx: Tx, ids: readonly string[]): Promise<BookedChanne
     [ids],
   );
 
-/** What is booked as claimed of channels, in all. */
+/** Sum of these channels that is booked as claimed. */
 export async function sumClaimed(sql: Sql, ids: readonly string[]): Promise<bigint> {
   const [row] = await sql.query<{ micro: bigint }>(
     'sum-claimed-of-channels',

@@ -47,7 +47,10 @@ const highestVoucher = (name: string, comparison: '<=' | '<') => `
                       where channel_id = c.id and max_micro ${comparison} c.charged_micro and max_micro > c.claimed_micro
                       order by max_micro desc limit 1) ${name} on true`;
 
-/** Of so many calls by their sums one is the oldest, unless as many are in flight at once: looking at all would take longer with each call. */
+/**
+ * The oldest call is looked for among the first calls by their sums: the time would grow with the calls otherwise. It is one of these unless
+ * as many were in flight at once.
+ */
 const OLDEST_AMONG = 100;
 
 /** The end of the oldest call of a channel that is not claimed, and fulfils a condition. */

@@ -66,7 +66,7 @@ export const listEntries = (sql: Sql, channelId: string, page: Page): Promise<En
     [channelId, ...placeValues(page)],
   );
 
-/** Of a claim or a refund, for readers: what is sent is pending. */
+/** State of a claim or refund as readers see it: a sent one is pending. */
 function claimState(table: 'k' | 'f'): string {
   return `case ${table}.state when 'sent' then 'pending' else ${table}.state end`;
 }
