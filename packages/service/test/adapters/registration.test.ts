@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkUpstream } from '../../src/agents/upstream/check-upstream.ts';
-import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { untilStatus } from '../support/test-agent.ts';
 import { startA2aUpstream } from './support/a2a-upstream.ts';

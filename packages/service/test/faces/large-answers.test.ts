@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { callTool } from './mcp/raw-client.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentChecks } from '../../src/agents/health/agent-checks.ts';
-import { fixedClock } from '../../src/lib/clock.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
 import { contradictions } from '../support/books.ts';
 import { openBrowser } from '../support/browser.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import type { Answer, Harness } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient } from '../support/treasury.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fixedClock } from '../../lib/clock.ts';
+import { fixedClock } from '../../../test/support/fixed-clock.ts';
 import { findMade } from './once.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../src/access/caller/api-key.ts';
-import { fixedClock } from '../../../src/lib/clock.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { databaseDigest } from '../support/database-digest.ts';

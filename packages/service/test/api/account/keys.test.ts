@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lastDates } from '../../../src/invocations/stats/read-usage.ts';
-import { fixedClock } from '../../../src/lib/clock.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';

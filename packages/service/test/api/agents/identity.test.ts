@@ -4,7 +4,7 @@ import { parseSiweMessage, validateSiweMessage } from 'viem/siwe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
-import { fixedClock } from '../../../src/lib/clock.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startProxiedHarness } from '../../support/proxied-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';

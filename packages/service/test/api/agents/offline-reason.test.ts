@@ -3,9 +3,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { offlineReason } from '../../../src/agents/health/offline-reason.ts';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { untilStatus } from '../../support/test-agent.ts';
 

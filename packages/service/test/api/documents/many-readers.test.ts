@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { expectError } from '../support/expect-error.ts';

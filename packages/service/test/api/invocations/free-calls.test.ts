@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { callTool } from '../../faces/mcp/raw-client.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Answer, type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 

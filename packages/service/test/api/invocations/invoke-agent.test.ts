@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { contradictions } from '../../support/books.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';

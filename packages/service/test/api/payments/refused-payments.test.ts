@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Hex, isHex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { contradictions } from '../../support/books.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Answer, type Harness, startHarness, type TestAccount, type TestWallet } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type PaymentChanges, payV1, payV2 } from '../../support/x402-payer.ts';

@@ -8,9 +8,9 @@ import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answe
 import { createByteBudget } from '../../../src/http/answer/byte-budget.ts';
 import { readInvocationDetail } from '../../../src/invocations/read/read-invocation-detail.ts';
 import { findContentsWithin, findRecordsWithin } from '../../../src/invocations/record-store.ts';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { encodeJson } from '../../../src/lib/json/prepared-json.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';
 

@@ -8,13 +8,13 @@ import type { NewEvent } from '../../../src/events/outbox/new-event.ts';
 import { emit } from '../../../src/events/outbox/outbox.ts';
 import type { HasSubjects } from '../../../src/events/outbox/subjects.ts';
 import { createWebhook, type WebhookContext } from '../../../src/events/webhooks/manage-webhooks.ts';
-import { type FixedClock, fixedClock } from '../../../src/lib/clock.ts';
 import { silentLog as log } from '../../../src/lib/log/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { createGuardedFetch } from '../../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { startHeartbeat } from '../../../src/queue/heartbeat.ts';
 import { createSchedule } from '../../../src/queue/schedule.ts';
+import { type FixedClock, fixedClock } from '../../support/fixed-clock.ts';
 import { BASE_URL, SECRET_KEY } from './sample-event.ts';
 
 export interface EventWorld {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log/log.ts';
 import { type Decision, decidePayout } from '../../../src/payments/payouts/decide-payout.ts';
 import {
@@ -9,6 +8,7 @@ import {
   listFoundPayouts,
 } from '../../../src/payments/payouts/found-payout-store.ts';
 import { reportRestore, reportText } from '../../../src/payments/reconcile/report-restore.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const clock = fixedClock('2026-11-23T10:00:00Z');

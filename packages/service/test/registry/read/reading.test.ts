@@ -1,6 +1,6 @@
 import { stringToHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { newHolder, newOwner, registryActions } from '../../support/registry-actions.ts';
 import { newIndex, type RegistryChain, startRegistryChain, type TestIndex } from '../../support/registry-world.ts';
 

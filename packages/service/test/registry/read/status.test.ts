@@ -1,8 +1,8 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { readChainIndex } from '../../../src/registry/read/read-chain-index.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import type { TestAccount } from '../../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
 import { newOwner, registryActions } from '../../support/registry-actions.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { announceNode } from '../../../src/registry/write/announce-node.ts';
@@ -9,6 +8,7 @@ import { registerCall } from '../../../src/registry/write/registry-calls.ts';
 import { firstBatch } from '../../../src/registry/write/registry-write.ts';
 import { createWriteAhead } from '../../../src/registry/write/send-writes.ts';
 import { askDatabase } from '../../support/books.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 
 describe('a batch', () => {
