@@ -84,7 +84,10 @@ const MOST_SHOWN = 1000;
 
 /** The address and the text of a page, and what it complained of: what a wait that timed out does not say. */
 async function shownBy({ page, complaints }: OpenPage): Promise<string> {
-  const text = await page.evaluate(() => document.body.innerText).catch((error: unknown) => String(error));
+  const text = await page
+    .locator('body')
+    .innerText()
+    .catch((error: unknown) => String(error));
   return [page.url(), ...complaints, text.slice(0, MOST_SHOWN)].join('\n');
 }
 

@@ -1,6 +1,6 @@
 import type { Plan } from '@agent-network/contracts/access/access';
+import { nodeOfAccount } from '../access/accounts/listed-node.ts';
 import type { AccountCaller } from '../access/caller/caller.ts';
-import { nodeOfAccount } from '../access/limits/access-store.ts';
 import type { Sql, Tx } from '../db/sql.ts';
 
 export interface AccountRow {

@@ -1,6 +1,7 @@
 import type { Plan } from '@agent-network/contracts/access/access';
 import type { Scope } from '@agent-network/contracts/access/scopes';
 import type { Sql } from '../../db/sql.ts';
+import { nodeOfAccount } from '../accounts/listed-node.ts';
 
 export interface ApiKeyRow {
   keyId: string;
@@ -21,10 +22,6 @@ export interface ApiKeyRow {
   perDayMicro: bigint | null;
   allowedAgents: string[] | null;
 }
-
-/** Status of the listed node that an account `a` belongs to. */
-export const nodeOfAccount =
-  '(select n.status from network_node n where n.base_url = a.node_url and n.wallet = a.address and n.is_listed)';
 
 export const findApiKeys = (sql: Sql, keyIds: readonly string[]): Promise<ApiKeyRow[]> =>
   sql.query<ApiKeyRow>(

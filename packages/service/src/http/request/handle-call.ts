@@ -184,7 +184,7 @@ async function run(
     keylessKey: keylessKeyOf(row, parts, caller),
     countMore: counted.countMore,
     countPayer: counted.countPayer,
-    keepCount() {
+    noteInvoked() {
       progress.isInvoked = true;
     },
     uncount: counted.uncount,

@@ -29,7 +29,7 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
   /** Says that this call has become an invocation: it counts as one, however it is answered, unless its payment fails. */
-  keepCount(): void;
+  noteInvoked(): void;
   /** Removes this call from the count of invocations: it turned out to be none (a replay). */
   uncount(): Promise<void>;
   /** The call stays counted, whatever comes of it. */

@@ -1,3 +1,4 @@
+import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import type { Outcome as PaidOutcome } from '../../agents/reputation/outcome.ts';
 import { payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { Failure, Invocation, Outcome } from '../invocation.ts';
@@ -5,7 +6,6 @@ import type { Failure, Invocation, Outcome } from '../invocation.ts';
 /** An agent that was given less time than this can't be blamed for missing the deadline. */
 const FAIR_MS = 30_000;
 
-/**
 /**
  * Failures that are not known to be the agent's doing, and no failed calls of it: it had no chance to answer, its home node found that the
  * input does not fit its schema, or the node was restored and lost how the call had ended. A home that does not call its agent and keeps the

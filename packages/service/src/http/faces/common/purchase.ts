@@ -147,7 +147,7 @@ const isV1 = (payment: unknown): boolean =>
 
 type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
 type FacePurchase = Purchase & { readonly face: Face };
-type BegunCall = Pick<HandlerCall<Api['invokeAgent']>, 'setHeader' | 'keepCount' | 'uncount'>;
+type BegunCall = Pick<HandlerCall<Api['invokeAgent']>, 'setHeader' | 'noteInvoked' | 'uncount'>;
 
 const invokeWithKey = (
   ctx: HttpContext,
@@ -199,7 +199,7 @@ async function invokeWithoutKey(
 /** Answers once an x402 payment is settled, or at once: whether to wait for the result is the face's to do. */
 async function answerBegun(ctx: HttpContext, call: BegunCall, invoked: Made) {
   if (invoked.isReplay) await call.uncount();
-  else call.keepCount();
+  else call.noteInvoked();
   const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
   if (invoked.isWithheld) return toCreated(begun);
   await notePayment(ctx, call, invoked, begun);
