@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { payerAccountOf } from '../../access/accounts/payer-account.ts';
+import type { AccountCaller } from '../../access/caller/caller.ts';
 import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
@@ -30,9 +31,12 @@ export interface KeylessInput
   readonly repeats?: Repeated | undefined;
 }
 
-/** A call whose answer did not reach its client, which repeats it and pays anew; null: the wallet's last one like it. */
+/** A call whose answer did not reach its client, which repeats it and pays anew. */
 export interface Repeated {
+  /** null: not known by its id. */
   readonly requestId: string | null;
+  /** True if it may be the wallet's last one like it as well. */
+  readonly orLast: boolean;
 }
 
 export interface KeylessInvoked extends Invoked {
@@ -68,10 +72,15 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
   const { shown, signedIn, idempotencyKey } = input;
   const wallet = shown ? payingWallet(shown) : signedIn;
   const account = wallet === null ? null : await payerAccountOf(ctx, wallet);
+  // A deposit is taken after its payer was admitted: the call that it pays is not admitted anew.
+  let admitted: Promise<AccountCaller> | null = null;
   const keyless: KeylessPayer = {
     accountId: account?.accountId ?? null,
     key: idempotencyKey === null ? null : nameOfKey(idempotencyKey),
-    admit: (payer) => admitPayer(ctx, payer, input.count),
+    admit(payer) {
+      admitted ??= admitPayer(ctx, payer, input.count);
+      return admitted;
+    },
     admitVisitor: () => admitVisitor(ctx, input, input.body),
   };
   const caller = keylessCaller(wallet);
@@ -103,7 +112,11 @@ async function findBoughtBefore(
   if (shown === null)
     return signedIn === null ? null : findBought(ctx, signedIn, wanted, { withinMs: BOUGHT_WITHIN_MS });
   if (!repeats || isVoucher(shown)) return null;
-  const bought = await findBought(ctx, payingWallet(shown), wanted, { ...repeats, withinMs: TWIN_WINDOW_MS });
+  const within = { withinMs: TWIN_WINDOW_MS };
+  const wallet = payingWallet(shown);
+  const { requestId, orLast } = repeats;
+  const named = requestId === null ? null : await findBought(ctx, wallet, wanted, { ...within, requestId });
+  const bought = named ?? (orLast ? await findBought(ctx, wallet, wanted, within) : null);
   return bought?.payment && (await isAnotherPayment(ctx, shown, bought.payment)) ? bought : null;
 }
 
@@ -111,7 +124,7 @@ async function findBought(
   ctx: InvokeContext,
   wallet: string,
   wanted: Wanted,
-  { requestId = null, withinMs }: Partial<Repeated> & { readonly withinMs: number },
+  { requestId = null, withinMs }: { readonly requestId?: string | null; readonly withinMs: number },
 ): Promise<Invoked | null> {
   const { due, fingerprint } = purchaseOf(ctx, keylessCaller(wallet), wanted, { amountMicro: 0n, alternativeId: null });
   const accountId = wanted.keyless?.accountId;

@@ -57,7 +57,7 @@ export function echoesOffer(ctx: OfferContext, shown: Shown, due: Due, memo: str
 
 /**
  * True if a payment of this amount is signed by its wallet, and nobody has collected it: whoever shows it has it from the wallet. It need
- * not be covered: the wallet may have spent its last on what it asks for again.
+ * not be covered: the wallet may have spent its last on what it asks for again. Throws UNAVAILABLE while the chain does not answer.
  */
 export async function isFreshlySigned(
   ctx: AuthorizeContext,
@@ -70,9 +70,18 @@ export async function isFreshlySigned(
   const { from, nonce } = shown.authorization;
   const purpose = 'invocation';
   if (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: null, purpose })) return false;
-  if (!(await ctx.signatureChecker.isGood(shown))) return false;
-  const revert = await ctx.simulator.simulate(shown);
-  return revert === null || /exceeds balance/i.test(revert);
+  const isFresh = async () => {
+    if (!(await ctx.signatureChecker.isGood(shown))) return false;
+    const revert = await ctx.simulator.simulate(shown);
+    return revert === null || /exceeds balance/i.test(revert);
+  };
+  return isFresh().catch(throwUncheckable);
+}
+
+/** The chain could not be asked about a payment. */
+function throwUncheckable(cause: unknown): never {
+  const message = 'The chain is unavailable, so the payment cannot be checked now. Nothing was charged.';
+  throw new AppError('UNAVAILABLE', message, {}, { cause });
 }
 
 /**
@@ -115,14 +124,7 @@ export async function authorizePayment(
   const isTaken = isSpokenFor(ctx, payment);
   isTaken.catch(() => undefined);
   await ctx.payerStanding.require(payment);
-  const refused = await refusedByChain(ctx, payment, origin === 'bound', isTaken).catch((cause) => {
-    throw new AppError(
-      'UNAVAILABLE',
-      'The chain is unavailable, so the payment cannot be checked now. Nothing was charged.',
-      {},
-      { cause },
-    );
-  });
+  const refused = await refusedByChain(ctx, payment, origin === 'bound', isTaken).catch(throwUncheckable);
   if (!refused) return payment;
   // The chain may refuse because a concurrent repetition of this request has just settled; that is not a refusal.
   if (await findKnown(ctx, shown, purchase, offer?.memo ?? null)) return payment;

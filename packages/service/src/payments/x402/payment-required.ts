@@ -73,3 +73,6 @@ export const paymentPending = (requestId: string, transactionHash: string | null
       details: { requestId, transactionHash },
     },
   );
+
+export const isPaymentPending = (error: unknown): error is AppError<'PAYMENT_PENDING'> =>
+  error instanceof AppError && error.code === 'PAYMENT_PENDING';

@@ -262,20 +262,35 @@ describe('a chat completion without a key', () => {
       const answer = await app.request(path, { method: 'POST', headers, body: JSON.stringify(asking('unconfirmed')) });
       return { status: answer.status, body: (await answer.json()) as Any };
     };
-    /** A purchase that is answered before its payment is confirmed, which it is then. */
-    const bought = async () => {
+    /** A purchase that is answered before its payment is confirmed, and then ends. */
+    const bought = async (status = 'completed') => {
       const pending = await buy();
       expect([pending.status, pending.body.error.code]).toEqual([503, 'payment_pending']);
       const { requestId } = pending.body.error.details;
-      const sql = `select id from invocation where id = '${requestId}' and status = 'completed'`;
+      const sql = `select id from invocation where id = '${requestId}' and status = '${status}'`;
       await expect.poll(() => askDatabase(h.databaseUrl, sql), { timeout: 20_000 }).toHaveLength(1);
       return requestId;
     };
+    writer.behave(answerWith(500, { error: 'no' }));
+    await bought('failed');
+    writer.behave(answer);
+    // One that failed and was bought anew is found by the one that was bought.
     const first = await bought();
     const found = await buy();
     expect([found.status, found.body.id]).toEqual([200, first]);
     expect(await bought()).not.toBe(first);
-    expect([writer.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([2, 900_000n]);
+    expect(writer.calls.length - calls).toBe(3);
+    await expect.poll(() => h.usdcOf(wallet.address)).toBe(900_000n);
+  });
+
+  it('is repeated by the client while the chain cannot judge the other payment, and found then', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const first = await pay(wallet, 'judged');
+    using _away = vi.spyOn(h.ctx.simulator, 'simulate').mockRejectedValueOnce(new Error('no answer'));
+    const unjudged = await pay(wallet, 'judged', counted);
+    expect([unjudged.status, unjudged.headers.get('x-should-retry')]).toEqual([503, null]);
+    expect((await pay(wallet, 'judged', counted)).body.id).toBe(first.body.id);
+    expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 });
 

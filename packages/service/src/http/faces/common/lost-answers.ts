@@ -31,6 +31,11 @@ interface Lost {
 
 export function createLostAnswers(): LostAnswers {
   const lost = createBoundedCache<Promise<string | null>[]>(MAX_NAMES, TWIN_WINDOW_MS);
+  const drop = (name: string, requestId: Promise<string | null>): void => {
+    const left = (lost.get(name) ?? []).filter((each) => each !== requestId);
+    if (left.length > 0) lost.set(name, left, { noUpdateTTL: true });
+    else lost.delete(name);
+  };
   return {
     async take(name) {
       const requestIds = lost.get(name) ?? [];
@@ -43,12 +48,7 @@ export function createLostAnswers(): LostAnswers {
     async find(name) {
       for (const requestId of (lost.get(name) ?? []).toReversed()) {
         const started = await requestId.catch(() => null);
-        const take = () =>
-          void lost.set(
-            name,
-            (lost.get(name) ?? []).filter((each) => each !== requestId),
-          );
-        if (started) return { requestId: started, take };
+        if (started) return { requestId: started, take: () => drop(name, requestId) };
       }
       return null;
     },
@@ -60,6 +60,8 @@ export function createLostAnswers(): LostAnswers {
         isLost = true;
         signal.removeEventListener('abort', lose);
         lost.set(name, [...(lost.get(name) ?? []), requestId]);
+        // Anybody can send calls that buy nothing and hang up.
+        void requestId.catch(() => null).then((id) => id === null && drop(name, requestId));
       };
       if (signal.aborted) lose();
       else signal.addEventListener('abort', lose);

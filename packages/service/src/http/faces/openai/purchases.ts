@@ -5,8 +5,9 @@ import type { KnownCaller } from '../../../access/caller/caller.ts';
 import type { Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
 import { findTwin } from '../../../invocations/read/find-twin.ts';
 import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
-import { AppError, invalid } from '../../../lib/app-error.ts';
+import { invalid } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
+import { isPaymentPending } from '../../../payments/x402/payment-required.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import { callNameOf, createLostAnswers, keylessCallNameOf } from '../common/lost-answers.ts';
@@ -42,6 +43,8 @@ interface Known {
 export function createPurchases(ctx: HttpContext): Purchases {
   const known = createBoundedCache<Known>(MAX_KNOWN);
   const lost = createLostAnswers();
+  // Strangers can take names here: those of callers with a key stay apart.
+  const lostOfWallets = createLostAnswers();
 
   async function findFirst(face: FaceRequest, request: OpenAiRequest, name: string): Promise<string | null> {
     const first = known.get(name);
@@ -61,7 +64,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
     const started = startPurchase(ctx, face, { ...purchaseIn(face, request), repeats });
     if (name !== null) {
       const requestId = started.then(({ first }) => first.data.requestId);
-      requestId.catch(() => known.delete(name));
+      requestId.catch(() => known.get(name)?.requestId === requestId && known.delete(name));
       known.set(name, { requestId, untilMs: performance.now() + TWIN_WINDOW_MS });
     }
     return started;
@@ -74,19 +77,20 @@ export function createPurchases(ctx: HttpContext): Purchases {
     const lose = lost.watch(face, name, first === null ? requestIdOf(face, started) : Promise.resolve(first));
     // A purchase that was found and could not be read is still to be found.
     if (first !== null) started.catch(lose);
-    else started.catch((error) => isPending(error) && lose());
+    else started.catch((error) => isPaymentPending(error) && lose());
     return { ...(await started), isAdmitted: first !== null, lose };
   }
 
   async function buyAsWallet(face: FaceRequest, request: OpenAiRequest, wallet: string): Promise<Bought> {
     const name = keylessCallNameOf(wallet, request.agentId, request.body);
-    const first = await lost.find(name);
+    const first = await lostOfWallets.find(name);
     // The first attempt may not be accepted yet.
     if (isCounted(face)) await known.get(name)?.requestId.catch(() => null);
-    const repeats = first ?? (isCounted(face) ? { requestId: null } : undefined);
+    const repeats =
+      first || isCounted(face) ? { requestId: first?.requestId ?? null, orLast: isCounted(face) } : undefined;
     const started = start(face, request, { name, repeats });
-    const lose = lost.watch(face, name, repeats ? started.then(toldId) : requestIdOf(face, started));
-    if (!repeats) started.catch((error) => isPending(error) && lose());
+    const lose = lostOfWallets.watch(face, name, requestIdOf(face, started));
+    started.catch((error) => isPaymentPending(error) && lose());
     const bought = await started;
     if (toldId(bought) === first?.requestId) first?.take();
     return { ...bought, isAdmitted: false, lose };
@@ -120,12 +124,9 @@ const toldId = ({ first, isWithheld }: Started): string | null => (isWithheld ? 
 /** The same, also while its payment is not confirmed; a call that waits for the deposit of a voucher is not accepted yet. */
 const requestIdOf = ({ c }: FaceRequest, started: Promise<Started>): Promise<string | null> =>
   started.then(toldId, (error) => {
-    if (!isPending(error) || walletIn(paymentIn(c)) === null) throw error;
+    if (!isPaymentPending(error) || walletIn(paymentIn(c)) === null) throw error;
     return error.extra.details.requestId;
   });
-
-const isPending = (error: unknown): error is AppError<'PAYMENT_PENDING'> =>
-  error instanceof AppError && error.code === 'PAYMENT_PENDING';
 
 const isBuyable = ({ agentId, body }: OpenAiRequest): boolean =>
   Id.safeParse(agentId).success && InvocationRequest.safeParse(body).success;
