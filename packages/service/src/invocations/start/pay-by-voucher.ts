@@ -9,7 +9,7 @@ import type { DepositContext } from '../../payments/x402/channels/chain/settle-d
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/take-deposit.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
-import { paymentPending } from '../../payments/x402/payment-required.ts';
+import { isPaymentPending, paymentPending } from '../../payments/x402/payment-required.ts';
 import { DeadlinePassedError } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
@@ -41,8 +41,9 @@ interface OfDeposit {
 }
 
 /**
- * Takes the deposit that came with a voucher; null: none. Its payer is admitted, and the call counted for good, once the deposit is found
- * good and before it is sent: its gas is the node's, whatever becomes of the call.
+ * Takes the deposit that came with a voucher; null: none. Its payer is admitted once the deposit is found good and before it is sent. A call
+ * whose deposit was sent stays counted: the gas is the node's, whatever becomes of the call. While it is not known whether the deposit has
+ * arrived, the call is repeated, and the repetition counts.
  */
 export async function depositFor(
   ctx: VoucherContext & DepositContext,
@@ -50,13 +51,23 @@ export async function depositFor(
   { voucher, purchase }: { voucher: NewVoucher | null; purchase: Purchase },
 ): Promise<TakenDeposit | null> {
   if (!voucher || !shown || !isVoucher(shown)) return null;
-  return takeDeposit(ctx, {
-    ...{ shown, voucher, purchase },
+  let isSent = false;
+  const steps = {
     async admit() {
       await keyless?.admit(payingWallet(shown));
-      keepCount();
     },
-  });
+    sent() {
+      isSent = true;
+    },
+  };
+  try {
+    const taken = await takeDeposit(ctx, { ...{ shown, voucher, purchase }, ...steps });
+    if (isSent) keepCount();
+    return taken;
+  } catch (error) {
+    if (isSent && !isPaymentPending(error)) keepCount();
+    throw error;
+  }
 }
 
 /** The request that this purchase was before, whichever scheme paid for it; null: none, or nothing is shown. */

@@ -107,6 +107,19 @@ describe('a deposit with a voucher', () => {
     expect(counted).toBe(1);
   });
 
+  it('that is not confirmed in time is counted once, with the repetition that gets the call', async () => {
+    const payer = await richPayer();
+    const headers = payer.pay(await keyless(), PRICE, { payload: await payer.deposit(DEPOSIT) });
+    const settle = h.ctx.settler.settle;
+    using _slow = vi.spyOn(h.ctx.settler, 'settle').mockImplementationOnce(async (payment) => {
+      await settle(payment);
+      return { state: 'unknown', transactionHash: null };
+    });
+    expectError(await keyless(headers), 'PAYMENT_PENDING');
+    expect((await keyless(headers)).body.data.status).toBe('completed');
+    expectError(await keyless(payer.pay(await keyless(), 2n * PRICE)), 'RATE_LIMITED');
+  });
+
   it('shown three times at once, and once more later, is one deposit, one run and one charge', async () => {
     const payer = await richPayer();
     const headers = payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) });

@@ -53,6 +53,7 @@ async function newDeposit(payer: Payer, config: ChannelConfig, amountMicro = 100
 
 const stepsFor = (config: ChannelConfig) => ({
   admit: async () => undefined,
+  sent: () => undefined,
   open: (tx: Tx) => insertChannel(tx, ctx.chain.chainId, config),
 });
 const settle = (deposit: ChannelDeposit) => settleDeposit(ctx, deposit, stepsFor(deposit.config));

@@ -64,7 +64,7 @@ async function settleOne(payer: Payer) {
   const outcome = await settleDeposit(
     ctx,
     { ...deposit, accountId: null, client: null },
-    { admit: async () => undefined, open: (tx) => insertChannel(tx, ctx.chain.chainId, config) },
+    { admit: async () => undefined, sent: () => undefined, open: (tx) => insertChannel(tx, ctx.chain.chainId, config) },
   );
   expect(outcome).toMatchObject({ state: 'settled' });
   return config;

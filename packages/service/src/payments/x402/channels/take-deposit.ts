@@ -9,7 +9,7 @@ import { judgeVoucher, refusalOfDeposit } from './judge-voucher.ts';
 
 export type TakenDeposit = { readonly amountMicro: bigint; readonly transactionHash: string };
 
-interface OfferedDeposit extends Pick<DepositSteps, 'admit'> {
+interface OfferedDeposit extends Pick<DepositSteps, 'admit' | 'sent'> {
   readonly shown: ShownVoucher;
   readonly voucher: NewVoucher;
   readonly purchase: Purchase;
@@ -23,7 +23,7 @@ interface OfferedDeposit extends Pick<DepositSteps, 'admit'> {
  */
 export async function takeDeposit(
   ctx: VoucherContext & DepositContext,
-  { shown, voucher, purchase, admit }: OfferedDeposit,
+  { shown, voucher, purchase, admit, sent }: OfferedDeposit,
 ): Promise<TakenDeposit | null> {
   if (shown.type !== 'deposit') return null;
   const { due, client } = purchase;
@@ -50,7 +50,7 @@ export async function takeDeposit(
       voucherMicro: voucher.maxMicro,
     },
     {
-      admit,
+      ...{ admit, sent },
       open: (tx, now) => openChannel(tx, { id: voucher.channelId, chainId: chain.chainId, config }, now),
     },
   );

@@ -51,6 +51,8 @@ export type DepositOutcome =
 export interface DepositSteps {
   /** Runs before a good deposit is claimed. What it throws is the answer: nothing moved. */
   readonly admit: () => Promise<void>;
+  /** Told when the deposit is claimed, to be sent. */
+  readonly sent: () => void;
   /** Records the channel, in the transaction that claims the deposit. */
   readonly open: (tx: Tx, now: Date) => Promise<void>;
 }
@@ -99,6 +101,7 @@ export async function settleDeposit(
   failpoint('after-channel-deposit-commit');
   if (claimed === null) return settleDeposit(ctx, deposit, steps);
   if (claimed.has(payment.id)) {
+    steps.sent();
     return outcomeOfEnded(ctx, payment, await ctx.settler.settle(payment));
   }
   const holder = await ctx.paymentFinder.find(namesOf(payment));
