@@ -5,6 +5,8 @@ import { KEYLESS_AUTHORIZATION } from '../access/caller/keyless-caller.ts';
 import { findEvenRemoved } from '../agents/alternatives/find-agent.ts';
 import { AUTO, keylessResourceOf, resourceOf } from '../invocations/start/invocation-purchase.ts';
 import { newId } from '../lib/id.ts';
+import { networkOf } from '../lib/net/address-ranges.ts';
+import { isLoopback } from '../lib/net/guarded-fetch-address.ts';
 import { toChannelState } from '../payments/x402/channels/channel.ts';
 import { refundByPayload } from '../payments/x402/channels/claims/refund-by-payload.ts';
 import type { Due } from '../payments/x402/payment-required.ts';
@@ -55,7 +57,7 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
     const ended = ctx.drain.begin('calls');
     const { channel, amountMicro, transactionHash } = await refundByPayload(ctx, shown, {
       due,
-      client: address,
+      client: networkOfClient(address),
     }).finally(ended);
     const settled: SettleResponse = {
       ...{ success: true, payer: channel.payer, transaction: transactionHash, network: ctx.chain.caip2 },
@@ -74,6 +76,10 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
     });
   }
 }
+
+/** Everybody who comes by a proxy on this machine is at loopback: that names nobody. */
+const networkOfClient = (address: string): string | null =>
+  isLoopback(address) ? null : (networkOf(address) ?? address);
 
 /** The terms of a refund. Their account is nobody's, so that the offer is good for no call. */
 async function refundDue(ctx: HttpContext, agentId: string, path: (agentId: string) => string): Promise<Due> {

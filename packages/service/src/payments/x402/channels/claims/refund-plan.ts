@@ -67,23 +67,26 @@ export function planRefund(
 /** Most refunds of a channel in an hour. */
 const PER_CHANNEL = 2;
 
-/** Refunds that were made: of the channel in an hour; of the payer or its network address in a day, and in the last hour of it. */
+/** Refunds that were made: of the channel in an hour; of the payer, and from its network, in a day and in the last hour of it. */
 export interface RefundsBefore {
   readonly ofChannel: number;
   readonly ofPayer: number;
   readonly ofPayerInHour: number;
+  readonly ofClient: number;
+  readonly ofClientInHour: number;
 }
 
 /**
  * True if the payer has had its share of refunds, each of which costs the node gas. What is left of a channel is refunded in full once an
- * hour; a payer or network address that has had its share of the day gets one of those in an hour, however many channels it opens.
+ * hour, but a payer that has had its share of the day gets one of those in an hour, however many channels it opens; so many payers may be
+ * behind one network that it gets the share of a day in each hour.
  */
 export function isTooOften(
-  { ofChannel, ofPayer, ofPayerInHour }: RefundsBefore,
+  { ofChannel, ofPayer, ofPayerInHour, ofClient, ofClientInHour }: RefundsBefore,
   { isFull }: { readonly isFull: boolean },
   { refundsPerDay }: RefundRules,
 ): boolean {
-  const isUsedUp = ofPayer >= refundsPerDay;
-  if (isFull && ofChannel === 0) return isUsedUp && ofPayerInHour > 0;
-  return ofChannel >= PER_CHANNEL || isUsedUp;
+  if (isFull && ofChannel === 0)
+    return (ofPayer >= refundsPerDay && ofPayerInHour > 0) || ofClientInHour >= refundsPerDay;
+  return ofChannel >= PER_CHANNEL || ofPayer >= refundsPerDay || ofClient >= refundsPerDay;
 }

@@ -147,7 +147,7 @@ export const listStuckRefunds = (sql: Sql, chainId: number): Promise<ChannelRefu
     [chainId],
   );
 
-/** Refunds of a channel, and of all channels of its payer or asked for from a network address. */
+/** Refunds of a channel, and of all channels of its payer, and asked for from its network. */
 export async function countRefunds(
   sql: Sql,
   who: { channelId: string; payer: string; client: string | null; hourAgo: Date; dayAgo: Date },
@@ -155,11 +155,13 @@ export async function countRefunds(
   const [row] = await sql.query<RefundsBefore>(
     'count-channel-refunds',
     `select count(*) filter (where f.channel_id = $1 and f.created_at >= $4)::int as "ofChannel",
-            count(*) filter (where c.payer = $2 or f.client = $3)::int as "ofPayer",
-            count(*) filter (where (c.payer = $2 or f.client = $3) and f.created_at >= $4)::int as "ofPayerInHour"
+            count(*) filter (where c.payer = $2)::int as "ofPayer",
+            count(*) filter (where c.payer = $2 and f.created_at >= $4)::int as "ofPayerInHour",
+            count(*) filter (where f.client = $3)::int as "ofClient",
+            count(*) filter (where f.client = $3 and f.created_at >= $4)::int as "ofClientInHour"
        from channel_refund f join channel c on c.id = f.channel_id
       where f.created_at >= $5 and f.state <> 'failed'`,
     [who.channelId, who.payer, who.client, who.hourAgo, who.dayAgo],
   );
-  return row ?? { ofChannel: 0, ofPayer: 0, ofPayerInHour: 0 };
+  return row ?? { ofChannel: 0, ofPayer: 0, ofPayerInHour: 0, ofClient: 0, ofClientInHour: 0 };
 }
