@@ -150,6 +150,19 @@ describe('types', () => {
     expect(await left()).toBe(0);
     await gone.die();
   });
+
+  it('that an agent has again, as one of another node that comes back, stay and hold up nothing', async () => {
+    const back = await startTestAgent(h, { owner });
+    const path = `/agents/${back.id}`;
+    const declareFor = (estimatedTime: string) =>
+      h.request('PUT', path, { key: owner.key, body: { types: { estimatedTime } } });
+    await declareFor('1s');
+    await h.ctx.db.query('', 'update agent_types set replaced_at = now() where agent_id = $1', [back.id]);
+    const hours = 3_600_000 * 49;
+    await forgetTypes({ db: h.ctx.db, clock: fixedClock(new Date(Date.now() + hours)) });
+    expect((await h.request('GET', path)).body.data.types).toEqual({ estimatedTime: '1s' });
+    await back.die();
+  });
 });
 
 describe('input that does not fit is refused with its fields before anything is paid', () => {

@@ -49,12 +49,13 @@ export async function noteReplaced(tx: Tx, id: string, now: Date): Promise<void>
   await tx.query('replace-agent-types', 'update agent_types set replaced_at = $2 where id = $1', [id, now]);
 }
 
-/** Removes versions that were replaced before a time, at most so many. Returns their number. */
+/** Removes versions that were replaced before a time and that no agent has again, at most so many. Returns their number. */
 export async function removeReplaced(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-replaced-types',
     `delete from agent_types where id in (
-       select id from agent_types where replaced_at < $1 order by replaced_at limit $2) returning 1`,
+       select id from agent_types t where replaced_at < $1 and not exists (select from agent g where g.types_id = t.id)
+        order by replaced_at limit $2) returning 1`,
     [before, most],
   );
   return rows.length;
