@@ -1,4 +1,4 @@
-import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
+import { type FailureReason, failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
 import { scalarText } from '../../lib/json/json-text.ts';
@@ -118,12 +118,14 @@ export function readHomeRecord(value: unknown): HomeRecord | null {
   };
 }
 
+/** What only this node knows: whether it was paid, and what it has lost. The home node's word on these is ignored. */
+const ofThisNode: ReadonlySet<FailureReason> = new Set(['payment_failed', 'node_restored']);
+
 /** The local outcome of a request that has ended at its home node; null: still open. Its cost was billed: there is no other. */
 export function outcomeOf({ status, result, error }: HomeRecord): Outcome | null {
   if (status === 'pending' || status === 'processing') return null;
   if (status === 'completed') return readResult({ result, cost: '0' });
   if (status === 'cancelled') return failed('agent_error', "The request was cancelled at the agent's home node.");
-  // Only this node knows whether it was paid; the home node's word on that is ignored.
-  const reason = failureReasons.find((each) => each === error?.code && each !== 'payment_failed') ?? 'agent_error';
+  const reason = failureReasons.find((each) => each === error?.code && !ofThisNode.has(each)) ?? 'agent_error';
   return failed(reason, `The request failed at the agent's home node${describeError(error)}.`);
 }
