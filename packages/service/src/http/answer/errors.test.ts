@@ -13,7 +13,7 @@ describe('the answer to a failure', () => {
         status: 'error',
         error: {
           code: 'INTERNAL_ERROR',
-          message: expect.stringMatching(/^Something went wrong on our side\. Repeat .* once/),
+          message: expect.stringMatching(/^Something went wrong on our side, .* once under the same Idempotency-Key/),
           requestId: 'req_1',
         },
       });

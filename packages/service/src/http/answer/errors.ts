@@ -68,7 +68,8 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
 }
 
 const FAULT =
-  'Something went wrong on our side. Repeat the identical call once; if it fails again, tell the operator of the node this requestId.';
+  'Something went wrong on our side, and the call may have been done. Repeat it once under the same Idempotency-Key; without one, first read what it ' +
+  'made. If it fails again, tell the operator of the node this requestId.';
 
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
