@@ -108,7 +108,7 @@ describe('the OpenAPI document', () => {
   it('tells receivers of webhooks by which header events sort, and which answer ends deliveries', () => {
     for (const { post } of Object.values(document.webhooks as Record<string, { post: Operation }>)) {
       expect(post.parameters).toContainEqual(expect.objectContaining({ name: 'webhook-sequence', required: false }));
-      expect(post.responses['2XX']?.description).toMatch(/410 disables/);
+      expect(post.responses['2XX']?.description).toMatch(/410 ends the delivery and disables/);
     }
   });
 

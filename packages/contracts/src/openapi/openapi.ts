@@ -105,7 +105,10 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
         content: { 'application/json': { schema, example } },
       },
       responses: {
-        '2XX': { description: 'Received. 410 disables the endpoint for good; any other status is retried.' },
+        '2XX': {
+          description:
+            'Received. 410 ends the delivery and disables the endpoint, until its owner enables it again; any other status is retried.',
+        },
       },
     },
   };

@@ -134,7 +134,7 @@ const DeliveryFilters = ({ filters: { status, type, eventId }, onChange, onClear
 /** An attempt may have changed how the endpoint is doing, which is no event either. */
 function useStandingFollows(deliveries: readonly Delivery[] | undefined): void {
   const queryClient = useQueryClient();
-  const attempts = deliveries?.reduce((sum, each) => sum + each.attempts.length, 0);
+  const attempts = deliveries?.reduce((sum, each) => sum + (each.attempts.at(-1)?.number ?? 0), 0);
   useEffect(() => {
     if (attempts !== undefined) void queryClient.invalidateQueries({ queryKey: ['listWebhooks'] });
   }, [attempts, queryClient]);

@@ -32,7 +32,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   { id: 'type', header: 'Event', cell: (delivery) => <DeliveryLink delivery={delivery} /> },
   { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
   { id: 'eventId', header: 'Event ID', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
-  { id: 'attempts', header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.length },
+  { id: 'attempts', header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.at(-1)?.number ?? 0 },
   { id: 'answer', header: 'Last response', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
   { id: 'next', header: 'Next attempt', cell: ({ nextAttemptAt }) => <TimeAgo at={nextAttemptAt} /> },
   { id: 'created', header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },

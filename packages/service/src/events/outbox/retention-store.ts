@@ -6,7 +6,7 @@ export async function removeAttempts(sql: Sql, before: Date, most: number): Prom
     'remove-attempts',
     `delete from webhook_attempt where (delivery_id, number) in (
        select a.delivery_id, a.number
-         from (select id from webhook_delivery where state <> 'pending' and created_at < $1 order by created_at limit $2) d
+         from (select id from webhook_delivery where state <> 'pending' and created_at < $1 order by created_at, id limit $2) d
          join webhook_attempt a on a.delivery_id = d.id limit $2 for update of a skip locked) returning 1`,
     [before, most],
   );
@@ -18,7 +18,7 @@ export async function removeDeliveries(sql: Sql, before: Date, most: number): Pr
   const rows = await sql.query(
     'remove-deliveries',
     `delete from webhook_delivery where state <> 'pending' and id in (
-       select id from webhook_delivery where state <> 'pending' and created_at < $1 order by created_at limit $2) returning 1`,
+       select id from webhook_delivery where state <> 'pending' and created_at < $1 order by created_at, id limit $2) returning 1`,
     [before, most],
   );
   return rows.length;

@@ -126,7 +126,7 @@ export async function removeAttemptsOf(sql: Sql, id: string, most: number): Prom
   const rows = await sql.query(
     'remove-attempts-of-webhook',
     `delete from webhook_attempt where (delivery_id, number) in (
-       select a.delivery_id, a.number from (select id from webhook_delivery where webhook_id = $1 limit $2) d
+       select a.delivery_id, a.number from (select id from webhook_delivery where webhook_id = $1 order by created_at, id limit $2) d
          join webhook_attempt a on a.delivery_id = d.id limit $2 for update of a skip locked) returning 1`,
     [id, most],
   );
@@ -137,7 +137,8 @@ export async function removeAttemptsOf(sql: Sql, id: string, most: number): Prom
 export async function removeDeliveriesOf(sql: Sql, id: string, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-deliveries-of-webhook',
-    'delete from webhook_delivery where id in (select id from webhook_delivery where webhook_id = $1 limit $2) returning 1',
+    `delete from webhook_delivery where id in (
+       select id from webhook_delivery where webhook_id = $1 order by created_at, id limit $2) returning 1`,
     [id, most],
   );
   return rows.length;
