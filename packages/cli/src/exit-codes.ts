@@ -76,6 +76,7 @@ const howToRepeat = (key: string): string =>
 const hints: Partial<Record<string, string>> = {
   PAYMENT_REQUIRED: 'Fill the treasury with "agentnet deposit <amount>", or pay from a wallet with "--pay x402".',
   INSUFFICIENT_FUNDS: 'See "agentnet balance", and fill the treasury with "agentnet deposit <amount>".',
+  INSUFFICIENT_BALANCE: 'See "agentnet balance": the treasury of the agent is short.',
   SPENDING_LIMIT_EXCEEDED: 'See "agentnet keys list".',
 };
 

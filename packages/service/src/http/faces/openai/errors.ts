@@ -47,7 +47,7 @@ export function openAiError({ status, headers, error, termsV1 }: FaceError, isMo
   };
 }
 
-/** A request that its agent did not complete: the money is back. */
+/** A request that its agent did not complete: the message says what came back. */
 export function failedRequest(record: {
   readonly requestId: string;
   readonly status: string;
