@@ -35,9 +35,11 @@ export interface HasChain {
   readonly chain: ChainInfo;
 }
 
+/** The node's wallet, then its former ones. */
+export const ownWallets = ({ wallet, formerWallets = [] }: ChainInfo): readonly string[] => [wallet, ...formerWallets];
+
 /** True for the node's wallet and its former ones: the books have their USDC already, and what they send is nobody's payment. */
-export const isOwnWallet = ({ wallet, formerWallets = [] }: ChainInfo, address: string): boolean =>
-  address === wallet || formerWallets.includes(address);
+export const isOwnWallet = (chain: ChainInfo, address: string): boolean => ownWallets(chain).includes(address);
 
 /** Address under which others reach this node, without a slash at the end. */
 export interface HasBaseUrl {

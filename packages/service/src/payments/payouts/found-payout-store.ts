@@ -1,3 +1,4 @@
+import { type ChainInfo, ownWallets } from '../../chain/chain-info.ts';
 import type { OutgoingTransfer } from '../../chain/outgoing-transfer-client.ts';
 import type { AuthorizedTransfer } from '../../chain/transfer-point-store.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
@@ -45,13 +46,17 @@ export type NamedTransfer = Omit<OutgoingTransfer, 'nonce' | 'ordinal'> & {
   readonly isPlain: boolean;
 };
 
-/** Records the transfers that no payment of the books has as its own, each once. Returns how many were new. */
+/**
+ * Records the transfers that no payment of the books has as its own, each once. Returns how many were new. A payment has it by its nonce,
+ * also as a former wallet signed it: the database may have forgotten that the wallet of now has signed it again.
+ */
 export async function insertFoundPayouts(
   tx: Tx,
-  { chainId, token, wallet }: { chainId: number; token: string; wallet: string },
+  chain: ChainInfo,
   transfers: readonly NamedTransfer[],
   { isRestored, now }: { isRestored: boolean; now: Date },
 ): Promise<number> {
+  const { chainId, token, wallet } = chain;
   const of = <T>(pick: (t: NamedTransfer) => T) => transfers.map(pick);
   const rows = await tx.query(
     'insert-found-payouts',
@@ -61,7 +66,7 @@ export async function insertFoundPayouts(
        from unnest($4::text[], $5::text[], $6::bool[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[])
          as t(id, nonce, is_plain, to_address, value, hash, block, block_hash)
       where not exists (select from chain_payment p
-        where p.chain_id = $1 and p.token = $2 and p.from_address = $3 and p.nonce = t.nonce and p.direction = 'out')
+        where p.chain_id = $1 and p.token = $2 and p.from_address = any($14) and p.nonce = t.nonce and p.direction = 'out')
      on conflict do nothing returning id`,
     [
       chainId,
@@ -77,6 +82,7 @@ export async function insertFoundPayouts(
       of((t) => t.blockHash),
       isRestored,
       now,
+      ownWallets(chain),
     ],
   );
   return rows.length;
@@ -117,14 +123,16 @@ export const writeFoundPayout = (
     [id, state, source, dueMicro, paymentId, requestId, purpose, decidedBy, decision, now],
   );
 
-/** Closes those whose payment the books have by now, also while they wait for an operator. Returns how many. */
-export async function closeExplained(sql: Sql, token: string, wallet: string, now: Date): Promise<number> {
+/**
+ * Closes those whose payment the books have by now, from any of the node's wallets, also while they wait for an operator. Returns how many.
+ */
+export async function closeExplained(sql: Sql, token: string, wallets: readonly string[], now: Date): Promise<number> {
   const rows = await sql.query(
     'close-explained-payouts',
     `update found_payout f set state = 'explained', payment_id = p.id, changed_at = $3 from chain_payment p
-      where f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = $2
+      where f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = any($2)
         and p.nonce = f.nonce and p.direction = 'out' returning f.id`,
-    [token, wallet, now],
+    [token, wallets, now],
   );
   return rows.length;
 }

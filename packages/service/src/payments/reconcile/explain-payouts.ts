@@ -1,4 +1,5 @@
 import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import { ownWallets } from '../../chain/chain-info.ts';
 import { takeTransfer, transferPoints } from '../../chain/transfer-point-store.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
@@ -46,7 +47,7 @@ export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const { db, chain, clock } = ctx;
   const open = await listFoundPayouts(db, ['found', 'expected', 'undecided', 'due']);
   if (open.length === 0) return;
-  await closeExplained(db, chain.token, chain.wallet, clock.now());
+  await closeExplained(db, chain.token, ownWallets(chain), clock.now());
   const found = open.filter(({ state }) => state === 'found');
   const requests = await ctx.requestPayouts.find(found.map(({ nonce }) => nonce));
   const sources = await findSources(ctx, found);

@@ -71,7 +71,11 @@ export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayme
   const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
   const mayEnd = payment.purpose === 'withdrawal' && payment.lostAt === null;
   const refused = mayEnd ? await ctx.simulator.simulate({ authorization, signature }) : null;
-  if (refused !== null && isUsedBefore(refused)) return;
+  if (refused !== null && isUsedBefore(refused)) {
+    // A restored database has forgotten that the wallet of now has signed it: the next look finds it under that name.
+    if (payment.authorization.from !== address) await renewSignature(ctx.db, payment.id, authorization, signature);
+    return;
+  }
   if (refused !== null) {
     const { validBeforeS } = payment.authorization;
     await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed', {

@@ -1,10 +1,19 @@
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { createNodeWallet, type NodeWallet } from '../../../src/chain/keys/node-wallet.ts';
 import { createWalletReads } from '../../../src/chain/outgoing-transfer-client.ts';
+import { newId } from '../../../src/lib/id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
+import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
+import { openTreasury } from '../../../src/payments/ledger/open-treasury.ts';
+import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { findById, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { readStanding, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
 import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
+import { withdrawalNonce } from '../../../src/payments/payouts/withdrawal-nonce.ts';
 import { catchUp, type PayoutContext, payoutPoints, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { askDatabase } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
@@ -51,9 +60,9 @@ const withNodeBehind = (isBehind: () => boolean): PayoutContext => ({
 });
 
 /** The node's wallet pays by an authorization that the database does not have. */
-async function payOut(to: Payer): Promise<void> {
+async function payOut(to: Payer, nonce: string = generatePrivateKey()): Promise<void> {
   const authorization = {
-    ...{ from: ctx.wallet.address, to: to.address, valueMicro: 1_000_000n, nonce: generatePrivateKey() },
+    ...{ from: ctx.wallet.address, to: to.address, valueMicro: 1_000_000n, nonce },
     ...{ validAfterS: 0n, validBeforeS: (await ctx.usdc.headTimeS()) + 300n },
   };
   const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
@@ -115,4 +124,47 @@ it('what was paid in the newest blocks is found before withdrawals go on, and ch
   await engine.mine(12);
   await readWallet(ctx);
   expect([await payoutsTo(payer), await whyWait()]).toEqual([['booked'], null]);
+});
+
+/** A withdrawal that the books have as this wallet signed it, of a treasury that has 1 USDC more. */
+async function withdrawFrom(signer: NodeWallet, payer: Payer): Promise<NewChainPayment> {
+  const { db, chain, clock, secrets } = ctx;
+  const now = clock.now();
+  const subjectId = newId('wdr');
+  const { accountId } = await openAccount(ctx, { address: payer.address, plan: 'free', isWalletProven: false });
+  const source = await db.transaction((tx) => openTreasury(tx, accountId, now));
+  for (const payment of await engine.claimMany(2)) {
+    await engine.ctx.settler.settle(payment);
+    const moved = { debit: payment.ledgerAccountId, credit: source, amountMicro: 1_000_000n, subjectId: payment.id };
+    await postTransfers(db, [{ id: `claim:${payment.id}`, kind: 'claim', ...moved }], now);
+  }
+  const nonce = withdrawalNonce(secrets, chain.chainId, { id: subjectId, source });
+  const authorization = {
+    ...{ from: signer.address, to: payer.address, valueMicro: 1_000_000n, nonce },
+    ...{ validAfterS: 0n, validBeforeS: 1n },
+  };
+  const withdrawal: NewChainPayment = {
+    ...{ id: newId('pay'), chainId: chain.chainId, token: chain.token, direction: 'out', purpose: 'withdrawal' },
+    ...{ subjectId, accountId, ledgerAccountId: source, authorization, fingerprint: null, x402Version: null },
+    signature: signer.signAuthorization(chain.domainSeparator, authorization),
+  };
+  await insertChainPayments(db, [withdrawal], now);
+  const paid = { debit: source, credit: OUTGOING, amountMicro: 1_000_000n, subjectId };
+  await postTransfers(db, [{ id: `withdrawal:${subjectId}`, kind: 'withdrawal', ...paid }], now);
+  return withdrawal;
+}
+
+it('a withdrawal that a former wallet signed, and whose payment by the wallet of now the database has lost, is charged once', async () => {
+  const former = createNodeWallet(generatePrivateKey());
+  const chain = { ...ctx.chain, formerWallets: [former.address] };
+  const payer = await engine.newPayer();
+  const withdrawal = await withdrawFrom(former, payer);
+  await payOut(payer, withdrawal.authorization.nonce);
+  await readWallet({ ...ctx, chain });
+  expect(await payoutsTo(payer)).toEqual([]);
+  // Once to find that it was paid, once to book it.
+  for (let turn = 0; turn < 2; turn++) await reconcilePayments({ ...engine.ctx, chain }, 0);
+  const authorization = { from: ctx.wallet.address };
+  expect(await findById(ctx.db, withdrawal.id)).toMatchObject({ state: 'settled', authorization });
+  expect((await findLedgerAccount(ctx.db, withdrawal.ledgerAccountId))?.postedMicro).toBe(1_000_000n);
 });

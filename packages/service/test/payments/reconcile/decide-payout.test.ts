@@ -107,7 +107,7 @@ describe('a payout that waits for an operator', () => {
        values ($1, 84532, '0xusdc', '0xnode', $2, 'out', 'refund', 'req_late', null, 'outgoing', '0xpayer', 50000, 0, 0, '', 'settled', now())`,
       [`pay_${++made}`, id],
     );
-    expect(await closeExplained(db, '0xusdc', '0xnode', clock.now())).toBe(1);
+    expect(await closeExplained(db, '0xusdc', ['0xnow', '0xnode'], clock.now())).toBe(1);
     expect(await stateOf(id)).toBe('explained');
     await expect(decide(id, { kind: 'own' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
