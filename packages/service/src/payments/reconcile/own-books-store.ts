@@ -13,8 +13,9 @@ export async function listOtherChains(sql: Sql, chainId: number): Promise<number
 }
 
 /**
- * Wallets of the books on a chain: those that owed or paid something on it, that channels were claimed for, and that the newest payment came
- * to. Few rows are read, however many payments there are.
+ * Wallets of the books on a chain: those that owed or paid something on it, that channels were claimed for, and that the oldest and the
+ * newest payment came to. Few rows are read, however many payments there are: of several wallets, one between these may escape, if it has
+ * only been paid.
  */
 export async function listWallets(sql: Sql, { chainId, token }: ChainInfo): Promise<string[]> {
   const rows = await sql.query<{ address: string }>(
@@ -24,6 +25,10 @@ export async function listWallets(sql: Sql, { chainId, token }: ChainInfo): Prom
         where p.chain_id = $1 and p.token = $2 and p.from_address = s.address and p.direction = 'out')
      union
      select receiver from channel_receiver where chain_id = $1
+     union
+     (select to_address from chain_payment
+       where chain_id = $1 and block_hash is not null and direction = 'in' and state = 'settled'
+       order by block_number limit 1)
      union
      (select to_address from chain_payment
        where chain_id = $1 and block_hash is not null and direction = 'in' and state = 'settled'

@@ -82,10 +82,12 @@ it('a database of another wallet is not started on until the operator names the 
     `are of the wallet ${former}, but SETTLEMENT_PRIVATE_KEY is the key of ${address}`,
   );
   expect(await recorded()).toEqual(before);
+  await startWith(key, [former]);
   const payout = { direction: 'out', purpose: 'refund', ledgerAccountId: 'outgoing' } as const;
-  const authorization = { ...payment.authorization, from: former, to: payment.authorization.from };
+  const authorization = { ...payment.authorization, from: address, to: payment.authorization.from };
   const refund = { ...payment, ...payout, id: newId('pay'), subjectId: newId('req'), authorization };
   await insertChainPayments(ctx.db, [refund], ctx.clock.now());
+  await expect(startWith(generatePrivateKey(), [former])).rejects.toThrow(`FORMER_WALLETS=${former},${address}`);
   // From now on the newest payment is one to the new wallet.
   const later = await engine.claim(await engine.newPayer(), { to: address });
   expect(await ctx.settler.settle(later)).toMatchObject({ state: 'settled' });
