@@ -36,8 +36,7 @@ type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
 /**
  * Reads the transfers to the node's wallet since the last run and credits them. What the books have already, because it came from a former
  * wallet of the node, is credited to nobody. On its very first start a node begins at the head: the wallet's earlier balance belongs to its
- * operator. If the process dies, a block is read again, never skipped, and nothing is credited
- * twice.
+ * operator. If the process dies, a block is read again, never skipped, and nothing is credited twice.
  */
 export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   const head = await ctx.incomingTransfers.headBlock();
