@@ -28,21 +28,26 @@ export const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewCh
 
 /**
  * Gas limit of the payment. A payment that would revert, or whose payer is in back-off by now, is not sent and fails, unless somebody else
- * has submitted it.
+ * has submitted it. One that no key can pay gas for waits for the reconciler, and holds no place of the lane meanwhile.
  */
 async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promise<bigint | SettleOutcome> {
   const unknown: SettleOutcome = { state: 'unknown', transactionHash: null };
   try {
     // A payment accepted before its payer's first failure is not sent after it.
     const gas = (await isRefusedNow(ctx, payment)) ? null : await contractGas(ctx, payment);
-    if (typeof gas === 'bigint') return gas;
+    if (typeof gas === 'bigint') {
+      const mostGas = await ctx.gas.mostGas();
+      if (mostGas === null || gas <= mostGas) return gas;
+      ctx.log.error({ paymentId: payment.id }, 'sender keys lack gas for a payment of a contract wallet; fund them');
+      return unknown;
+    }
     const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
     if (isSpent)
       return (await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash: null })) ?? unknown;
     const reason = 'invalid_exact_evm_transaction_failed';
     return (await failRefused(ctx, payment, reason)) ? { state: 'failed', reason } : unknown;
   } catch (error) {
-    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot estimate gas of a payment; left to the reconciler');
+    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the gas of a payment; left to the reconciler');
     return unknown;
   }
 }

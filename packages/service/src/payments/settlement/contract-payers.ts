@@ -1,6 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-wallet.ts';
-import { paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
+import { gasOfCall, paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { ChainDirection, NewChainPayment } from '../onchain/chain-payment.ts';
@@ -50,10 +50,12 @@ export async function contractGas(
   return gas <= paymentLimits.contractGas ? gas : 'the code of the paying wallet uses too much gas';
 }
 
-/** True if a payment needs no more gas than the node allows for it. Throws when the chain does not answer. */
-export async function isWithinGas(
+/** Gas limit that a payment is sent with; null if it needs more than the node allows for it. Throws when the chain does not answer. */
+export async function gasWithinLimit(
   ctx: HasChain & HasUsdc & HasWallet & HasPaymentLimits & HasContractPayers,
   payment: NewChainPayment,
-): Promise<boolean> {
-  return !(await ctx.contractPayers.isContract(payment)) || typeof (await contractGas(ctx, payment)) === 'bigint';
+): Promise<bigint | null> {
+  if (!(await ctx.contractPayers.isContract(payment))) return gasOfCall([payment]);
+  const gas = await contractGas(ctx, payment);
+  return typeof gas === 'bigint' ? gas : null;
 }

@@ -10,7 +10,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findById } from '../onchain/chain-payment-store.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
-import { isWithinGas } from '../settlement/contract-payers.ts';
+import { gasWithinLimit } from '../settlement/contract-payers.ts';
 import { originOf } from './bound-nonce.ts';
 import { refusalOf } from './check-payment.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
@@ -36,6 +36,8 @@ export interface Purchase {
 }
 
 export type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
+
+const NO_GAS = 'The node cannot settle payments now. Nothing was charged.';
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 
@@ -118,7 +120,7 @@ export async function authorizePayment(
   const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (isForOther ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
-  await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot settle payments now. Nothing was charged.');
+  await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
 
   // Asked at the same time: a caller waits for one round trip to the database, not for two.
   const isTaken = isSpokenFor(ctx, payment);
@@ -210,8 +212,12 @@ async function refusedByChain(
   if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
   const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpoken]);
   if (isTaken) return 'invalid_exact_evm_nonce_already_used';
-  if (revert === null)
-    return (await isWithinGas(ctx, payment)) ? null : 'invalid_exact_evm_transaction_simulation_failed';
+  if (revert === null) {
+    const gas = await gasWithinLimit(ctx, payment);
+    if (gas === null) return 'invalid_exact_evm_transaction_simulation_failed';
+    await ctx.gas.requireGas(gas, NO_GAS);
+    return null;
+  }
   if (isUsedBefore(revert))
     return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';

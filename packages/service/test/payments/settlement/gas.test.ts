@@ -18,6 +18,9 @@ const setGas = (rpcUrl: string, address: string, wei: bigint) =>
 
 /** What USDC's proxy adds to each of the four calls that a deposit makes to the token: a cold address, and the call through it. */
 const PROXY_GAS = 4 * 11_000;
+/** Code that says yes to every signature (EIP-1271), after counting down from 5000: some 130,000 gas. */
+const SLOW_WALLET = `0x6113885b60019003806003577f1626ba7e${'0'.repeat(56)}60005260206000f3`;
+const OF_CONTRACT: Hex = `0x${'ab'.repeat(100)}`;
 const SOMEBODY = `0x${'cd'.repeat(20)}`;
 
 async function newDeposits(engine: Engine, count: number): Promise<SignedAuthorization[]> {
@@ -73,6 +76,20 @@ describe('keys that run out of gas', () => {
     const rest = await Promise.all(payments.slice(3).map((payment) => ctx.settler.settle(payment)));
     expect(rest.map(({ state }) => state)).toEqual(Array(3).fill('settled'));
   });
+
+  it('leave the payment of a contract wallet that none can pay for at once, and it is sent once there is gas', async () => {
+    const { ctx, chain } = engine;
+    const payer = await engine.newPayer();
+    await callChain(chain.rpcUrl, 'anvil_setCode', payer.address, SLOW_WALLET);
+    const payment = await engine.claim(payer, { signature: OF_CONTRACT });
+    const { maxFeePerGas } = await ctx.fees.current();
+    for (const { address } of ctx.senders) await setGas(chain.rpcUrl, address, 190_000n * maxFeePerGas);
+    await ctx.gas.refresh();
+    expect(await ctx.settler.settle(payment)).toEqual({ state: 'unknown', transactionHash: null });
+    for (const { address } of ctx.senders) await setGas(chain.rpcUrl, address, 10n ** 18n);
+    await ctx.gas.refresh();
+    expect(await ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
+  }, 10_000);
 
   it('are told of, and not picked; when none can pay, payments wait', async () => {
     const { ctx, chain, databaseUrl } = engine;
@@ -162,6 +179,26 @@ describe('a node that cannot pay for gas', () => {
     const taken = await h.request('POST', '/payments/withdraw', { key, body: { amount: '0.5' } });
     expect(taken.body.data).toMatchObject({ status: 'confirmed', to: address });
     agent.behave(echo);
+  });
+
+  it('takes no payment of a contract wallet whose code needs more gas than any key can pay for', async () => {
+    const { key } = await h.newAccount();
+    const call = { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
+    const path = `/invoke/${agent.id}`;
+    const wallet = await h.newWallet(50_000n);
+    await callChain(h.rpcUrl, 'anvil_setCode', wallet.address, SLOW_WALLET);
+    const signed = await payV2(h, wallet, await h.request('POST', path, call), { signature: OF_CONTRACT });
+    const pay = () => h.request('POST', path, { ...call, headers: { ...call.headers, ...signed } });
+    const claimed = () => askDatabase(h.databaseUrl, 'select id from chain_payment');
+    const before = await claimed();
+    const { maxFeePerGas } = await h.ctx.fees.current();
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 190_000n * maxFeePerGas);
+    await h.ctx.gas.refresh();
+    expect(await pay()).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE' } } });
+    expect(await claimed()).toEqual(before);
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
+    await h.ctx.gas.refresh();
+    expect((await pay()).body.data).toMatchObject({ status: 'completed' });
   });
 
   it('a bad signature is refused without a question to the token', async () => {

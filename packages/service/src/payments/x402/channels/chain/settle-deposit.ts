@@ -14,7 +14,7 @@ import { isOpen } from '../../../onchain/chain-payment-state.ts';
 import { findById, findDepositBefore, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
 import { type Fate, findFate } from '../../../onchain/find-fate.ts';
 import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
-import { isWithinGas } from '../../../settlement/contract-payers.ts';
+import { gasWithinLimit } from '../../../settlement/contract-payers.ts';
 import { endSpent } from '../../../settlement/end-spent.ts';
 import type { SettleOutcome } from '../../../settlement/record-mined.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
@@ -59,6 +59,7 @@ export interface DepositSteps {
 
 export interface DepositContext extends ChainContext, PaymentChecks, HasSettler {}
 
+const NO_GAS = 'The node cannot settle deposits now. Nothing was charged.';
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */
 const WAIT_MS = 25_000;
 /** A living process has usually recorded a deposit by then. */
@@ -191,18 +192,23 @@ function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
 
 /** Judges a deposit that is not claimed. Null: it would be taken now. */
 async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<DepositOutcome | null> {
-  await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot settle deposits now. Nothing was charged.');
+  await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
   await ctx.payerStanding.require(payment);
   try {
     if (!(await ctx.signatureChecker.mayBeGood(payment))) return refused('invalid_exact_evm_signature');
     const revert = await ctx.simulator.simulate(payment);
-    if (revert === null)
-      return (await isWithinGas(ctx, payment)) ? null : refused('invalid_exact_evm_transaction_simulation_failed');
+    if (revert === null) {
+      const gas = await gasWithinLimit(ctx, payment);
+      if (gas === null) return refused('invalid_exact_evm_transaction_simulation_failed');
+      await ctx.gas.requireGas(gas, NO_GAS);
+      return null;
+    }
     if (isUsedBefore(revert)) return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now()));
     if (/signature/i.test(revert)) return refused('invalid_exact_evm_signature');
     if (/exceeds balance/i.test(revert)) return refused('invalid_exact_evm_insufficient_balance');
     return refused('invalid_exact_evm_transaction_simulation_failed');
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     const message = 'The chain is unavailable, so the deposit cannot be checked now. Nothing was charged.';
     throw new AppError('UNAVAILABLE', message, {}, { cause });
   }
