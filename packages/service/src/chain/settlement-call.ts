@@ -82,6 +82,12 @@ export const aggregate = (calls: readonly ContractCall[]): Hex =>
 export const gasOfCall = (batch: readonly SignedAuthorization[]): bigint =>
   batch.reduce((sum, each) => sum + gasInBatch(each), GAS_BASE);
 
+/** Transactions that one key must be able to pay for before a payment is taken. */
+const TRANSACTIONS_TO_TAKE = 10n;
+
+/** Gas that a key must be able to pay for before a payment is taken: its own, that of its refund, and that of others taken at the same time. */
+export const gasToTake = (gasOfPayment: bigint): bigint => TRANSACTIONS_TO_TAKE * gasOfPayment;
+
 /** The longest prefix of the batch whose gas fits into `mostGas`; empty when nothing fits. */
 export function thatFit<T extends SignedAuthorization>(batch: readonly T[], mostGas: bigint): T[] {
   let left = mostGas - GAS_BASE;

@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { gasOfCall } from '../../chain/settlement-call.ts';
+import { gasOfCall, gasToTake } from '../../chain/settlement-call.ts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -120,7 +120,7 @@ export async function authorizePayment(
   const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (isForOther ? 'invalid_offer' : null);
   if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
-  await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
+  await ctx.gas.requireGas(gasToTake(gasOfCall([payment])), NO_GAS);
 
   // Asked at the same time: a caller waits for one round trip to the database, not for two.
   const isTaken = isSpokenFor(ctx, payment);
@@ -215,7 +215,7 @@ async function refusedByChain(
   if (revert === null) {
     const gas = await gasWithinLimit(ctx, payment);
     if (gas === null) return 'invalid_exact_evm_transaction_simulation_failed';
-    await ctx.gas.requireGas(gas, NO_GAS);
+    await ctx.gas.requireGas(gasToTake(gas), NO_GAS);
     return null;
   }
   if (isUsedBefore(revert))

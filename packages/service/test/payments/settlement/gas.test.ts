@@ -8,6 +8,7 @@ import { askDatabase } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { channelOf, signDeposit } from '../../support/channels.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import type { TestWallet } from '../../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilUsdc } from '../../support/treasury.ts';
@@ -181,7 +182,7 @@ describe('a node that cannot pay for gas', () => {
     agent.behave(echo);
   });
 
-  it('takes no payment of a contract wallet whose code needs more gas than any key can pay for', async () => {
+  it('takes no payment of a contract wallet whose code needs more gas than any key has', async () => {
     const { key } = await h.newAccount();
     const call = { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
     const path = `/invoke/${agent.id}`;
@@ -192,7 +193,8 @@ describe('a node that cannot pay for gas', () => {
     const claimed = () => askDatabase(h.databaseUrl, 'select id from chain_payment');
     const before = await claimed();
     const { maxFeePerGas } = await h.ctx.fees.current();
-    await setGas(h.rpcUrl, h.ctx.wallet.address, 190_000n * maxFeePerGas);
+    // Enough to take a payment of a key.
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 1_900_000n * maxFeePerGas);
     await h.ctx.gas.refresh();
     expect(await pay()).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE' } } });
     expect(await claimed()).toEqual(before);
@@ -225,26 +227,30 @@ describe('a node that cannot pay for gas', () => {
     expect(asked).not.toContain(true);
   });
 
-  it('takes a payment as long as it can pay for that one, and shows that its key is low', async () => {
+  it('takes a payment as long as it can pay for ten, so that its refund is sent too, and shows that its key is low', async () => {
     const { key } = await h.newAccount();
     const call = { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
     const path = `/invoke/${agent.id}`;
-    const pay = async () => {
-      const headers = await payV2(h, await h.newWallet(50_000n), await h.request('POST', path, call));
+    const wallet = await h.newWallet(50_000n);
+    const pay = async (from: TestWallet) => {
+      const headers = await payV2(h, from, await h.request('POST', path, call));
       return { ...call, headers: { ...call.headers, ...headers } };
     };
-    const [first, second] = [await pay(), await pay()];
+    const [first, second] = [await pay(wallet), await pay(await h.newWallet(50_000n))];
     const isLow = async () => {
       await h.ctx.gas.refresh();
       const { values } = await h.ctx.metrics.gasLow.get();
       return values.find(({ labels }) => labels.signer === h.ctx.wallet.address)?.value;
     };
     expect(await isLow()).toBe(0);
-    // Far from a full transaction, and less than two payments need.
+    // Far from a full transaction, and once the payment is sent, less than ten payments need.
     const { maxFeePerGas } = await h.ctx.fees.current();
-    await setGas(h.rpcUrl, h.ctx.wallet.address, 190_000n * maxFeePerGas);
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 1_620_000n * maxFeePerGas);
     expect(await isLow()).toBe(1);
-    expect((await h.request('POST', path, first)).body.data).toMatchObject({ status: 'completed' });
+    agent.behave(answerWith(500, {}));
+    expect((await h.request('POST', path, first)).body.data).toMatchObject({ status: 'failed', refund: '0.05' });
+    agent.behave(echo);
+    expect(await untilUsdc(h, wallet.address, 50_000n)).toBe(50_000n);
     expect(await isLow()).toBe(1);
     expect(await h.request('POST', path, second)).toMatchObject({ status: 503 });
     await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);

@@ -1,7 +1,7 @@
 import { DEPOSIT_COLLECTOR, depositCall } from '../../../../chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../../chain/channels/channel-digests.ts';
 import { depthFor } from '../../../../chain/confirmation-depth.ts';
-import { gasOfCall } from '../../../../chain/settlement-call.ts';
+import { gasOfCall, gasToTake } from '../../../../chain/settlement-call.ts';
 import { isUsedBefore } from '../../../../chain/usdc-client.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { AppError } from '../../../../lib/app-error.ts';
@@ -192,7 +192,7 @@ function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
 
 /** Judges a deposit that is not claimed. Null: it would be taken now. */
 async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<DepositOutcome | null> {
-  await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
+  await ctx.gas.requireGas(gasToTake(gasOfCall([payment])), NO_GAS);
   await ctx.payerStanding.require(payment);
   try {
     if (!(await ctx.signatureChecker.mayBeGood(payment))) return refused('invalid_exact_evm_signature');
@@ -200,7 +200,7 @@ async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<Dep
     if (revert === null) {
       const gas = await gasWithinLimit(ctx, payment);
       if (gas === null) return refused('invalid_exact_evm_transaction_simulation_failed');
-      await ctx.gas.requireGas(gas, NO_GAS);
+      await ctx.gas.requireGas(gasToTake(gas), NO_GAS);
       return null;
     }
     if (isUsedBefore(revert)) return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now()));
