@@ -1,5 +1,7 @@
+import { HttpRequestError, LimitExceededRpcError, RpcRequestError, TimeoutError } from 'viem';
 import { expect, test } from 'vitest';
 import { readLogRanges, searchLogRanges } from './log-ranges.ts';
+import { BehindError } from './logs-up-to.ts';
 
 /** Ranges that an RPC node answered that takes at most so many blocks a query. */
 async function rangesRead(from: bigint, to: bigint, most: bigint): Promise<[bigint, bigint][]> {
@@ -48,4 +50,58 @@ test('a block that cannot be read throws the error of the RPC node', async () =>
   await expect(rangesRead(1n, 3n, 0n)).rejects.toThrow('exceeds the limit');
   const away = async () => Promise.reject(new Error('exceeds the limit'));
   await expect(searchLogRanges(1n, 3n, away)).rejects.toThrow('exceeds the limit');
+});
+
+const url = 'http://127.0.0.1';
+const http = (status?: number) => new HttpRequestError({ url, ...(status === undefined ? {} : { status }) });
+const rpc = (code: number, message: string) => new RpcRequestError({ body: {}, url, error: { code, message } });
+const limited = (message: string) => new LimitExceededRpcError(rpc(-32_005, message));
+
+/** Queries that are made of an RPC node that answers each with this error; the error must be thrown in the end. */
+async function queriesUntil(error: Error): Promise<{ read: number; searched: number }> {
+  const asked = { read: 0, searched: 0 };
+  const refuse = (kind: keyof typeof asked) => async () => {
+    asked[kind] += 1;
+    throw error;
+  };
+  await expect(readLogRanges(1n, 9_000n, refuse('read'))).rejects.toBe(error);
+  await expect(searchLogRanges(1n, 9_000n, refuse('searched'))).rejects.toBe(error);
+  return asked;
+}
+
+test.each([
+  ['HTTP 429', http(429)],
+  ['a rate limit of JSON-RPC', rpc(429, 'compute units exceeded')],
+  ['a rate limit under the code of large queries', limited('project ID request rate exceeded')],
+  ['an RPC node that is behind', new BehindError('only at 7')],
+])('after %s no smaller range is asked for', async (_, error) => {
+  expect(await queriesUntil(error)).toEqual({ read: 1, searched: 1 });
+});
+
+test.each([
+  ['no connection', http()],
+  ['HTTP 503', http(503)],
+  ['no answer in time', new TimeoutError({ body: {}, url })],
+])('after %s a search, which has few logs, asks for no smaller range', async (_, error) => {
+  expect(await queriesUntil(error)).toEqual({ read: 6, searched: 1 });
+});
+
+test.each([
+  ['HTTP 400', http(400)],
+  ['JSON-RPC -32005', limited('query returned more than 10000 results')],
+  ['JSON-RPC -32602', rpc(-32_602, 'block range is too large')],
+])('a range that is refused with %s is made smaller', async (_, error) => {
+  expect(await queriesUntil(error)).toEqual({ read: 6, searched: 6 });
+});
+
+test('a search begins no query after its time', async () => {
+  const endMs = performance.now() + 5;
+  let asked = 0;
+  const slow = async () => {
+    asked += 1;
+    while (performance.now() <= endMs);
+    return undefined;
+  };
+  await expect(searchLogRanges(1n, 9_000n, slow, endMs)).rejects.toThrow('in time');
+  expect(asked).toBe(1);
 });

@@ -1,9 +1,13 @@
+import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
+import { BehindError } from './logs-up-to.ts';
+
 /** Blocks of the first query. */
 const MAX_BLOCKS = 2000n;
 
 /**
  * Has `read` read the logs of all blocks from one to another, a range at a time. Ranges become smaller while it throws, as some RPC nodes
- * limit the size of a log query; throws when a single block can't be read.
+ * limit the size of a log query, or do not answer a large one in time; throws when a single block can't be read, and at once when the node
+ * takes no query of any size.
  */
 export async function readLogRanges(
   from: bigint,
@@ -17,7 +21,7 @@ export async function readLogRanges(
       await read(start, end);
       start = end + 1n;
     } catch (error) {
-      if (most === 1n) throw error;
+      if (most === 1n || isOfAnySize(error)) throw error;
       most = most / 4n || 1n;
     }
   }
@@ -25,23 +29,52 @@ export async function readLogRanges(
 
 /**
  * The same from the newest block back, until `search` returns something other than undefined; the answer is undefined if it never does.
+ * What is searched for has few logs, so a node that does not answer is not asked for less: its error is thrown at once. No further range is
+ * begun after `endMs` of the process's own time: the search throws then.
  */
 export async function searchLogRanges<Found>(
   from: bigint,
   to: bigint,
   search: (start: bigint, end: bigint) => Promise<Found | undefined>,
+  endMs = Number.POSITIVE_INFINITY,
 ): Promise<Found | undefined> {
   let most = MAX_BLOCKS;
   for (let end = to; end >= from; ) {
+    if (performance.now() > endMs) throw new Error(`the logs before block ${end} could not be searched in time`);
     const start = end - most + 1n > from ? end - most + 1n : from;
     try {
       const found = await search(start, end);
       if (found !== undefined) return found;
       end = start - 1n;
     } catch (error) {
-      if (most === 1n) throw error;
+      if (most === 1n || isOfAnySize(error) || isUnanswered(error)) throw error;
       most = most / 4n || 1n;
     }
   }
   return undefined;
 }
+
+const isAny = (error: unknown, test: (cause: unknown) => boolean): boolean =>
+  error instanceof BaseError && error.walk(test) !== null;
+
+/** Texts of rate limits: JSON-RPC has no code of their own for them, and viem keeps no HTTP status beside a JSON-RPC error. */
+const RATE_LIMITED = /\brate\b|too many requests|(per |\/)second/i;
+
+/** True if the RPC node would refuse a query of a smaller range too: it is behind the blocks, or was asked too often. */
+const isOfAnySize = (error: unknown): boolean =>
+  error instanceof BehindError ||
+  isAny(
+    error,
+    (cause) =>
+      (cause instanceof HttpRequestError && cause.status === 429) ||
+      (cause instanceof RpcRequestError && (cause.code === 429 || RATE_LIMITED.test(cause.details))),
+  );
+
+/** True if no RPC node answered: none was reached, not in time, or it failed. */
+const isUnanswered = (error: unknown): boolean =>
+  isAny(
+    error,
+    (cause) =>
+      cause instanceof TimeoutError ||
+      (cause instanceof HttpRequestError && (cause.status === undefined || cause.status >= 500)),
+  );

@@ -12,26 +12,31 @@ export type Fate =
   | { readonly kind: 'paid'; readonly place: PlaceOnChain & { readonly transactionHash: string } }
   | { readonly kind: 'taken back'; readonly place: PlaceOnChain };
 
+/** Time that a search may take while a request waits for it: with an RPC node that takes few blocks a query, a day has thousands of queries. */
+export const SEARCH_FOR_REQUEST_MS = 10_000;
+
 /**
  * Looks for the use of an authorization: in the transaction that was sent for the payment, then in the logs, from the newest block back to
- * before it can have been signed. `madeAt`: the time at which the payment was shown to us.
+ * before it can have been signed. `madeAt`: the time at which the payment was shown to us. Throws when that takes longer than `withinMs`.
  */
 export async function findFate(
   ctx: HasUsdc,
   payment: NewChainPayment & { readonly transactionHash?: string | null },
   madeAt: Date,
+  withinMs = Number.POSITIVE_INFINITY,
 ): Promise<Fate | null> {
+  const endMs = performance.now() + withinMs;
   const { authorization, transactionHash } = payment;
   const mined = transactionHash ? await ctx.usdc.findMined([transactionHash]) : null;
   const used = mined?.used.get(authorizationKey(authorization));
   if (used) return fateOf(payment, used);
   const earliestS = BigInt(Math.floor(madeAt.getTime() / 1000)) - MAX_AUTHORIZATION_WINDOW_S;
-  const found = await searchLogRanges(0n, await ctx.usdc.headBlock(), async (fromBlock, toBlock) => {
+  const search = async (fromBlock: bigint, toBlock: bigint) => {
     const spent = await ctx.usdc.findSpent(authorization, { fromBlock, toBlock });
     if (spent) return fateOf(payment, spent);
     return ((await ctx.usdc.timeOfS(fromBlock)) ?? 0n) < earliestS ? null : undefined;
-  });
-  return found ?? null;
+  };
+  return (await searchLogRanges(0n, await ctx.usdc.headBlock(), search, endMs)) ?? null;
 }
 
 /** The outcome of a payment by the use of its authorization: a deposit has paid if the money is in its channel. */

@@ -6,14 +6,15 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { isAwaited } from '../onchain/awaited-refund-store.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { findFate } from '../onchain/find-fate.ts';
+import { findFate, SEARCH_FOR_REQUEST_MS } from '../onchain/find-fate.ts';
 import type { HasSignatureChecker } from './check-signature.ts';
 
 /**
  * True if a spent authorization pays for a purchase. The chain publishes it, signature included, so having it proves nothing. It counts
  * only for an account that has proven the paying wallet or whose purchase the nonce is bound to, only if that wallet signed exactly the
  * shown authorization, and only if its money came here. Otherwise the transfer is a deposit of the sending wallet
- * (docs/decisions/0015-other-ways-in.md). Never for a caller without an API key: their terms are anybody's.
+ * (docs/decisions/0015-other-ways-in.md). Never for a caller without an API key: their terms are anybody's. Throws when the chain does not
+ * tell in time.
  */
 export async function paysThoughSpent(
   ctx: HasDb & HasClock & HasUsdc & HasSignatureChecker,
@@ -24,7 +25,7 @@ export async function paysThoughSpent(
   if (accountId === null || accountId === KEYLESS) return false;
   if (!(isBound || (await hasProven(ctx.db, accountId, authorization.from)))) return false;
   if (!(await ctx.signatureChecker.isGood(payment))) return false;
-  return (await findFate(ctx, payment, ctx.clock.now()))?.kind === 'paid';
+  return (await findFate(ctx, payment, ctx.clock.now(), SEARCH_FOR_REQUEST_MS))?.kind === 'paid';
 }
 
 /**

@@ -12,7 +12,7 @@ import type { ChainContext } from '../../../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../../onchain/chain-payment.ts';
 import { isOpen } from '../../../onchain/chain-payment-state.ts';
 import { findById, findDepositBefore, insertChainPayments } from '../../../onchain/chain-payment-store.ts';
-import { type Fate, findFate } from '../../../onchain/find-fate.ts';
+import { type Fate, findFate, SEARCH_FOR_REQUEST_MS } from '../../../onchain/find-fate.ts';
 import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
 import { gasWithinLimit } from '../../../settlement/contract-payers.ts';
 import { endSpent } from '../../../settlement/end-spent.ts';
@@ -203,7 +203,8 @@ async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<Dep
       await ctx.gas.requireGas(gasToTake(gas), NO_GAS);
       return null;
     }
-    if (isUsedBefore(revert)) return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now()));
+    if (isUsedBefore(revert))
+      return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now(), SEARCH_FOR_REQUEST_MS));
     if (/signature/i.test(revert)) return refused('invalid_exact_evm_signature');
     if (/exceeds balance/i.test(revert)) return refused('invalid_exact_evm_insufficient_balance');
     return refused('invalid_exact_evm_transaction_simulation_failed');
@@ -241,7 +242,12 @@ async function outcomeOfEnded(
   if (state === 'settled' && transactionHash !== null) return withBalance(ctx, payment, { state, transactionHash });
   // Anybody may have submitted the authorization since it failed here.
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
-  const outcome = isSpent ? outcomeOfFate(await findFate(ctx, payment, stored.createdAt)) : null;
+  const findUse = () => findFate(ctx, payment, stored.createdAt, SEARCH_FOR_REQUEST_MS);
+  const noteUntold = (error: unknown) => {
+    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the use of a deposit; left to the next request');
+    return null;
+  };
+  const outcome = isSpent ? outcomeOfFate(await findUse().catch(noteUntold)) : null;
   if (outcome?.state === 'settled') return withBalance(ctx, payment, outcome);
   return outcome ?? refused((reason as RefusalReason | null) ?? 'invalid_exact_evm_transaction_failed');
 }
