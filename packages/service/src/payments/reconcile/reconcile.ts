@@ -16,7 +16,8 @@ export interface ReconcileContext extends ReconcilePaymentContext, HasReorgWatch
 
 /**
  * Completes payments and transactions left open by a lost answer, a dead process or a reorg: resends stored transactions and checks each
- * authorization on chain. `graceMs` excludes payments that a living process may still be working on.
+ * authorization on chain. `graceMs` excludes payments that a living process may still be working on. A step that fails keeps no
+ * other from running; the run is counted as a failed one of the recurring job. False: a step failed.
  */
 export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<boolean> {
   const steps = [
@@ -32,6 +33,7 @@ export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED
       isComplete = false;
       ctx.log.error({ err: error }, 'reconciliation step failed; retrying');
     });
+  if (!isComplete) ctx.metrics.recurringFailures.inc({ name: 'reconcile-payments' });
   return isComplete;
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMetrics } from '../../../src/lib/metrics.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { watchSettlement } from '../../../src/payments/reconcile/watch-settlement.ts';
@@ -41,6 +42,18 @@ it('a failed payment whose logs cannot be read keeps no other from being booked'
   proxy.rule('eth_getLogs', null);
   await reconcilePayments(ctx);
   expect(await engine.stateOf(first)).toBe('settled');
+});
+
+it('a step of the reconciler that fails is counted, and keeps no other from running', async () => {
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  await submitSigned(engine.chain.rpcUrl, engine, payment);
+  const metrics = createMetrics();
+  const reorgWatch = { look: () => Promise.reject(new Error('out of order')) };
+  expect(await reconcilePayments({ ...engine.ctx, metrics, reorgWatch }, 0)).toBe(false);
+  expect(await engine.stateOf(payment)).toBe('settled');
+  const { values } = await metrics.recurringFailures.get();
+  expect(values).toEqual([{ labels: { name: 'reconcile-payments' }, value: 1 }]);
 });
 
 it('payments that nobody knows the outcome of are counted, and how old the oldest is', async () => {
