@@ -80,8 +80,9 @@ export async function isFreshlySigned(
   return isFresh().catch(throwUncheckable);
 }
 
-/** The chain could not be asked about a payment. */
+/** The chain could not be asked about a payment, unless the error is an answer already. */
 function throwUncheckable(cause: unknown): never {
+  if (cause instanceof AppError) throw cause;
   const message = 'The chain is unavailable, so the payment cannot be checked now. Nothing was charged.';
   throw new AppError('UNAVAILABLE', message, {}, { cause });
 }

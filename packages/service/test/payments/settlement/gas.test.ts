@@ -196,7 +196,8 @@ describe('a node that cannot pay for gas', () => {
     // Enough to take a payment of a key.
     await setGas(h.rpcUrl, h.ctx.wallet.address, 1_900_000n * maxFeePerGas);
     await h.ctx.gas.refresh();
-    expect(await pay()).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE' } } });
+    const message = expect.stringContaining('cannot settle payments now');
+    expect(await pay()).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE', message } } });
     expect(await claimed()).toEqual(before);
     await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
     await h.ctx.gas.refresh();
