@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
+import { findFate } from '../../../src/payments/onchain/find-fate.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { watchSettlement } from '../../../src/payments/reconcile/watch-settlement.ts';
 import { contradictions } from '../../support/books.ts';
@@ -42,6 +43,21 @@ it('a failed payment whose logs cannot be read keeps no other from being booked'
   proxy.rule('eth_getLogs', null);
   await reconcilePayments(ctx);
   expect(await engine.stateOf(first)).toBe('settled');
+});
+
+it('a rate limit of the RPC node is not fed: the search for a payment ends at the first query that it refuses', async () => {
+  const { ctx, proxy } = engine;
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  let asked = 0;
+  proxy.rule('eth_getLogs', ({ refuse }) => {
+    asked += 1;
+    return refuse('request rate exceeded');
+  });
+  await expect(findFate(ctx, payment, new Date())).rejects.toThrow('request rate exceeded');
+  proxy.rule('eth_getLogs', null);
+  expect(asked).toBe(1);
+  await expect(findFate(ctx, payment, new Date(), -1)).rejects.toThrow('in time');
 });
 
 it('a step of the reconciler that fails is counted, and keeps no other from running', async () => {
