@@ -171,7 +171,7 @@ export const webhookEndpoints = {
     ...common,
     method: 'DELETE',
     path: '/account/webhooks/{webhookId}',
-    summary: 'Delete a webhook endpoint; 503 while many of its deliveries are left: repeat it',
+    summary: 'Delete a webhook endpoint',
     params,
     data: z.object({ webhookId: Id, deleted: z.literal(true) }),
     errors: [],

@@ -237,7 +237,7 @@ export interface DocumentedCalls {
   readonly createWebhook: EndpointName;
   /** Change the URL, event types or status of an endpoint: `PUT /account/webhooks/{webhookId}`. */
   readonly updateWebhook: EndpointName;
-  /** Delete a webhook endpoint; 503 while many of its deliveries are left: repeat it: `DELETE /account/webhooks/{webhookId}`. */
+  /** Delete a webhook endpoint: `DELETE /account/webhooks/{webhookId}`. */
   readonly deleteWebhook: EndpointName;
   /** Read the signing secret of an endpoint; `account` as the id: the secret for `webhookUrl` of single requests: `GET /account/webhooks/{webhookId}/secret`. */
   readonly getWebhookSecret: EndpointName;
