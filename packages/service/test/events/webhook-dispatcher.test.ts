@@ -214,6 +214,27 @@ test('the URL of a single request gets its own event only, signed with the secre
     .toMatchObject(delivered);
 });
 
+test('of large bodies a megabyte is sent at once, each once', async () => {
+  const { world, accountId } = await setUp();
+  const own = await startReceiver();
+  const open: (() => void)[] = [];
+  let mostOpen = 0;
+  own.react((response) => {
+    open.push(() => response.end('ok'));
+    mostOpen = Math.max(mostOpen, open.length);
+  });
+  const large = (_: unknown, n: number) =>
+    happened(accountId, `req_${n}`, { webhookUrl: own.url, data: { id: n, text: 'x'.repeat(200 * 1024) } });
+  await world.emit(...Array.from({ length: 12 }, large));
+  await expect.poll(() => open.length).toBe(5);
+  while (own.received.length < 12 || open.length > 0) {
+    await expect.poll(() => open.length).toBeGreaterThan(0);
+    open.shift()?.();
+  }
+  expect(mostOpen).toBe(5);
+  expect(new Set(own.received.map(({ id }) => id)).size).toBe(12);
+});
+
 test('410 from the URL of a single request ends that delivery and no other', async () => {
   const { world, accountId } = await setUp();
   const own = await startReceiver();

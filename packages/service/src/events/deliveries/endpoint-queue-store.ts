@@ -76,12 +76,16 @@ export async function listDue(sql: Sql, webhookId: string, now: Date, limit: num
   }));
 }
 
-/** Stored bodies of these deliveries. */
-export async function readBodies(sql: Sql, deliveryIds: readonly string[]): Promise<Map<string, string>> {
+/** Stored bodies of the first of these deliveries, until they are of so many bytes. */
+export async function readBodies(sql: Sql, deliveryIds: readonly string[], bytes: number): Promise<Map<string, string>> {
   const rows = await sql.query<{ id: string; body: string }>(
     'read-delivery-bodies',
-    'select id, body from webhook_delivery where id = any($1) and body is not null',
-    [deliveryIds],
+    `select id, body from (
+       select d.id, d.body, sum(octet_length(d.body)) over (order by given.position) - octet_length(d.body) as before
+         from unnest($1::text[]) with ordinality as given(id, position) join webhook_delivery d on d.id = given.id
+        where d.body is not null) sized
+      where before < $2`,
+    [deliveryIds, bytes],
   );
   return new Map(rows.map(({ id, body }) => [id, body]));
 }

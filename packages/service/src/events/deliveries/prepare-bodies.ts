@@ -1,5 +1,6 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
+import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSubjects } from '../outbox/subjects.ts';
 import { deliveryBody } from './delivery-body.ts';
@@ -7,16 +8,69 @@ import { type DueDelivery, readBodies, storeBodies } from './endpoint-queue-stor
 
 export interface BodyContext extends HasDb, HasLog, HasSubjects, HasBaseUrl {}
 
+/** Bytes of the bodies of a batch that stay in memory until they are sent; a single larger body stays too. */
+const MAX_BATCH_BYTES = 512 * 1024;
+/** Batches that a process prepares at once: only these are in memory whole. */
+const PREPARED_AT_ONCE = 8;
+
+/** A delivery with its body; undefined where the event's object can't be read. */
+export interface PreparedDelivery {
+  readonly delivery: DueDelivery;
+  readonly body: string | undefined;
+}
+
+export interface Prepared {
+  /** The first of the deliveries, as many as `MAX_BATCH_BYTES` allows, at least one. */
+  readonly ready: readonly PreparedDelivery[];
+  /** The others: to be prepared again. */
+  readonly left: readonly DueDelivery[];
+}
+
 /**
- * The bodies of these deliveries; none where the event's object can't be read. Bodies are stored before the first attempt: every attempt,
+ * Reads or builds bodies of deliveries, for all endpoint queues of a process. Bodies are stored before the first attempt: every attempt,
  * also by another process, sends the same bytes.
  */
-export async function prepareBodies(
-  ctx: BodyContext,
-  due: readonly DueDelivery[],
-): Promise<ReadonlyMap<string, string>> {
+export interface BodyPreparer {
+  prepare(due: readonly DueDelivery[]): Promise<Prepared>;
+}
+
+export function createBodyPreparer(ctx: BodyContext): BodyPreparer {
+  const lines = createOneByOne();
+  let last = 0;
+  return {
+    prepare(due) {
+      last = (last + 1) % PREPARED_AT_ONCE;
+      return lines.run(String(last), () => prepareBodies(ctx, due));
+    },
+  };
+}
+
+async function prepareBodies(ctx: BodyContext, due: readonly DueDelivery[]): Promise<Prepared> {
   const stored = due.filter(({ hasBody }) => hasBody).map(({ id }) => id);
-  const bodies = stored.length > 0 ? await readBodies(ctx.db, stored) : new Map<string, string>();
+  const read = stored.length > 0 ? await readBodies(ctx.db, stored, MAX_BATCH_BYTES) : new Map<string, string>();
+  const made = await buildBodies(
+    ctx,
+    due.filter(({ hasBody }) => !hasBody),
+  );
+  if (made.size > 0) await storeBodies(ctx.db, made);
+  const ready: PreparedDelivery[] = [];
+  let bytes = 0;
+  for (const delivery of due) {
+    const body = read.get(delivery.id) ?? made.get(delivery.id);
+    bytes += Buffer.byteLength(body ?? '');
+    // A stored body that was not read comes behind too many bytes.
+    const isBehind = bytes > MAX_BATCH_BYTES || (delivery.hasBody && body === undefined);
+    if (isBehind && ready.length > 0) break;
+    ready.push({ delivery, body });
+  }
+  const left = due.slice(ready.length).map((delivery) => ({
+    ...delivery,
+    hasBody: delivery.hasBody || made.has(delivery.id),
+  }));
+  return { ready, left };
+}
+
+async function buildBodies(ctx: BodyContext, due: readonly DueDelivery[]): Promise<ReadonlyMap<string, string>> {
   const made = new Map<string, string>();
   const build = async ({ id, event }: DueDelivery) => {
     const data = event.data ?? (await ctx.readSubject(event));
@@ -24,8 +78,6 @@ export async function prepareBodies(
   };
   const report = (delivery: DueDelivery, err: unknown) =>
     ctx.log.error({ err, eventId: delivery.eventId }, 'cannot load event subject');
-  const missing = due.filter(({ hasBody }) => !hasBody);
-  await Promise.all(missing.map((delivery) => build(delivery).catch((err: unknown) => report(delivery, err))));
-  if (made.size > 0) await storeBodies(ctx.db, made);
-  return new Map([...bodies, ...made]);
+  await Promise.all(due.map((delivery) => build(delivery).catch((err: unknown) => report(delivery, err))));
+  return made;
 }

@@ -5,18 +5,19 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/tracing/tracing.ts';
 import { type EndpointAnswer, judge } from '../webhooks/attempt.ts';
 import { type DueDelivery, type EndpointQueue, listDue } from './endpoint-queue-store.ts';
-import { type BodyContext, prepareBodies } from './prepare-bodies.ts';
+import type { BodyPreparer, PreparedDelivery } from './prepare-bodies.ts';
 import type { AttemptRecorder } from './record-attempts.ts';
 import { sendDelivery } from './send-delivery.ts';
 
 export type EndpointQueueContext = Records &
-  BodyContext &
   HasSecrets &
-  HasGuardedFetch & { readonly recorder: AttemptRecorder };
+  HasGuardedFetch & { readonly recorder: AttemptRecorder; readonly bodyPreparer: BodyPreparer };
 
 const BATCH = 100;
-/** Batch size of prepared bodies; another batch is being sent meanwhile, so an endpoint queue has at most two in memory. */
+/** Bodies that are prepared together, while those before are being sent. */
 const BODIES = 20;
+/** Bytes of the bodies that are being sent; a single larger body is sent too. With the two batches: what a queue has in memory. */
+const MAX_SENT_BYTES = 1024 * 1024;
 /** Turn length: a slow endpoint yields to others after this, and is queued again. */
 const TURN_MS = 2000;
 /** The next delivery is sent after the previous answer, or after this: a slow answer delays the rest only briefly. */
@@ -59,10 +60,13 @@ async function sendBatch(ctx: EndpointQueueContext, turn: Turn, mayGoOn: () => b
   const { queue } = turn;
   const most = queue.kind === 'endpoint' ? ENDPOINT_AT_ONCE : ACCOUNT_AT_ONCE;
   const due = await listDue(ctx.db, queue.id, ctx.clock.now(), BATCH);
-  const inFlight = new Set<Promise<void>>();
+  const inFlight = new Map<Promise<void>, number>();
+  const bytesInFlight = () => [...inFlight.values()].reduce((sum, bytes) => sum + bytes, 0);
   let sent = 0;
   try {
     for await (const { delivery, body } of withBodies(ctx, due)) {
+      const bytes = Buffer.byteLength(body ?? '');
+      while (inFlight.size > 0 && bytesInFlight() + bytes > MAX_SENT_BYTES) await Promise.race(inFlight.keys());
       if (!mayGoOn()) break;
       sent += 1;
       const { answered, recorded } = attempt(ctx, turn, delivery, body);
@@ -72,31 +76,33 @@ async function sendBatch(ctx: EndpointQueueContext, turn: Turn, mayGoOn: () => b
           turn.error ??= error;
         })
         .finally(() => inFlight.delete(tracked));
-      inFlight.add(tracked);
+      inFlight.set(tracked, bytes);
       if (queue.kind === 'endpoint') await endsWithin(answered, IN_TURN_MS);
-      while (inFlight.size >= most) await Promise.race(inFlight);
+      while (inFlight.size >= most) await Promise.race(inFlight.keys());
     }
   } finally {
-    await Promise.all(inFlight);
+    await Promise.all(inFlight.keys());
   }
   return sent;
 }
 
-/** Each delivery with its body; undefined when the body could not be built. The next batch is prepared while this one is sent. */
+/** Each delivery with its body. The next batch is prepared while this one is sent. */
 async function* withBodies(
-  ctx: EndpointQueueContext,
+  { bodyPreparer }: EndpointQueueContext,
   due: readonly DueDelivery[],
-): AsyncGenerator<{ delivery: DueDelivery; body: string | undefined }> {
-  const prepareFrom = (from: number) => {
-    const bodies = prepareBodies(ctx, due.slice(from, from + BODIES));
-    bodies.catch(() => undefined);
-    return bodies;
+): AsyncGenerator<PreparedDelivery> {
+  let rest = due;
+  const prepareNext = () => {
+    const batch = bodyPreparer.prepare(rest.slice(0, BODIES));
+    batch.catch(() => undefined);
+    return batch;
   };
-  let next = prepareFrom(0);
-  for (let from = 0; from < due.length; from += BODIES) {
-    const bodies = await next;
-    next = prepareFrom(from + BODIES);
-    for (const delivery of due.slice(from, from + BODIES)) yield { delivery, body: bodies.get(delivery.id) };
+  let next = prepareNext();
+  while (rest.length > 0) {
+    const { ready, left } = await next;
+    rest = [...left, ...rest.slice(BODIES)];
+    next = prepareNext();
+    yield* ready;
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from './endpoint-queue-store.ts';
 import { fanOut } from './fan-out.ts';
 import { HAS_UNTOLD } from './fan-out-store.ts';
-import type { BodyContext } from './prepare-bodies.ts';
+import { type BodyContext, createBodyPreparer } from './prepare-bodies.ts';
 import { createAttemptRecorder } from './record-attempts.ts';
 import { runEndpointQueue } from './run-endpoint-queue.ts';
 
@@ -46,7 +46,7 @@ const answeredOf = ({ id, kind }: EndpointQueue, urls: ReadonlySet<string>): Ans
   urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
 
 export function createWebhookDispatcher(given: WebhookDispatcherContext): WebhookDispatcher {
-  const ctx = { ...given, recorder: createAttemptRecorder(given) };
+  const ctx = { ...given, recorder: createAttemptRecorder(given), bodyPreparer: createBodyPreparer(given) };
   const queues = new Map<string, Promise<void>>();
   const aborting = new AbortController();
   const runs = createRunRequests();
