@@ -139,7 +139,7 @@ export const RequestRecord = z.object({
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
   contentRemovedAt: Timestamp.optional().describe(
-    'Time at which `result`, `input` and `context` were removed, at the end of their retention period. State and payments stay.',
+    'Time at which `result`, `input` and `context` were removed, at the end of their retention period, and what was long of `task` (1,000 characters stay) and `metadata` (4 KiB). State and payments stay.',
   ),
   chosen: ChosenIfAuto,
 });

@@ -144,12 +144,14 @@ export async function endInvocations(
        update invocation v
           set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
               refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
-              cancel_reason = n.cancelled, content_hashes = n.hashes, completed_at = $9
+              cancel_reason = n.cancelled, content_hashes = n.hashes, completed_at = $9,
+              counted_bytes = coalesce(octet_length(n.result), 0) + octet_length(v.input::text) + octet_length(v.metadata::text)
+                              + octet_length(v.task) + coalesce(octet_length(v.context), 0)
          from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $13::text[],
               $14::bytea[]) as n(id, attempt, status, result, cost, refund, code, message, cancelled, hashes)
         where v.id = n.id and v.attempt = n.attempt
           and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
-        returning v.id, v.account_id, coalesce(octet_length(n.result), 0) + octet_length(v.input::text) as bytes,
+        returning v.id, v.account_id, v.counted_bytes as bytes,
                   v.cost_micro, v.refund_micro, v.billed_micro, v.promised_micro, v.returned_micro
      ), noted as (
        ${NOTE_UNAUDITED} select id, $9::timestamptz from ended ${OR_AGAIN}

@@ -178,7 +178,8 @@ describe('the receipt of a request', () => {
   it('never changes once given, and can be had first when input and result are gone', async () => {
     const input = { secret: 'of the caller' };
     const given = await payCall({ task: 'early', input });
-    const late = await payCall({ task: 'late', input });
+    const task = `${'long '.repeat(300)}"\\/\n\té😀`;
+    const late = await payCall({ task, input });
     const first = (await receiptOf(given.answer.body.data.requestId, given.key)).body.data;
     aheadMs = 400 * DAY_MS;
     try {
@@ -188,8 +189,9 @@ describe('the receipt of a request', () => {
       const { requestId, result } = late.answer.body.data;
       const record = (await h.request('GET', `/invoke/${requestId}`, { key: late.key })).body.data;
       expect([record.result, record.contentRemovedAt]).toEqual([null, expect.any(String)]);
+      expect(record.task).toBe(task.slice(0, 1000));
       const { data } = (await receiptOf(requestId, late.key)).body;
-      expect(data.message).toMatchObject({ inputHash: sha256(input), resultHash: sha256(result) });
+      expect(data.message).toMatchObject({ taskHash: sha256(task), inputHash: sha256(input), resultHash: sha256(result) });
       expect(await isSigned(data)).toBe(true);
     } finally {
       aheadMs = 0;

@@ -11,11 +11,11 @@ import { invariant } from '../../lib/invariant.ts';
 import { payerAddressOf } from '../../payments/ledger/treasury.ts';
 import { channelOf } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
-import { contentHashes } from '../content-hashes.ts';
+import { contentHashes, hashOfJson } from '../content-hashes.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findContent, type InvocationContent } from '../record-store.ts';
 import { type PaidBy, type Receipted, receiptOf } from './receipt-of.ts';
-import { findContentHashes, findReceipt, insertReceipt } from './receipt-store.ts';
+import { findReceipt, findStoredHashes, insertReceipt } from './receipt-store.ts';
 
 type ReceiptContext = HasDb & HasClock & NodeIdentity & HasWallet & HasChannels;
 
@@ -53,17 +53,19 @@ async function paidByOf(ctx: HasChannels, { payerLedgerId }: InvocationContent):
   return { payer: channel.payer, channel: channelId };
 }
 
-async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Buffer> {
-  const stored = await findContentHashes(ctx.db, invocation.id);
-  if (stored) return stored;
+async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Receipted['hashes']> {
+  const stored = await findStoredHashes(ctx.db, invocation.id);
+  const task = stored.task ?? hashOfJson(invocation.task);
+  if (stored.contents) return { task, contents: stored.contents };
   if (invocation.contentRemovedAt !== null)
     throw new AppError('GONE', 'Input and result of the request were removed before their hashes were kept.');
   const { input, context, result, status } = invocation;
-  return contentHashes({
+  const contents = contentHashes({
     ...{ context, input: input.value },
     result: result?.value ?? null,
     isCompleted: status === 'completed',
   });
+  return { task, contents };
 }
 
 function sign(ctx: ReceiptContext, receipted: Receipted): SignedReceipt {

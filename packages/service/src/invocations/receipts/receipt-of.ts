@@ -1,6 +1,6 @@
 import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import { hashOfJson, hexOf, readContentHashes } from '../content-hashes.ts';
+import { hexOf, readContentHashes } from '../content-hashes.ts';
 import type { InvocationState } from '../record-store.ts';
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
@@ -12,7 +12,8 @@ export interface Receipted {
   readonly status: InvocationReceipt['status'];
   /** Owner of the agent. */
   readonly owner: string;
-  readonly hashes: Buffer;
+  /** Hashes of the task, and of input, context and result. */
+  readonly hashes: { readonly task: Buffer; readonly contents: Buffer };
   readonly paidBy: PaidBy;
 }
 
@@ -43,8 +44,8 @@ export function receiptOf(
     transaction: invocation.paymentHash ?? '',
     channel: paidBy.channel,
     status,
-    taskHash: hexOf(hashOfJson(invocation.task)),
-    ...readContentHashes(hashes),
+    taskHash: hexOf(hashes.task),
+    ...readContentHashes(hashes.contents),
     createdAt: seconds(invocation.createdAt),
     completedAt: seconds(completedAt),
     issuedAt: seconds(now),

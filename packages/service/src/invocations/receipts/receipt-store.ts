@@ -21,11 +21,18 @@ export async function insertReceipt(sql: Sql, requestId: string, receipt: Signed
   return rows.length > 0;
 }
 
-export async function findContentHashes(sql: Sql, requestId: string): Promise<Buffer | null> {
-  const [row] = await sql.query<{ hashes: Buffer | null }>(
-    'find-content-hashes',
-    'select content_hashes as hashes from invocation where id = $1',
+/** Hashes of a request that are stored; null: to be made of what they are of, which is still there, unless it was removed. */
+export interface StoredHashes {
+  /** Input, context and result. */
+  readonly contents: Buffer | null;
+  readonly task: Buffer | null;
+}
+
+export async function findStoredHashes(sql: Sql, requestId: string): Promise<StoredHashes> {
+  const [row] = await sql.query<StoredHashes>(
+    'find-stored-hashes',
+    'select content_hashes as contents, task_hash as task from invocation where id = $1',
     [requestId],
   );
-  return row?.hashes ?? null;
+  return row ?? { contents: null, task: null };
 }

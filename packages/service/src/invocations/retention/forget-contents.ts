@@ -9,7 +9,7 @@ type RetentionContext = HasDb & HasClock & HasRetention;
 const LONGEST_RUN_DAYS = 2;
 const QUOTE_DAYS = 1;
 
-/** Removes inputs, results, stream chunks and quotes after their retention period. */
+/** Removes contents of requests, stream chunks and quotes after their retention period. */
 export async function forgetContents(ctx: RetentionContext): Promise<void> {
   const now = ctx.clock.now();
   const { resultDays, chunkDays } = ctx.retention;

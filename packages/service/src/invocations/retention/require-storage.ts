@@ -6,7 +6,7 @@ import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { storedBytes } from './storage-store.ts';
 
-/** Bytes of inputs, results and streams that accounts have stored. */
+/** Bytes of requests that accounts have stored: tasks, inputs, metadata, results and streams. */
 export interface StorageMeter {
   /** The limit of the account, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
   read(account: Pick<KnownCaller, 'accountId' | 'plan' | 'node'>): Promise<{ stored: number; limit: number }>;

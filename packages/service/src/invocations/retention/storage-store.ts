@@ -30,12 +30,20 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Most bytes of inputs and results, as stored, that one removal reads to count them. */
+/** Most bytes of contents, as stored, that one removal reads. */
 const MOST_READ_BYTES = 16 * 1024 * 1024;
+/** Of a longer task these characters stay. */
+const KEPT_TASK_CHARACTERS = 1000;
+/** Larger metadata is removed. */
+const KEPT_METADATA_BYTES = 4096;
+
+const STORED_BYTES = `pg_column_size(task) + pg_column_size(input) + pg_column_size(metadata) + coalesce(pg_column_size(context), 0)
+  + coalesce(pg_column_size(result), 0)`;
 
 /**
- * Removes input, context and result of requests that ended before a time, and what was noted of their sending; status and cost stay. Returns
- * their number: at most `most`, and at least one of those that are due.
+ * Removes input, context and result of requests that ended before a time, what is long of their tasks and metadata, and what was noted of
+ * their sending; status and cost stay, and so does what receipts are made of. Returns their number: at most `most`, and at least one of
+ * those that are due.
  */
 export async function removeContents(
   tx: Tx,
@@ -46,21 +54,26 @@ export async function removeContents(
   const [row] = await tx.query<{ count: number }>(
     'remove-contents',
     `with oldest as (
-       select id, account_id, result, input, completed_at from invocation
+       select id, account_id, task, input, metadata, context, result, counted_bytes, completed_at from invocation
         where completed_at < $1 and completed_at is not null and content_removed_at is null
         order by completed_at limit $3 for update skip locked
      ), summed as (
-       select id, account_id, result, input,
-              sum(pg_column_size(input) + coalesce(pg_column_size(result), 0)) over placed
-                - pg_column_size(input) - coalesce(pg_column_size(result), 0) as before
-         from oldest window placed as (order by completed_at, id)
+       select *, sum(${STORED_BYTES}) over (order by completed_at, id) - (${STORED_BYTES}) as before from oldest
      ), due as (
-       select id, account_id, coalesce(octet_length(result::text), 0) + octet_length(input::text) as bytes
+       select id, account_id, length(task) > ${KEPT_TASK_CHARACTERS} as is_long,
+              octet_length(metadata::text) > ${KEPT_METADATA_BYTES} as is_large,
+              coalesce(counted_bytes, coalesce(octet_length(result::text), 0) + octet_length(input::text)) as bytes
          from summed where before < $4
      ), sent as (
        delete from upstream_call u using due where u.request_id = due.id
      ), removed as (
-       update invocation v set result = null, input = '{}', context = null, content_removed_at = $2 from due where v.id = due.id
+       update invocation v
+          set result = null, input = '{}', context = null, content_removed_at = $2,
+              metadata = case when due.is_large then '{}' else v.metadata end,
+              task = case when due.is_long then left(v.task, ${KEPT_TASK_CHARACTERS}) else v.task end,
+              -- JSON of a string is canonical (RFC 8785) as PostgreSQL writes it.
+              task_hash = case when due.is_long then sha256(convert_to(to_json(v.task)::text, 'UTF8')) end
+         from due where v.id = due.id
      ), counted as (
        insert into storage_change (account_id, bytes) select account_id, -sum(bytes) from due group by account_id
      )

@@ -29,7 +29,8 @@ async function startOld() {
   });
   const client = await newClient(h, '1.00');
   const { accountId } = (await h.request('GET', '/account', { key: client.key })).body.data;
-  const body = { task: 'x', input: { text: 'i'.repeat(3000) }, stream: true };
+  const input = { text: 'i'.repeat(3000) };
+  const body = { task: 't'.repeat(1500), input, metadata: { note: 'm'.repeat(5000) }, stream: true };
   const events = await (await openSse(h, 'POST', `/invoke/${agent.id}`, { key: client.key, body })).rest();
   const requestId: string = events[0]?.data.requestId;
   return {
@@ -56,7 +57,7 @@ it('an ended request is removed when its time is over: state, money and books st
   const sse = { accept: 'text/event-stream' };
   const before = (await old.read(`/invoke/${requestId}`)).body.data;
   const balance = await balanceOf(h, old.key);
-  expect(await old.stored()).toBeGreaterThan(5 * 1000 + 5000 + 3000);
+  expect(await old.stored()).toBeGreaterThan(5 * 1000 + 5000 + 3000 + 1500 + 5000);
   const first = (await old.read('/events')).body.data.events[0].sequence;
 
   await old.later(6);
@@ -71,7 +72,7 @@ it('an ended request is removed when its time is over: state, money and books st
     expect([gone.status, gone.body.error.code]).toEqual([410, 'GONE']);
   }
   expect((await old.read(`/invoke/${requestId}`)).body.data).toEqual(before);
-  expect(await old.stored()).toBeLessThan(9000);
+  expect(await old.stored()).toBeLessThan(15_000);
 
   await old.later(31);
   expect(await old.count('event')).toBe(1);
@@ -86,7 +87,8 @@ it('an ended request is removed when its time is over: state, money and books st
   expect(await old.count('upstream_call')).toBe(0);
   const { result: _, ...facts } = before;
   const after = (await old.read(`/invoke/${requestId}`)).body.data;
-  expect(after).toEqual({ ...facts, result: null, contentRemovedAt: expect.any(String) });
+  const removed = { result: null, task: 't'.repeat(1000), metadata: {}, contentRemovedAt: expect.any(String) };
+  expect(after).toEqual({ ...facts, ...removed });
   expect((await old.read(`/invoke/${requestId}?detail=true`)).body.data).toMatchObject({
     cost: '0.05',
     detail: { input: {} },
@@ -94,6 +96,18 @@ it('an ended request is removed when its time is over: state, money and books st
   expect(await old.stored()).toBe(0);
   expect(await balanceOf(h, old.key)).toEqual(balance);
   expect(await contradictions(h.databaseUrl)).toEqual([]);
+});
+
+it('of a request that a version before ended, what that version counted is taken off', async () => {
+  const old = await startOld();
+  const before = await old.stored();
+  // That version did not count task and metadata.
+  const uncounted = Buffer.byteLength(`${'t'.repeat(1500)}${JSON.stringify({ note: 'm'.repeat(5000) })}`);
+  await old.h.ctx.db.query('', `update storage_change set bytes = bytes - ${uncounted} where bytes > ${uncounted}`);
+  await old.h.ctx.db.query('', 'update invocation set counted_bytes = null');
+  expect(await old.stored()).toBe(before - uncounted);
+  await old.later(91);
+  expect(await old.stored()).toBe(0);
 });
 
 it('one removal of contents reads a bounded number of bytes, and at least one result', async () => {
