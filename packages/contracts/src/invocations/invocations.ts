@@ -23,6 +23,8 @@ export type RequestStatus = (typeof requestStatuses)[number];
 
 /** The task for an agent, in words. */
 export const Task = plainText(100_000).min(1);
+/** Characters that stay of a longer task when the contents of its request are removed. */
+export const KEPT_TASK_CHARACTERS = 1000;
 
 /** The capability that a call is for. */
 export const CallCapability = Capability.optional().describe(
@@ -139,7 +141,7 @@ export const RequestRecord = z.object({
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
   contentRemovedAt: Timestamp.optional().describe(
-    'Time at which `result`, `input` and `context` were removed, at the end of their retention period, and what was long of `task` (1,000 characters stay) and `metadata` (4 KiB). State and payments stay.',
+    `Time at which \`result\`, \`input\` and \`context\` were removed, at the end of their retention period, with metadata of more than 4 KiB and all but the first ${KEPT_TASK_CHARACTERS} characters of the task. State and payments stay.`,
   ),
   chosen: ChosenIfAuto,
 });

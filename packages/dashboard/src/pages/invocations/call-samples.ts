@@ -23,7 +23,7 @@ export const maxCostAgain = ({ detail, cost }: DetailedRecord): string => detail
 export const againText = ({ contentRemovedAt }: DetailedRecord): string =>
   contentRemovedAt === undefined
     ? "With the same input, paid from the account's treasury."
-    : "Its input and context have been removed since, so only the task is sent. Paid from the account's treasury.";
+    : "Its input and context have been removed since, so only the task is sent, at most its first 1,000 characters. Paid from the account's treasury.";
 
 export interface SampledCall {
   readonly agentId: string;

@@ -22,6 +22,12 @@ it.each<[string, Partial<DetailedRecord>, object, readonly string[]]>([
     { task: 'x' },
     ['input', 'context', 'result'],
   ],
+  [
+    'one whose task was shortened: no contents',
+    { contentRemovedAt: '2026-01-01T00:00:00Z', task: 'x'.repeat(1000) },
+    {},
+    ['task', 'input', 'context', 'result'],
+  ],
 ])('checks of %s', (_what, changes, parts, left) => {
   expect(receiptParts(record(changes))).toEqual(parts);
   const checks = checksOf(receiptParts(record(changes)));

@@ -1,3 +1,4 @@
+import { KEPT_TASK_CHARACTERS } from '@agent-network/contracts/invocations/invocations';
 import type { Sql, Tx } from '../../db/sql.ts';
 
 /** Bytes stored for the requests of an account. */
@@ -32,8 +33,6 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
 
 /** Most bytes of contents, as stored, that one removal reads. */
 const MOST_READ_BYTES = 16 * 1024 * 1024;
-/** Of a longer task these characters stay. */
-const KEPT_TASK_CHARACTERS = 1000;
 /** Larger metadata is removed. */
 const KEPT_METADATA_BYTES = 4096;
 
