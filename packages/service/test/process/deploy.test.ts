@@ -92,6 +92,20 @@ describe('the deployment', () => {
     expect(allOf(nginx, /server node-\d:4020 (.*);/g)).toEqual(['max_fails=0', 'max_fails=0']);
   });
 
+  it('lets nobody reach a node without TLS, and requests of every size that the service answers itself through', () => {
+    const [plain = '', secure = '', ...more] = nginx.split(/^ {2}server \{$/m).slice(1);
+    expect(more).toEqual([]);
+    expect(plain).toMatch(/listen 80;/);
+    expect(allOf(plain, /location \/ \{ (.*); \}/g)).toEqual(['return 308 https://$host$request_uri']);
+    expect(plain).not.toContain('proxy_pass');
+    expect(secure).toMatch(/listen 443 ssl.*;\n\s+ssl_certificate .*;\n\s+ssl_certificate_key .*;/);
+    expect(secure).toMatch(/^ {4}add_header Strict-Transport-Security "max-age=\d+" always;/m);
+    expect(allOf(secure, /add_header (\S+)/g)).toHaveLength(1);
+    expect(secure).toMatch(/client_max_body_size 2m;/);
+    expect(secure).toMatch(/large_client_header_buffers 4 32k;/);
+    expect(secure).toContain('location = /metrics { return 404; }');
+  });
+
   it('has the proxy wait for as long as any answer does, and elsewhere not much longer than a stream is silent', () => {
     const [, common = '', long = ''] = /([\s\S]*)location ~ \^\/\(v1\|a2a\)\(\/\|\$\) \{([^}]*)\}/.exec(nginx) ?? [];
     const timeoutsOf = (part: string) =>
