@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
@@ -21,8 +22,9 @@ const GRACE_MS = 2000;
 
 /**
  * Answers what the server could not read, in place of Node. A request that did not arrive in time is answered 503: a 4xx would look
- * like the refusal of a call that may have run when it was sent before. What cannot be read behind a request that is at work never
- * takes that one's answer.
+ * like the refusal of a call that may have run when it was sent before. A connection that brought nothing is closed without an answer:
+ * browsers open some in advance, and would take it for the answer to what they send at that moment. What cannot be read behind a request
+ * that is at work never takes that one's answer.
  */
 export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?: number } = {}): void {
   const connections = new WeakMap<Duplex, Connection>();
@@ -52,13 +54,17 @@ export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?:
       const hasArrived = isBegun ? !isIncomplete(of(socket)) : of(socket).heard > heard && !isIncomplete(of(socket));
       if (hasArrived || failed.has(socket)) return;
       failed.add(socket);
-      endWith(of(socket), socket, notArrived());
+      if (isSilent(socket)) socket.destroy();
+      else endWith(of(socket), socket, notArrived());
     };
-    setTimeout(judge, graceMs).unref();
+    // Timers that are late run before what has arrived meanwhile is read; what is set here runs after.
+    setTimeout(() => setImmediate(judge), graceMs).unref();
   });
 }
 
 const isIncomplete = ({ open }: Connection) => [...open].some(({ request }) => !request.complete);
+
+const isSilent = (socket: Duplex) => (socket as Socket).bytesRead === 0;
 
 /** Ends a connection: with the answers of the requests that it brought whole, else with the error. */
 function endWith({ open }: Connection, socket: Duplex, error: AppError): void {

@@ -113,6 +113,24 @@ describe('a request that does not arrive in time', () => {
     const answer = await sendRaw(port, ['GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nFurther-', timedOut]);
     expect(statusesIn(answer)).toEqual([200]);
   });
+
+  it('but had arrived while the process was busy for longer than the grace, is read and answered', async () => {
+    const { server, port } = await startImpatient();
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    await once(server, 'clientError');
+    // Behind this, timers that are due run before anything is read.
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const untilMs = performance.now() + 300;
+    while (performance.now() < untilMs);
+    const [answer] = await once(socket, 'data');
+    expect(statusesIn(answer)).toEqual([200]);
+  });
+});
+
+it('a connection that brings nothing is closed without an answer, which a browser would take for that to its next request', async () => {
+  const { port } = await startImpatient();
+  expect(await sendRaw(port, [])).toBe('');
 });
 
 it('what is not HTTP is refused under a request id, as everything is', async () => {
