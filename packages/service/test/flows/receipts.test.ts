@@ -191,7 +191,11 @@ describe('the receipt of a request', () => {
       expect([record.result, record.contentRemovedAt]).toEqual([null, expect.any(String)]);
       expect(record.task).toBe(task.slice(0, 1000));
       const { data } = (await receiptOf(requestId, late.key)).body;
-      expect(data.message).toMatchObject({ taskHash: sha256(task), inputHash: sha256(input), resultHash: sha256(result) });
+      expect(data.message).toMatchObject({
+        taskHash: sha256(task),
+        inputHash: sha256(input),
+        resultHash: sha256(result),
+      });
       expect(await isSigned(data)).toBe(true);
     } finally {
       aheadMs = 0;

@@ -77,7 +77,11 @@ export async function listDue(sql: Sql, webhookId: string, now: Date, limit: num
 }
 
 /** Stored bodies of the first of these deliveries, until they are of so many bytes. */
-export async function readBodies(sql: Sql, deliveryIds: readonly string[], bytes: number): Promise<Map<string, string>> {
+export async function readBodies(
+  sql: Sql,
+  deliveryIds: readonly string[],
+  bytes: number,
+): Promise<Map<string, string>> {
   const rows = await sql.query<{ id: string; body: string }>(
     'read-delivery-bodies',
     `select id, body from (
