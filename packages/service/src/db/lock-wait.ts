@@ -10,7 +10,7 @@ interface Blocker {
   readonly application: string | null;
 }
 
-export interface LockWait extends HasLog {
+interface LockWait extends HasLog {
   readonly url: string;
   /** The server's process of the connection that works; its `lock_timeout` is `waitMs`. */
   readonly pid: number;
