@@ -14,15 +14,14 @@ export async function searchPayable(
   const leastMicro = leastPaidOnChain(ctx);
   const question = {
     ...{ words: taskWords(query), capabilities: [], among: null, except: [], also: null },
-    ...{ mostMicro: null, leastMicro, limit },
+    ...{ mostMicro: null, leastMicro, takesFree: false, limit },
   };
   return ctx.listing.read((index) => {
     const { hits } = index.forTask(
       question,
       (facts, usualMicro) => matchScore({ ...facts, load: 0 }, usualMicro).score,
     );
-    // The question lets free agents pass.
-    const items = hits.filter(({ priceMicro }) => priceMicro >= leastMicro).map(({ id }) => index.item(id));
+    const items = hits.map(({ id }) => index.item(id));
     const agents = items.flatMap((item) => (item ? [JSON.parse(item.toString()) as AgentListItem] : []));
     return { agents, isWhole: hits.length < limit };
   });

@@ -105,6 +105,9 @@ describe('a facilitator’s client (withBazaar)', () => {
     expect([resourcesOf(first.resources), first.partialResults]).toEqual([[urlOf(dear)], true]);
     const weavers = await client().search({ query: 'weaving' });
     expect(new Set(resourcesOf(weavers.resources))).toEqual(new Set([cheap, middle].map(urlOf)));
+    // A free agent takes nobody's place.
+    const two = await client().search({ query: 'weaving', limit: 2 });
+    expect(new Set(resourcesOf(two.resources))).toEqual(new Set([cheap, middle].map(urlOf)));
     expect((await client().search({ query: 'nobodyhasthis' })).resources).toEqual([]);
   });
 });

@@ -31,6 +31,7 @@ const question: fc.Arbitrary<TaskQuestion> = fc.record({
   capabilities: fc.oneof(fc.constant([]), fc.subarray([...capabilities, 'nobody'], { maxLength: 2 })),
   mostMicro: fc.constantFrom(null, ...prices),
   leastMicro: fc.constantFrom(0n, 0n, 2n),
+  takesFree: fc.boolean(),
   among: fc.option(fc.uniqueArray(ids)),
   except: fc.uniqueArray(ids, { maxLength: 2 }),
   also: fc.option(ids),
@@ -77,7 +78,7 @@ function model(rows: readonly ListingRow[], asked: TaskQuestion) {
   const usualMicro = asks[(asks.length - 1) >> 1] ?? 0n;
   const best = considered
     .filter(({ priceMicro }) => asked.mostMicro === null || priceMicro <= asked.mostMicro)
-    .filter(({ priceMicro }) => priceMicro === 0n || priceMicro >= asked.leastMicro)
+    .filter(({ priceMicro }) => (priceMicro === 0n ? asked.takesFree : priceMicro >= asked.leastMicro))
     .sort(
       (a, b) =>
         Number(b.isVerified) - Number(a.isVerified) ||
@@ -136,6 +137,7 @@ describe('agents for a task', () => {
       capabilities: [],
       mostMicro: null,
       leastMicro: 0n,
+      takesFree: true,
       among: null,
       except: [],
       also: null,

@@ -89,11 +89,13 @@ const agentsIn = ({ postings }: Shelf, sets: readonly number[]): OrdinalSet =>
 const only = (set: OrdinalSet, ordinals: readonly number[] | null): OrdinalSet =>
   ordinals === null ? set : intersect(set, listSet(Int32Array.from(new Set(ordinals)).sort()));
 
-const without = (set: OrdinalSet, ordinals: readonly number[]): OrdinalSet =>
-  ordinals.length === 0 ? set : keepIf(set, (ordinal) => !ordinals.includes(ordinal));
+function without(set: OrdinalSet, ordinals: readonly number[]): OrdinalSet {
+  const excluded = new Set(ordinals);
+  return excluded.size === 0 ? set : keepIf(set, (ordinal) => !excluded.has(ordinal));
+}
 
 /** The agents whose price fits, the lowest price of all, and their usual one. */
-function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { mostMicro, leastMicro }: TaskQuestion) {
+function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { mostMicro, leastMicro, takesFree }: TaskQuestion) {
   const price = columns.numbers['rates.perRequest'];
   const most = mostMicro === null ? Number.POSITIVE_INFINITY : amountKey(mostMicro);
   const least = amountKey(leastMicro);
@@ -105,7 +107,7 @@ function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { mostMicro, lea
     const ordinal = list[at] as number;
     const asked = price[ordinal] as number;
     if (asked < cheapest) cheapest = asked;
-    if (asked <= most && (asked === 0 || asked >= least)) within[size++] = ordinal;
+    if (asked <= most && (asked === 0 ? takesFree : asked >= least)) within[size++] = ordinal;
   }
   const count = Math.min(list.length, PRICE_SAMPLE);
   const asked = (nth: number) => price[list[Math.floor((nth * list.length) / count)] as number] as number;

@@ -91,6 +91,8 @@ export interface TaskQuestion {
   readonly mostMicro: bigint | null;
   /** Minimum price per request of agents that are not free. */
   readonly leastMicro: bigint;
+  /** True: free agents fit too. */
+  readonly takesFree: boolean;
   /** The only candidates; null for all. */
   readonly among: readonly string[] | null;
   readonly except: readonly string[];
