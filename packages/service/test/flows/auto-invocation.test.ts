@@ -280,7 +280,7 @@ describe('a payment for the agent that a 402 named', () => {
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 
-  it('is not asked for an agent whose price is below what is paid on chain, however many of these rank higher', async () => {
+  it('is not asked for an agent that cannot be called so: too cheap to be paid on chain, or refusing the input, however many of these rank higher', async () => {
     await change(best, { rates: { perRequest: '0.009' } });
     const { key } = await h.newAccount();
     expect((await invoke(key)).body.error).toMatchObject({ agentId: second.id, payment: { amount: '0.04' } });
@@ -290,6 +290,7 @@ describe('a payment for the agent that a 402 named', () => {
         description: `Copy ${nth}.`,
         capabilities: ['auto-test'],
         rates: { perRequest: '0.000001' },
+        types: { inputSchema: { type: 'object', required: ['x9'] } },
       },
       endpoint: 'http://127.0.0.1:9/agent',
     }));
@@ -301,6 +302,13 @@ describe('a payment for the agent that a 402 named', () => {
       [copies],
     );
     expect((await invoke(key)).body.error).toMatchObject({ agentId: second.id });
+    // Nor do those hide others that refuse the input, or lack the capability of the call.
+    await h.ctx.db.pool.query('update agent set per_request_micro = 0 where id = any($1)', [copies]);
+    expect((await invoke(key)).body.error).toMatchObject({ agentId: second.id });
+    await h.ctx.db.pool.query(`update agent set capabilities = '{another}', types_id = null where id = any($1)`, [
+      copies,
+    ]);
+    expect((await invoke(key, { capability: 'auto-test' })).body.error).toMatchObject({ agentId: second.id });
     for (const id of copies) await h.request('DELETE', `/agents/${id}`, { key: owner.key });
     const { key: rich } = await newClient(h, '1.00');
     expect((await invoke(rich)).body.data).toMatchObject({ agentId: best.id, cost: '0.009' });

@@ -20,6 +20,10 @@ export interface TaskMatch {
 
 export type TaskMatching = Omit<TaskAnswer, 'hits'> & {
   readonly matches: readonly TaskMatch[];
+  /** The agents that were looked at, also those that went offline meanwhile. */
+  readonly seen: readonly string[];
+  /** True when no other agent matches. */
+  readonly isLast: boolean;
   /** The position of the registry when the candidates were found; their rows are read later. */
   readonly position: string;
 };
@@ -51,7 +55,7 @@ export async function matchTask(
     ...{ agent, score: match.score },
     parts: toParts(match, { agent, matched, load, usualMicro: answer.usualMicro }),
   }));
-  return { ...answer, matches };
+  return { ...answer, matches, seen: ids, isLast: ids.length < FINALISTS };
 }
 
 function toParts(

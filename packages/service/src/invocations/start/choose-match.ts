@@ -4,7 +4,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
-import { matchTask, type TaskMatch } from '../../agents/matching/match-task.ts';
+import { matchTask, type TaskMatch, type TaskMatching } from '../../agents/matching/match-task.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
 import { taskWords } from '../../agents/search/words/task-words.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
@@ -25,6 +25,9 @@ export interface AskedAuto {
   readonly offeredId: string | null;
 }
 
+/** Some dozens of matches are looked at in each; those before them can't be called, or refuse the input. */
+const MAX_ROUNDS = 5;
+
 /**
  * The agent that a payment was offered for, or without one the best match that can be called, and paid, within `maxCost` and the limits of
  * the key. Agents of the caller's own account are taken like others; a calling agent never chooses itself. Throws NO_AGENT_FITS when there is
@@ -33,26 +36,47 @@ export interface AskedAuto {
 export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAuto): Promise<Choice> {
   const { body, offeredId, leastMicro } = asked;
   const mostMicro = withinKey(caller, parseUsdc(body.maxCost));
-  const matching = await matchTask(ctx, {
-    words: taskWords(body.task),
-    capabilities: body.capabilities ?? [],
-    mostMicro: rateWithin(mostMicro, body),
-    leastMicro: rateReaching(leastMicro, body),
-    among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
-    except: caller.kind === 'agent' ? [caller.agentId] : [],
-    also: offeredId,
-  });
-  const { matches, considered, cheapestMicro } = matching;
-  if (offeredId !== null) return chooseOffered(ctx, caller, { body, offeredId, matches, considered });
+  const except = caller.kind === 'agent' ? [caller.agentId] : [];
+  const match = (tried: readonly string[]) =>
+    matchTask(ctx, {
+      words: taskWords(body.task),
+      capabilities: [...(body.capabilities ?? []), ...(body.capability === undefined ? [] : [body.capability])],
+      mostMicro: rateWithin(mostMicro, body),
+      leastMicro: rateReaching(leastMicro, body),
+      takesFree: true,
+      among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
+      except: [...except, ...tried],
+      also: offeredId,
+    });
+  const best = await match([]);
+  if (offeredId !== null) return chooseOffered(ctx, caller, { body, offeredId, ...best });
   const fits = (priceMicro: bigint) => priceMicro <= mostMicro && (priceMicro === 0n || priceMicro >= leastMicro);
-  for (const [index, match] of matches.entries()) {
+  const tried: string[] = [];
+  let round: TaskMatching = best;
+  for (let rounds = 1; ; rounds++) {
+    const choice = await firstCallable(ctx, caller, { body, fits, round, rank: tried.length, of: best.considered });
+    if (choice) return choice;
+    if (round.isLast || rounds === MAX_ROUNDS) throw noAgentFits(body, mostMicro, best);
+    tried.push(...round.seen);
+    round = await match(tried);
+  }
+}
+
+/** The first match of a round that is online, takes the input and fits by its price; null: none. */
+async function firstCallable(
+  ctx: ChoosingContext,
+  caller: KnownCaller,
+  among: { body: AutoRequest; fits: (priceMicro: bigint) => boolean; round: TaskMatching; rank: number; of: number },
+): Promise<Choice | null> {
+  const { body, fits, round, rank, of } = among;
+  for (const [index, match] of round.matches.entries()) {
     const agent = await ctx.agentFinder.find(match.agent.id);
     if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, null))) continue;
     if (!(await ctx.typeChecks.fits(agent, body))) continue;
-    const choice = toChoice(agent, body, match, { rank: index + 1, considered });
+    const choice = toChoice(agent, body, match, { rank: rank + index + 1, considered: of });
     if (fits(choice.priceMicro)) return choice;
   }
-  throw noAgentFits(body, mostMicro, { considered, cheapestMicro });
+  return null;
 }
 
 async function chooseOffered(
@@ -95,16 +119,24 @@ function noAgentFits(
   mostMicro: bigint,
   { considered, cheapestMicro }: { considered: number; cheapestMicro: bigint | null },
 ): AppError<'NO_AGENT_FITS'> {
-  const cheapest =
-    cheapestMicro === null
-      ? null
-      : formatUsdc(
-          priceOf({ perRequestMicro: cheapestMicro, takesHints: false, perUnit: null, sizeSteps: null }, body)
-            .totalMicro,
-        );
-  const message =
-    cheapest === null
-      ? 'No online agent matches the task and the capabilities. Nothing was charged.'
-      : `None of the ${considered} online agents that match can be called for at most ${formatUsdc(mostMicro)} USDC; the lowest price is ${cheapest} USDC. Nothing was charged.`;
+  if (cheapestMicro === null)
+    return new AppError(
+      'NO_AGENT_FITS',
+      'No online agent matches the task and the capabilities. Nothing was charged.',
+      {
+        details: { considered, cheapest: null },
+      },
+    );
+  const leastMicro = priceOf(
+    { perRequestMicro: cheapestMicro, takesHints: false, perUnit: null, sizeSteps: null },
+    body,
+  ).totalMicro;
+  const cheapest = formatUsdc(leastMicro);
+  const most = formatUsdc(mostMicro);
+  const reason =
+    leastMicro > mostMicro
+      ? `can be called for at most ${most} USDC; the lowest price is ${cheapest} USDC`
+      : `takes this call for at most ${most} USDC`;
+  const message = `None of the ${considered} online agents that match ${reason}. Nothing was charged.`;
   return new AppError('NO_AGENT_FITS', message, { details: { considered, cheapest } });
 }
