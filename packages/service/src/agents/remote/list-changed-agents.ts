@@ -18,9 +18,15 @@ export interface ShownAgent {
   readonly bytes: number;
 }
 
+/** Where a reader is. `floor`: the time since which an earlier change may have appeared behind it. */
+interface Place extends ChangePlace {
+  readonly floor: string | null;
+}
+
 /**
  * This node's registered agents that changed after a cursor, in the order of their last change, removed ones included: as many as fit into
- * `maxBytes`, at least one. The last page's cursor lies five seconds back, so that agents are repeated rather than skipped.
+ * `maxBytes`, at least one. The last page's cursor lies five seconds back, counted from the first page that was that young, so that agents
+ * are repeated rather than skipped, however long the reader takes between its pages.
  */
 export async function listChangedAgents<T extends ShownAgent>(
   ctx: HasDb,
@@ -34,7 +40,9 @@ export async function listChangedAgents<T extends ShownAgent>(
   const place = last ? { at: last.changedAt, id: last.id } : after;
   const hasMore = found.agents.length > agents.length;
   const isSettled = place === null || place.at <= found.settledAt;
-  return { agents, hasMore, cursor: makeCursor(hasMore || isSettled ? place : { at: found.settledAt, id: '' }) };
+  const floor = after?.floor ?? (isSettled ? null : found.settledAt);
+  if (!hasMore && floor !== null) return { agents, hasMore, cursor: makeCursor({ at: floor, id: '', floor: null }) };
+  return { agents, hasMore, cursor: makeCursor(place && { ...place, floor }) };
 }
 
 function firstThatFit<T extends ShownAgent>(
@@ -53,14 +61,18 @@ function firstThatFit<T extends ShownAgent>(
   return shown;
 }
 
-const makeCursor = (place: ChangePlace | null): string =>
-  place === null ? '' : Buffer.from(`${place.at}|${place.id}`).toString('base64url');
+const makeCursor = (place: Place | null): string =>
+  place === null
+    ? ''
+    : Buffer.from([place.at, place.id, ...(place.floor === null ? [] : [place.floor])].join('|')).toString('base64url');
 
-function readCursor(cursor: string): ChangePlace {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([0-9a-z_]{0,100})$/.exec(text);
-  if (!match?.[1] || !isTime(match[1])) throw invalid('cursor', 'is not a cursor of this node');
-  return { at: match[1], id: match[2] ?? '' };
+const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`;
+const PLACE = new RegExp(`^(${TIME})\\|([0-9a-z_]{0,100})(?:\\|(${TIME}))?$`);
+
+function readCursor(cursor: string): Place {
+  const [, at, id = '', floor = null] = PLACE.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (at === undefined || ![at, floor ?? at].every(isTime)) throw invalid('cursor', 'is not a cursor of this node');
+  return { at, id, floor };
 }
 
 /** True for a time that PostgreSQL takes too: JavaScript reads the 30th of February as a day in March, and PostgreSQL has no year 0. */
