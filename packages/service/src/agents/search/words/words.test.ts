@@ -7,6 +7,12 @@ test('words are runs of letters and digits, once each, whatever their case and w
   expect(wordsOf('x'.repeat(100))).toEqual(['x'.repeat(64)]);
 });
 
+test('in scripts without spaces each pair of characters is a word', () => {
+  expect(wordsOf('文書翻訳エージェント')).toEqual(expect.arrayContaining(['文書', '翻訳', 'エー', 'ント']));
+  expect(wordsOf('GPT翻訳v2 語 แปลภาษา')).toEqual(['gpt', '翻訳', 'v2', '語', 'แป', 'ปล', 'ลภ', 'ภา', 'าษ', 'ษา']);
+  expect(wordsOf('𠮷野家')).toEqual(['𠮷野', '野家']);
+});
+
 test('a word is marked for where it stands', () => {
   const agent = { name: 'Red', description: 'a red fox', capabilities: ['text'], metadata: { tags: ['fast fox'] } };
   expect(termsOf(agent)).toEqual(['=text', 'red', 'fast', 'fox', 'a', '+red', '+fast', '+fox', '#red']);

@@ -8,14 +8,33 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** The words of a text, each once: runs of letters and digits, without regard to case and width. */
+/** Letters of scripts that put no spaces between words. */
+const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}`;
+const hasUnspaced = new RegExp(`[${UNSPACED}]`, 'u');
+const unspacedOrNot = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
+
+/** Every two neighbouring characters of a text without spaces; other parts as they are. */
+function pairsIn(run: string): string[] {
+  if (!hasUnspaced.test(run)) return [run];
+  return (run.match(unspacedOrNot) ?? []).flatMap((part) => {
+    const characters = [...part];
+    if (characters.length < 3 || !hasUnspaced.test(part)) return [part];
+    return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+  });
+}
+
+/**
+ * The words of a text, each once: runs of letters and digits, without regard to case and width. Where a script has no spaces, pairs of
+ * characters stand for words, so that a word is found within a longer run.
+ */
 export function wordsOf(text: string): string[] {
   const words = isAscii(text)
     ? (text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
     : (text
         .normalize('NFKC')
         .toLowerCase()
-        .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
+        .match(/[\p{L}\p{M}\p{N}]+/gu)
+        ?.flatMap(pairsIn) ?? []);
   return [...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS)))];
 }
 
