@@ -5,6 +5,7 @@ import type { HasLog } from '../../lib/log/log.ts';
 import { freezeTreasury, giveTreasury } from '../../payments/ledger/freeze-treasury.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import { latestWrite } from '../../registry/write/note-write.ts';
 import type { Agent } from '../agent.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
 import { toDetail } from '../agent-view.ts';
@@ -19,7 +20,7 @@ export interface FollowContext extends RegistrationContext, HasRegistryTokens, H
 /**
  * Applies changes of ownership on chain: when a token that its owner held moved to another wallet, that wallet owns the agent, the agent is
  * no longer verified, and its money is frozen until the wallet is proven here. Only transfers safe from reorgs count, and only while the
- * chain confirms them: the index may lag behind a claim.
+ * chain confirms them and the index has read the claim: the index may lag behind it, and so may the RPC node that answers.
  */
 export async function followOwners(ctx: FollowContext): Promise<void> {
   await inPages(
@@ -40,6 +41,9 @@ async function followOwner(ctx: FollowContext, agentId: string, tokenId: string)
   const changed = await ctx.db.transaction(async (tx) => {
     const agent = await lockAgentRow(tx, agentId);
     if (agent?.tokenId !== tokenId || agent.tokenClaimedAt === null || agent.owner === owner) return false;
+    const claim = await latestWrite(ctx, ['transfer'], agentId, tx);
+    const isOlder = claim?.tokenId === tokenId && known.token.changedBlock < (claim.blockNumber ?? 0n);
+    if (isOlder) return false;
     await (owner === agent.accountAddress ? giveBack(ctx, tx, agent) : freeze(ctx, tx, agent, owner));
     return true;
   });

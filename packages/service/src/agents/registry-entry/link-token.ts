@@ -3,6 +3,7 @@ import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
+import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import { dropWrite, latestWrite, noteWrite } from '../../registry/write/note-write.ts';
 import { retireCall, uriCall } from '../../registry/write/registry-calls.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
@@ -14,14 +15,14 @@ import { requireProvenOwner } from './claim-token.ts';
 import type { RegistrationContext } from './register-verified.ts';
 import { registrationUrl } from './registration-file.ts';
 
-type LinkContext = RegistrationContext & HasTokenClient & HasRegistryWriter;
+type LinkContext = RegistrationContext & HasTokenClient & HasRegistryTokens & HasRegistryWriter;
 
 const conflict = (message: string) => new AppError('CONFLICT', message);
 
 /**
  * Links a token that the owner's proven wallet holds to an agent, in place of an unclaimed one that this node registered. Idempotent.
- * Throws CONFLICT when the wallet is not proven or does not hold the token, the owner has another token for the agent, or another agent has
- * this token; UNAVAILABLE when the chain cannot be read.
+ * Throws CONFLICT when the wallet is not proven or does not hold the token, the index has not read yet that it does, the owner has another
+ * token for the agent, or another agent has this token; UNAVAILABLE when the chain cannot be read.
  */
 export async function linkToken(
   ctx: LinkContext,
@@ -64,6 +65,10 @@ async function requireHolder(ctx: LinkContext, owner: string, tokenId: string): 
   const holder = await askChain(() => ctx.tokenClient.ownerOf(tokenId));
   if (holder === null) throw invalid('tokenId', 'is no token of the registry');
   if (holder !== owner) throw conflict(`The token belongs to ${holder}, not to the owner of the agent.`);
+  // By an index that still names the former holder, and an RPC node that is behind, the agent would be that holder's.
+  const known = await ctx.registryTokens.at(BigInt(tokenId));
+  if (known && known.token.owner !== owner)
+    throw conflict('This node has not read the transfer of this token yet; try again in some seconds.');
 }
 
 async function link(
