@@ -3,7 +3,7 @@ import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { findOwnTransaction, noteMined } from '../../payments/onchain/own-transactions.ts';
 import { WATCHED_BLOCKS } from '../../payments/reconcile/watch-reorgs.ts';
-import { type EndedWrites, MAX_TRIES, type RegistryWrite } from './registry-write.ts';
+import { type EndedWrites, type RegistryWrite, triesOf } from './registry-write.ts';
 import { endWrites, listSentWrites, reopenWrites, type WriteEnd } from './registry-write-store.ts';
 import { outcomesOf } from './write-outcome.ts';
 import type { WriterContext } from './writer-context.ts';
@@ -59,11 +59,12 @@ async function record(
   const outcomes = outcomesOf(writes, mined, { registrar, registry: ctx.registry.address });
   const { blockNumber, blockHash } = mined;
   const place = { carriedBy: hash, transactionHash: mined.hash, blockNumber, blockHash };
+  const isOwn = mined.hasSucceeded || writes.length === 1;
   const ends = writes.map((write, index): WriteEnd => {
     const outcome = outcomes[index];
     if (outcome?.isDone) return { id: write.id, state: 'done', tokenId: outcome.tokenId, failure: null, ...place };
     const failure = outcome?.failure ?? 'no log shows its outcome';
-    if (write.tries + 1 < MAX_TRIES) return { ...asNotSent(write, hash), failure };
+    if (write.tries + 1 < triesOf(write, isOwn)) return { ...asNotSent(write, hash), failure };
     return { id: write.id, state: 'failed', tokenId: null, failure, ...place };
   });
   for (const { id, state, failure } of ends)

@@ -88,12 +88,17 @@ export async function countDueWrites(sql: Sql, chainId: number, most: number): P
   return row?.due ?? 0;
 }
 
-/** Locks due writes, oldest first, until the transaction ends. */
+/**
+ * Locks due writes, oldest first, until the transaction ends. Feedback comes after all others: whom it is about can have every one of it
+ * refused.
+ */
 export const lockDueWrites = (tx: Tx, chainId: number, limit: number): Promise<RegistryWrite[]> =>
   tx.query<RegistryWrite>(
     'lock-due-registry-writes',
-    `select ${columns} from registry_write w where chain_id = $1 and state = 'due'
-      order by created_at, id limit $2 for update skip locked`,
+    `select ${columns} from registry_write w
+      where state = 'due' and id in (select id from registry_write where chain_id = $1 and state = 'due'
+        order by kind = 'feedback', created_at, id limit $2)
+      order by kind = 'feedback', created_at, id for update skip locked`,
     [chainId, limit],
   );
 

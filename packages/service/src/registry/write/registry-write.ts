@@ -62,5 +62,11 @@ export function firstBatch<W extends Pick<RegistryWrite, 'gas' | 'tries'>>(due: 
   return batch;
 }
 
-/** Maximum number of attempts for a write that reverts. */
-export const MAX_TRIES = 3;
+const MAX_TRIES = 3;
+
+/**
+ * Maximum number of attempts for a write that reverts. `isOwn`: by itself, and not with the transaction that carried others too. Whom a
+ * feedback is about can have it refused, as an operator of the token may give none: it would only cost gas again.
+ */
+export const triesOf = ({ kind }: Pick<NewWrite, 'kind'>, isOwn: boolean): number =>
+  kind === 'feedback' && isOwn ? 1 : MAX_TRIES;

@@ -1,11 +1,15 @@
+import { batchExecutorAbi } from '@agent-network/chain/batch-executor';
+import { encodeAbiParameters, encodeEventTopics } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { announceNode } from '../../../src/registry/write/announce-node.ts';
+import { insertFeedbackWrite } from '../../../src/registry/write/feedback-write-store.ts';
 import { noteWrite } from '../../../src/registry/write/note-write.ts';
 import { recordWrites } from '../../../src/registry/write/record-writes.ts';
 import { registerCall } from '../../../src/registry/write/registry-calls.ts';
 import { firstBatch } from '../../../src/registry/write/registry-write.ts';
+import { lockDueWrites, markSent } from '../../../src/registry/write/registry-write-store.ts';
 import { createWriteAhead } from '../../../src/registry/write/send-writes.ts';
 import { askDatabase } from '../../support/books.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -96,6 +100,49 @@ describe('writes that become due while a transaction is made', () => {
       `select state, transaction_hash as hash, tries from registry_write where subject_id = 'agt_first'`,
     );
     expect(rows).toEqual([{ state: 'sent', hash: '0xagain', tries: 1 }]);
+  });
+
+  it('feedback comes after all others, and one that its registry refuses by itself is not sent again', async () => {
+    const { ctx } = h;
+    const registrar = ctx.registrar?.address ?? '';
+    const target = ctx.registry.address;
+    const early = new Date(0);
+    const due = async (text: string) => {
+      const requestId = `req_${text}`;
+      await insertFeedbackWrite(ctx.db, { chainId: ctx.chain.chainId, requestId, target, data: '0x' }, early);
+      return `feedback_${requestId}`;
+    };
+    const feedback = await Promise.all(['a', 'b'].map(due));
+    const last = await due('c');
+    const [before] = await ctx.db.transaction((tx) => lockDueWrites(tx, ctx.chain.chainId, 1));
+    expect(before?.kind).toBe('register');
+    const carry = (ids: readonly string[], hash: string) => ctx.db.transaction((tx) => markSent(tx, ids, hash));
+    await carry([...feedback, before?.id as string], '0xbatch');
+    await carry([last], '0xalone');
+    const mined = { hash: '0xmined', logs: [] as unknown[], blockNumber: 1n, blockHash: `0x${'1'.repeat(64)}` };
+    const record = (outcome: object) => {
+      const findMined = async () => ({ ...mined, ...outcome }) as never;
+      return recordWrites({ ...ctx, usdc: { ...ctx.usdc, findMined } }, registrar, async () => undefined);
+    };
+    const states = async () =>
+      (
+        await askDatabase<{ state: string }>(
+          h.databaseUrl,
+          'select state from registry_write where id = any($1) order by array_position($1, id)',
+          [[...feedback, before?.id, last]],
+        )
+      ).map(({ state }) => state);
+    // With a transaction that reverts, it is unknown which of several calls is to blame.
+    await record({ hasSucceeded: false });
+    expect(await states()).toEqual(['due', 'due', 'due', 'failed']);
+    await carry([...feedback, before?.id as string], '0xagain');
+    const refused = (place: number) => ({
+      address: registrar,
+      topics: encodeEventTopics({ abi: batchExecutorAbi, eventName: 'CallFailed', args: { place: BigInt(place) } }),
+      data: encodeAbiParameters([{ type: 'bytes' }], ['0x08c379a0']),
+    });
+    await record({ hasSucceeded: true, logs: [refused(0), refused(2)] });
+    expect(await states()).toEqual(['failed', 'done', 'due', 'failed']);
   });
 
   it('the node’s own entry, which the registry reverts, is written again a day later, and at once for another address', async () => {
