@@ -1,6 +1,7 @@
-import { createPublicClient, type Hex, pad, type TransactionReceipt, toEventHash, toHex } from 'viem';
+import { createPublicClient, type Hex, pad, toEventHash, toHex } from 'viem';
 import { logsUpTo } from './rpc/logs-up-to.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
+import type { MinedTransaction } from './usdc-client.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 
 /** A USDC transfer to the node's wallet, from the chain's logs. Addresses and hashes are lower case. */
@@ -59,7 +60,7 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
       throw new Error('the RPC node answered with the receipt of another transaction');
     if (receipt.blockHash !== blockHash)
       throw new Error(`transaction ${hash} moved to another block while it was read`);
-    return incomingIn(receipt, token, wallet);
+    return incomingIn({ ...receipt, hash }, token, wallet);
   }
 
   return {
@@ -77,9 +78,12 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
   };
 }
 
-/** Parses a receipt. USDC logs AuthorizationUsed right before the Transfer that it caused. */
-function incomingIn(receipt: TransactionReceipt, token: string, wallet: string): IncomingTransfer[] {
-  const events = usdcEventsOf(token, receipt.logs);
+type Mined = Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'logs'>;
+
+/** The transfers to a wallet in a mined transaction. USDC logs AuthorizationUsed right before the Transfer that it caused. */
+export function incomingIn(mined: Mined, token: string, wallet: string): IncomingTransfer[] {
+  const { blockNumber, blockHash } = mined;
+  const events = usdcEventsOf(token, mined.logs);
   const incoming = events.flatMap((event, index) => {
     if (event.kind !== 'transfer' || event.to !== wallet) return [];
     const cause = events[index - 1];
@@ -87,10 +91,10 @@ function incomingIn(receipt: TransactionReceipt, token: string, wallet: string):
     return [{ event, nonce: isAuthorized ? cause.nonce : null }];
   });
   return incoming.map(({ event, nonce }, ordinal) => ({
-    transactionHash: receipt.transactionHash.toLowerCase(),
+    transactionHash: mined.hash.toLowerCase(),
     ordinal,
-    blockNumber: receipt.blockNumber,
-    blockHash: receipt.blockHash,
+    blockNumber,
+    blockHash,
     from: event.from,
     valueMicro: event.valueMicro,
     nonce,

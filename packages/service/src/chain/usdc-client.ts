@@ -14,13 +14,7 @@ import { readsOf } from './chain-reads.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
 import type { Authorization } from './signatures/authorization.ts';
-import {
-  authorizationKey,
-  hasMoved,
-  type PlaceOnChain,
-  type UsedAuthorization,
-  usedIn,
-} from './used-authorizations.ts';
+import { authorizationKey, type PlaceOnChain, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {
   readonly hash: string;
@@ -35,8 +29,6 @@ export interface MinedTransaction {
   readonly logs: TransactionReceipt['logs'];
   /** Transfers made by its authorizations, by `authorizationKey`. */
   readonly used: ReadonlyMap<string, UsedAuthorization>;
-  /** True if it moved exactly this amount of USDC between these two addresses, by any call. */
-  moved(transfer: Pick<Authorization, 'from' | 'to' | 'valueMicro'>): boolean;
 }
 
 /** Use or cancellation of an authorization, according to the chain's logs. */
@@ -153,7 +145,7 @@ function receiptsOf(client: PublicClient, token: Hex) {
     const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
     const hasSucceeded = receipt.status === '0x1';
     const gasUsed = BigInt(receipt.gasUsed);
-    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, ...movedIn(token, logs) };
+    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, used: usedIn(token, logs) };
   }
 
   return {
@@ -173,11 +165,6 @@ function stateCall(token: Hex, { from, nonce }: Pick<Authorization, 'from' | 'no
   const args = [from as Hex, nonce as Hex] as const;
   return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args }) };
 }
-
-const movedIn = (token: string, logs: TransactionReceipt['logs']): Pick<MinedTransaction, 'used' | 'moved'> => ({
-  used: usedIn(token, logs),
-  moved: (transfer) => hasMoved(token, logs, transfer),
-});
 
 export type UsdcClient = ReturnType<typeof createUsdcClient>;
 export interface HasUsdc {

@@ -23,16 +23,6 @@ export const authorizationKey = (a: Pick<Authorization, 'from' | 'nonce'>): stri
 
 type Logs = TransactionReceipt['logs'];
 
-/** True if the token logs a transfer of this amount between these two addresses. */
-export const hasMoved = (
-  token: string,
-  logs: Logs,
-  { from, to, valueMicro }: Pick<Authorization, 'from' | 'to' | 'valueMicro'>,
-): boolean =>
-  usdcEventsOf(token, logs).some(
-    (event) => event.kind === 'transfer' && event.from === from && event.to === to && event.valueMicro === valueMicro,
-  );
-
 /** True if one of these was a deposit of this wallet in this channel. */
 export const hasDeposited = (used: ReadonlyMap<string, UsedAuthorization>, from: string, channelId: string): boolean =>
   [...used].some(

@@ -1,7 +1,7 @@
 import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
-import { encodeFunctionData, type Hex, keccak256, zeroAddress } from 'viem';
+import { encodeFunctionData, type Hex, keccak256, pad, toHex, zeroAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
@@ -374,6 +374,29 @@ describe('a transfer that a reorg took back', () => {
     await ledgerEqualsChain();
   });
 
+  it('and whose transaction then moves as much at another place is credited once', async () => {
+    const address = privateKeyToAccount(generatePrivateKey()).address;
+    const { token, wallet } = h.ctx.chain;
+    await callChain(h.rpcUrl, 'anvil_setCode', address, dependingOnBlock(token, wallet, [100n, 300_000n]));
+    const funder = await h.newWallet(1_000_000n);
+    await transferUsdc(h.rpcUrl, h, { from: funder.address, to: address, micro: 1_000_000n });
+    const signer = await h.newWallet(0n);
+    const raw = await signCall(signer, address, async () => {
+      const head = await callChain<Hex>(h.rpcUrl, 'eth_blockNumber');
+      return pad(toHex(BigInt(head) + 2n));
+    });
+    await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
+    const came = () => suspended({ ...signer, address });
+    await eventually(came).toBe(300_100n);
+    await settleChain();
+    await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(keccak256(raw)), [[raw, 2]]);
+    await eventually(came).toBe(600_100n);
+    await h.ctx.reorgWatch.look();
+    await reverseLost();
+    expect(await came()).toBe(300_000n);
+    await ledgerEqualsChain();
+  });
+
   it('and that came by an authorization which nobody showed is credited again as well', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const { key } = await accountOf(wallet);
@@ -449,19 +472,31 @@ async function sendSigned(wallet: TestWallet, micro: bigint): Promise<Hex> {
   await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
   return raw;
 }
-async function signTransfer(wallet: TestWallet, micro: bigint): Promise<Hex> {
-  const { chainId, token, wallet: to } = h.ctx.chain;
+const signTransfer = (wallet: TestWallet, micro: bigint): Promise<Hex> => {
+  const { token, wallet: to } = h.ctx.chain;
+  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to as Hex, micro] });
+  return signCall(wallet, token as Hex, async () => data);
+};
+async function signCall(wallet: TestWallet, to: Hex, data: () => Promise<Hex>): Promise<Hex> {
   await callChain(h.rpcUrl, 'anvil_setBalance', wallet.address, '0xde0b6b3a7640000');
   await settleChain();
   return wallet.signTransaction({
-    chainId,
-    to: token as Hex,
-    data: encodeFunctionData({ abi: usdcAbi, functionName: 'transfer', args: [to as Hex, micro] }),
-    gas: 100_000n,
+    chainId: h.ctx.chain.chainId,
+    to,
+    data: await data(),
+    gas: 200_000n,
     maxFeePerGas: 10_000_000_000n,
     maxPriorityFeePerGas: 0n,
     nonce: 0,
   });
+}
+/** Code that transfers both amounts before the block of its calldata, and the second one from it on. */
+function dependingOnBlock(token: string, to: string, [first, second]: [bigint, bigint]): Hex {
+  const transfer = (micro: bigint) =>
+    `63a9059cbb60e01b5f5273${to.slice(2)}6004527f${pad(toHex(micro)).slice(2)}6024525f5f60445f5f73${token.slice(2)}5af150`;
+  const before = transfer(first);
+  const dest = (9 + before.length / 2).toString(16).padStart(4, '0');
+  return `0x5f3543101561${dest}57${before}5b${transfer(second)}00`;
 }
 const blockOf = async (hash: Hex) =>
   (await callChain<{ blockHash: string } | null>(h.rpcUrl, 'eth_getTransactionReceipt', hash))?.blockHash;

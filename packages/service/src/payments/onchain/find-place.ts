@@ -1,3 +1,5 @@
+import { type IncomingTransfer, incomingIn } from '../../chain/incoming-transfer-client.ts';
+import { nonceOfReturned, transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';
@@ -17,7 +19,24 @@ export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<Pa
   }
   if (!isPlain(payment) || transactionHash === null) return null;
   const mined = await ctx.usdc.findMined([transactionHash]);
-  return mined?.moved(authorization)
-    ? { transactionHash: mined.hash, blockNumber: mined.blockNumber, blockHash: mined.blockHash }
-    : null;
+  const isThere = mined && incomingIn(mined, payment.token, authorization.to).some((each) => isOf(payment, each));
+  return isThere ? { transactionHash: mined.hash, blockNumber: mined.blockNumber, blockHash: mined.blockHash } : null;
+}
+
+/** Reversals of one transfer that are looked through: each takes a reorg of its own. */
+const MOST_REVERSALS = 8;
+
+/**
+ * True if this transfer is the one that the payment credited. As much at another place in the same transaction is another transfer, which is
+ * credited by itself: what a contract moves may depend on the block.
+ */
+function isOf({ chainId, authorization }: ChainPayment, transfer: IncomingTransfer): boolean {
+  const { from, valueMicro } = authorization;
+  if (transfer.from !== from || transfer.valueMicro !== valueMicro) return false;
+  let nonce = transfer.nonce ?? transferNonce(chainId, transfer.transactionHash, transfer.ordinal);
+  for (let reversals = 0; nonce !== authorization.nonce; reversals++) {
+    if (reversals === MOST_REVERSALS) return false;
+    nonce = nonceOfReturned(nonce);
+  }
+  return true;
 }
