@@ -65,7 +65,7 @@ import { actOnChannels } from './payments/x402/channels/claims/act-on-channels.t
 import { bookClaims } from './payments/x402/channels/claims/book-claims.ts';
 import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
 import type { HasChannelClaimer } from './payments/x402/channels/claims/claimer.ts';
-import { forgetCharges } from './payments/x402/channels/claims/forget-charges.ts';
+import { createChargeRemoval } from './payments/x402/channels/claims/forget-charges.ts';
 import { measureChannels } from './payments/x402/channels/claims/measure-channels.ts';
 import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
 import type { HasDrain } from './queue/drain.ts';
@@ -207,5 +207,5 @@ function addRemovals(ctx: JobContext, schedule: Schedule): void {
   every('forget-pushes', () => forgetPushes(ctx));
   every('forget-windows', () => forgetWindows(ctx));
   every('forget-changes', () => forgetOldChanges(ctx));
-  every('forget-charges', () => forgetCharges(ctx));
+  every('forget-charges', createChargeRemoval(ctx));
 }

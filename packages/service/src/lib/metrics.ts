@@ -189,7 +189,7 @@ const channelMetrics = (registers: OpenRegistry[]) => ({
   }),
   channelOldestUnclaimedSeconds: new Gauge({
     name: 'channel_oldest_unclaimed_seconds',
-    help: 'Age of the oldest charge that is not claimed; 0 without any.',
+    help: 'Age of the oldest charge that is not claimed, of channels whose claim is worth its gas; 0 without any.',
     registers,
   }),
   channelClaims: new Counter({

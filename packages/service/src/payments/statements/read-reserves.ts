@@ -10,6 +10,7 @@ import { AppError } from '../../lib/app-error.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import type { HasPlatformFee } from '../ledger/platform-fee.ts';
 import { withoutSweeps } from '../reconcile/without-sweeps.ts';
+import type { HasClaimSettings } from '../x402/channels/claims/claim-context.ts';
 import { type ChannelReserves, channelReserves, noChannels } from './channel-reserves.ts';
 import { type Judgement, judgeReserves } from './reserves.ts';
 import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
@@ -17,7 +18,10 @@ import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transfer
 /** The wallet by the chain: transfers to it, and its balance at a block. */
 export interface WalletReads extends HasIncomingTransfers, HasWalletBalances {}
 
-type ReservesContext = Records & ChainAccess & WalletReads & HasPlatformFee;
+/** What is told with the reserves, and what is worth asking the chain about. */
+interface ReservesTerms extends HasPlatformFee, HasClaimSettings {}
+
+type ReservesContext = Records & ChainAccess & WalletReads & ReservesTerms;
 
 export interface ReservesReading {
   readonly reserves: Reserves;
@@ -88,7 +92,8 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
   const onChainMicro = await walletBalances.balanceAt(block);
   const now = ctx.clock.now();
   const nowS = Math.floor(now.getTime() / 1000);
-  const books = await ctx.db.transaction((tx) => readBooks(tx, chain, block.number, nowS), {
+  const at = { block: block.number, nowS, minMicro: ctx.channelClaimSettings.minMicro };
+  const books = await ctx.db.transaction((tx) => readBooks(tx, chain, at), {
     isolation: 'repeatable read',
   });
   const channels = await readChannelReserves(ctx, block, books);
@@ -131,12 +136,12 @@ const assets = ['wallet', 'claimed', 'vouchers'] as const;
 async function readChannelReserves(
   { settlementContract }: ChainAccess,
   block: Block,
-  { channels, receiver }: Books,
+  { channels, quietMicro, receiver }: Books,
 ): Promise<ChannelReserves> {
-  if (channels.length === 0 && receiver === null) return noChannels;
+  if (channels.length === 0 && receiver === null) return { ...noChannels, vouchersMicro: quietMicro };
   const ids = channels.map(({ id }) => id);
-  const onChain = await settlementContract.readReceiver(ids, block.number);
-  return channelReserves(channels, receiver, onChain);
+  const asked = channelReserves(channels, receiver, await settlementContract.readReceiver(ids, block.number));
+  return { ...asked, vouchersMicro: asked.vouchersMicro + quietMicro };
 }
 
 const sumOf = ({ sums }: Books, kind: LedgerAccountKind): bigint => sums.get(kind) ?? 0n;

@@ -26,7 +26,10 @@ export interface Books {
   readonly unshownMicro: bigint;
   /** Last block whose incoming transfers were read; null: none. */
   readonly readUpTo: bigint | null;
+  /** Channels of which the chain may say something else than the books. */
   readonly channels: readonly ChannelBooks[];
+  /** Owed by all others, any number: as much by the chain as by the books. */
+  readonly quietMicro: bigint;
   readonly receiver: ReceiverBooks;
 }
 
@@ -34,13 +37,20 @@ export interface Books {
 const accountsFor = (nowS: string) =>
   `(p.direction = 'in' and (p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS})))`;
 
+/** What the books are compared with, and from what on a claim is worth its gas. */
+export interface BooksAt {
+  readonly block: bigint;
+  readonly nowS: number;
+  readonly minMicro: bigint;
+}
+
 /** Reads the books for a comparison with the chain at a block. It is one snapshot only in a `repeatable read` transaction. */
 export async function readBooks(
   tx: Tx,
   { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,
-  block: bigint,
-  nowS: number,
+  at: BooksAt,
 ): Promise<Books> {
+  const { block, nowS } = at;
   const sums = await sumByKind(tx);
   const [row] = await tx.query<Pick<Books, 'bookedAfterBlockMicro' | 'unshownMicro' | 'readUpTo'>>(
     'read-books',
@@ -66,29 +76,48 @@ export async function readBooks(
        from chain_payment where chain_id = $1 and state = 'settled' and lost_at is not null and direction <> 'channel'`,
     [chainId, nowS],
   );
-  const channels = await readChannelBooks(tx, { chainId, wallet }, block);
+  const channels = await readChannelBooks(tx, { chainId, wallet }, at);
   return { ...(row as NonNullable<typeof row>), sums, underWay, ...channels };
 }
+
+/**
+ * SQL condition: the channel owes less than a claim is worth, and the chain says of it what the books do. It was read in a block that no reorg
+ * removes and has had no event since, by events that were read up to a block as young; and it holds what it owes, which only a withdrawal
+ * could change, not before its delay is over. A claim by others shows in the total of the wallet.
+ */
+const isQuiet = `(c.charged_micro - c.claimed_micro < $5 and c.reserved_micro = 0 and c.charged_micro <= c.balance_micro
+    and c.receiver = $3 and c.read_block between 1 and $2 and c.due_block is null and c.refund_id is null and c.lost_micro = 0
+    and (c.withdraw_requested_at is null or c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s' > to_timestamp($4))
+    and exists (select from channel_point p where p.chain_id = $1 and p.block_number >= $2))`;
+
+const claimedLately = `select r.channel_id from channel_claim k join channel_claim_row r on r.claim_id = k.id
+    where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`;
 
 /** Channels that owe something, or whose claims a reorg may still move. */
 async function readChannelBooks(
   tx: Tx,
   { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,
-  block: bigint,
-): Promise<Pick<Books, 'channels' | 'receiver'>> {
+  { block, nowS, minMicro }: BooksAt,
+): Promise<Pick<Books, 'channels' | 'quietMicro' | 'receiver'>> {
+  const params = [chainId, block - WATCHED_BLOCKS, wallet, nowS, minMicro] as const;
   const channels = await tx.query<ChannelBooks>(
     'read-channel-books',
     `with recent as (
-       select r.channel_id as id from channel_claim k join channel_claim_row r on r.claim_id = k.id
-        where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $3)
+       ${claimedLately}
        union
-       select id from channel where chain_id = $1 and is_under_way
+       select c.id from channel c where c.chain_id = $1 and c.is_under_way and not ${isQuiet}
      )
-     select c.id, c.receiver = $4 as "isToWallet", c.charged_micro + c.reserved_micro as "dueMicro", c.claimed_micro as "claimedMicro",
+     select c.id, c.receiver = $3 as "isToWallet", c.charged_micro + c.reserved_micro as "dueMicro", c.claimed_micro as "claimedMicro",
             (select coalesce(sum(value_micro), 0)::bigint from chain_payment p
-              where p.channel_id = c.id and p.state = 'settled' and p.block_number > $2) as "depositedAfterMicro"
-       from channel c join recent using (id) order by c.id`,
-    [chainId, block, block - WATCHED_BLOCKS, wallet],
+              where p.channel_id = c.id and p.state = 'settled' and p.block_number > $6) as "depositedAfterMicro"
+       from channel c join recent on c.id = recent.channel_id order by c.id`,
+    [...params, block],
+  );
+  const [quiet] = await tx.query<{ micro: bigint }>(
+    'sum-quiet-channels',
+    `select coalesce(sum(c.charged_micro - c.claimed_micro), 0)::bigint as micro from channel c
+      where c.chain_id = $1 and c.is_under_way and ${isQuiet} and c.id not in (${claimedLately})`,
+    params,
   );
   const [receiver] = await tx.query<NonNullable<ReceiverBooks>>(
     'read-receiver-books',
@@ -96,7 +125,7 @@ async function readChannelBooks(
       where chain_id = $1 and receiver = $2`,
     [chainId, wallet],
   );
-  return { channels, receiver: receiver ?? null };
+  return { channels, quietMicro: quiet?.micro ?? 0n, receiver: receiver ?? null };
 }
 
 export interface KnownTransfer {

@@ -47,6 +47,11 @@ const highestVoucher = (name: string, comparison: '<=' | '<') => `
                       where channel_id = c.id and max_micro ${comparison} c.charged_micro and max_micro > c.claimed_micro
                       order by max_micro desc limit 1) ${name} on true`;
 
+/** What a claim could add to a channel at most, whatever vouchers are known: what is charged, as far as the balance goes. */
+const WITHIN_REACH = 'least(c.charged_micro, c.balance_micro) - c.claimed_micro';
+/** From then on, less than a claim is worth is claimed of a payer that withdraws, as `planClaim` says. */
+const LAST_PART_AT = `c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s'`;
+
 /**
  * The oldest call is looked for among the first calls by their sums: the time would grow with the calls otherwise. It is one of these unless
  * as many were in flight at once.
@@ -54,40 +59,52 @@ const highestVoucher = (name: string, comparison: '<=' | '<') => `
 const OLDEST_AMONG = 100;
 
 /** The end of the oldest call of a channel that is not claimed, and fulfils a condition. */
-const oldestCall = (name: string, condition: string) => `
-  cross join lateral (
-    select min(ended_at) as at from (select ended_at from channel_charge
+const oldestCall = (condition: string) => `(
+    select min(ended_at) from (select ended_at from channel_charge
       where channel_id = c.id and max_micro > c.claimed_micro and ${condition} order by max_micro limit ${OLDEST_AMONG}) first
-  ) ${name}`;
+  )`;
 
-const oldestCharged = oldestCall('oldest', 'charged_micro > 0');
+const oldestCharged = oldestCall('charged_micro > 0');
 
-/** Selects the channels that may be worth a claim: those that owe an amount, or since a time, and those whose payer withdraws. */
+/** Selects the channels whose claim is planned now (`planClaim`). */
 export interface UnclaimedFilter {
   readonly chainId: number;
   /** Only channels whose claims this wallet signs. */
   readonly wallet: string;
-  readonly atLeastMicro: bigint;
-  readonly chargedBefore: Date;
+  /** Channels that owe less are left out, before anything else is read of them: those whose payers left are any number. */
+  readonly minMicro: bigint;
+  /** Claimed at once, by a voucher for less than what is charged. */
+  readonly thresholdMicro: bigint;
+  /** Claimed when charged before that; null: whenever. */
+  readonly chargedBefore: Date | null;
+  readonly now: Date;
+  /** Left out. */
+  readonly refused: readonly string[];
   readonly limit: number;
-  readonly offset: number;
 }
 
-/** Channels that owe something and are in no open claim: those whose payer withdraws first, then by the amount. */
+/** Channels whose claim is due and that are in no open claim: those whose payer withdraws first, then by the amount. */
 export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<UnclaimedChannel[]> {
   const rows = await sql.query<UnclaimedRow>(
     'list-unclaimed-channels',
     `select c.id as "channelId", c.balance_micro as "balanceMicro", c.claimed_micro as "claimedMicro", c.charged_micro as "chargedMicro",
             c.signed_micro as "signedMicro", c.signature, covered.max_micro as "coveredMax", covered.signature as "coveredSignature",
             below.max_micro as "belowMax", below.signature as "belowSignature",
-            oldest.at as "oldestAt", c.withdraw_requested_at as "withdrawRequestedAt", c.payer, c.payer_authorizer as "payerAuthorizer",
+            ${oldestCharged} as "oldestAt", c.withdraw_requested_at as "withdrawRequestedAt", c.payer, c.payer_authorizer as "payerAuthorizer",
             c.receiver, c.receiver_authorizer as "receiverAuthorizer", c.token, c.withdraw_delay_s as "withdrawDelayS", c.salt
-       from channel c${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}${oldestCharged}
-      where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes
-        and (c.withdraw_requested_at is not null or c.charged_micro - c.claimed_micro >= $3 or oldest.at <= $4)
-        and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
-      order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $5 offset $6`,
-    [filter.chainId, filter.wallet, filter.atLeastMicro, filter.chargedBefore, filter.limit, filter.offset],
+       from (select * from channel c where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes
+          and ${WITHIN_REACH} >= case when ${LAST_PART_AT} <= $6 then 1 else $3::bigint end) c
+         ${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}
+      where (c.withdraw_requested_at is not null and c.signature is not null
+          or c.withdraw_requested_at is null and covered.max_micro - c.claimed_micro >= $3 and (
+            $5::timestamptz is null or ${oldestCharged} <= $5
+            or below.max_micro - c.claimed_micro >= $4 and c.balance_micro - c.claimed_micro >= $4))
+        and c.id <> all($7) and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
+      order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $8`,
+    [
+      ...[filter.chainId, filter.wallet, filter.minMicro, filter.thresholdMicro, filter.chargedBefore, filter.now],
+      ...[filter.refused, filter.limit],
+    ],
   );
   return rows.map((row) => ({
     channelId: row.channelId,
@@ -237,24 +254,12 @@ export async function deleteOldClaims(sql: Sql, before: Date, most: number): Pro
   return rows.length;
 }
 
-/** Removes calls that ended before a time and whose vouchers are below what was claimed: they can claim nothing any more. */
-export async function deleteOldCharges(sql: Sql, before: Date, most: number): Promise<number> {
-  const rows = await sql.query(
-    'delete-old-channel-charges',
-    `delete from channel_charge where request_id in (
-       select x.request_id from channel_charge x join channel c on c.id = x.channel_id
-        where x.created_at < $1 and x.ended_at < $1 and x.max_micro <= c.claimed_micro + c.lost_micro
-        order by x.created_at limit $2) returning request_id`,
-    [before, most],
-  );
-  return rows.length;
-}
-
 /** Figures of channels, and what is charged and not claimed. */
 export interface ChannelFigures {
   /** Channels that hold more than was charged. */
   readonly open: number;
   readonly unclaimedMicro: bigint;
+  /** Of channels whose claim is worth its gas. */
   readonly oldestAt: Date | null;
   /** Channels whose claim is worth its gas, and was due at the given times. */
   readonly overdue: number;
@@ -270,14 +275,16 @@ export async function readChannelFigures(
 ): Promise<ChannelFigures> {
   const [row] = await sql.query<ChannelFigures>(
     'read-channel-figures',
-    `select (select count(*)::int from channel where chain_id = $1 and has_rest) as open,
-            coalesce(sum(c.charged_micro - c.claimed_micro - c.lost_micro), 0)::bigint as "unclaimedMicro", min(oldest.at) as "oldestAt",
-            count(*) filter (where c.withdraw_requested_at is not null)::int as withdrawals,
-            count(*) filter (where least(covered.max_micro, c.balance_micro) - c.claimed_micro >= $2 and oldest_covered.at < $3
-               or least(c.charged_micro, c.balance_micro) - c.claimed_micro >= $2 and c.withdraw_requested_at < $4
-               or c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s' < $4)::int as overdue
-       from channel c${highestVoucher('covered', '<=')}${oldestCharged}${oldestCall('oldest_covered', 'max_micro <= c.charged_micro')}
-      where c.chain_id = $1 and c.owes`,
+    `select (select count(*)::int from channel where chain_id = $1 and has_rest) as open, owing.*, worth.*
+       from (select coalesce(sum(charged_micro - claimed_micro - lost_micro), 0)::bigint as "unclaimedMicro",
+                    count(*) filter (where withdraw_requested_at is not null)::int as withdrawals
+               from channel where chain_id = $1 and owes) owing,
+            (select min(${oldestCharged}) as "oldestAt",
+                    count(*) filter (where least(covered.max_micro, c.balance_micro) - c.claimed_micro >= $2
+                         and ${oldestCall('max_micro <= c.charged_micro')} < $3
+                       or ${WITHIN_REACH} >= $2 and c.withdraw_requested_at < $4 or ${LAST_PART_AT} < $4)::int as overdue
+               from (select * from channel c where c.chain_id = $1 and c.owes and (${WITHIN_REACH} >= $2 or ${LAST_PART_AT} < $4)) c
+                 ${highestVoucher('covered', '<=')}) worth`,
     [chainId, due.minMicro, due.chargedBefore, due.withdrawnBefore],
   );
   return row ?? { open: 0, unclaimedMicro: 0n, oldestAt: null, overdue: 0, withdrawals: 0 };

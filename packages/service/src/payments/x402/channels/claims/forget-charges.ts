@@ -1,18 +1,26 @@
 import type { HasDb } from '../../../../db/database.ts';
 import type { HasClock } from '../../../../lib/clock.ts';
 import { daysBefore, type HasRetention, removeInSteps } from '../../../../lib/retention.ts';
-import { deleteOldCharges, deleteOldClaims } from './claim-store.ts';
+import { type ChargePlace, deleteOldCharges } from '../channel-store.ts';
+import { deleteOldClaims } from './claim-store.ts';
 
 /** Longer than any reorg or replay of a payload matters. */
 const CLAIM_DAYS = 30;
 
 /**
  * Removes calls whose vouchers were claimed, as long after their end as results are kept, and claims after a month. The highest voucher of
- * a channel stays: it stands with the channel.
+ * a channel stays: it stands with the channel. A round begins where the last one ended: calls of channels that owe too little for a claim
+ * stay, and would be looked at again and again before all others.
  */
-export async function forgetCharges(ctx: HasDb & HasClock & HasRetention): Promise<void> {
-  const now = ctx.clock.now();
-  const days = Math.max(ctx.retention.resultDays, 1);
-  await removeInSteps((most) => deleteOldCharges(ctx.db, daysBefore(now, days), most));
-  await removeInSteps((most) => deleteOldClaims(ctx.db, daysBefore(now, CLAIM_DAYS), most));
+export function createChargeRemoval(ctx: HasDb & HasClock & HasRetention): () => Promise<void> {
+  let after: ChargePlace | null = null;
+  return async () => {
+    const now = ctx.clock.now();
+    const days = Math.max(ctx.retention.resultDays, 1);
+    await removeInSteps(async (most) => {
+      after = await deleteOldCharges(ctx.db, daysBefore(now, days), { after, most });
+      return after === null ? 0 : most;
+    });
+    await removeInSteps((most) => deleteOldClaims(ctx.db, daysBefore(now, CLAIM_DAYS), most));
+  };
 }

@@ -15,7 +15,6 @@ const GAS_BASE = 250_000n;
 const GAS_OF_ROW = 60_000n;
 /** A batch that is refused is halved until the bad row is found. */
 const MAX_ROWS = 200;
-const CANDIDATES_AT_ONCE = 500;
 
 /** Channels whose claims the contract refuses, until when: they are reported once in a while, and do not stop the others. */
 export type RefusedClaims = Map<string, number>;
@@ -69,34 +68,25 @@ export async function writeAheadClaims(
 /** Another process claims one of the channels: nothing is written. */
 class AlreadyClaimedError extends Error {}
 
-/**
- * The claims to make now, the most urgent first. Candidates are read until there are enough: channels that can not be claimed yet may be any
- * number, and come first by what they owe.
- */
+/** The claims to make now, the most urgent first: all that are listed are due, however many channels owe too little or can not be claimed yet. */
 async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaims): Promise<PlannedClaim[]> {
   const { channelClaimSettings: rules, chain, clock } = ctx;
   const now = clock.now();
-  const isDue = mode === 'due';
-  const filter = {
+  const minMicro = rules.minMicro > 1n ? rules.minMicro : 1n;
+  const isRefused = ([, untilMs]: readonly [string, number]) => untilMs > performance.now();
+  const limit = await roomOf(ctx);
+  if (limit === 0) return [];
+  const channels = await listUnclaimed(ctx.db, {
     chainId: chain.chainId,
     wallet: chain.wallet,
-    atLeastMicro: isDue ? rules.thresholdMicro : rules.minMicro,
-    chargedBefore: isDue ? new Date(now.getTime() - rules.intervalMs) : now,
-    limit: CANDIDATES_AT_ONCE,
-  };
-  const isRefused = (channelId: string) => (refused.get(channelId) ?? 0) > performance.now();
-  const room = await roomOf(ctx);
-  // By channel: between two reads, one may have moved from the first to the second.
-  const planned = new Map<string, PlannedClaim>();
-  for (let offset = 0; planned.size < room; offset += CANDIDATES_AT_ONCE) {
-    const channels = await listUnclaimed(ctx.db, { ...filter, offset });
-    for (const channel of channels) {
-      const claim = isRefused(channel.channelId) ? null : planClaim(channel, mode, rules, now);
-      if (claim) planned.set(claim.channelId, claim);
-    }
-    if (channels.length < CANDIDATES_AT_ONCE) break;
-  }
-  return [...planned.values()].slice(0, room);
+    minMicro,
+    thresholdMicro: rules.thresholdMicro > minMicro ? rules.thresholdMicro : minMicro,
+    chargedBefore: mode === 'due' ? new Date(now.getTime() - rules.intervalMs) : null,
+    now,
+    refused: [...refused].filter(isRefused).map(([channelId]) => channelId),
+    limit,
+  });
+  return channels.flatMap((channel) => planClaim(channel, mode, rules, now) ?? []);
 }
 
 /** Rows of the largest claim that a key can pay for. */
