@@ -1,10 +1,12 @@
 import { verifyReceiptSignatureEIP712 } from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TASKS } from '../../../src/http/faces/mcp/tasks.ts';
 import type { Harness } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
-import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { answerWith, type Behaviour, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { paymentOf } from '../../support/x402-payer.ts';
+import { modern } from './raw-client.ts';
 import { stockClients } from './stock-clients.ts';
 
 let h: Harness;
@@ -14,6 +16,10 @@ let slow: TestAgent;
 let failing: TestAgent;
 let streaming: TestAgent;
 let release: () => void = () => undefined;
+/** Answers once it is released. */
+const held: Behaviour = (request, response) => {
+  release = () => void echo(request, response);
+};
 
 beforeAll(async () => {
   h = await borrowHarness();
@@ -23,9 +29,7 @@ beforeAll(async () => {
     startTestAgent(h, { name: 'Echo', capabilities, perRequest: '0.05' }),
     startTestAgent(h, {
       name: 'Slow',
-      behaviour: (request, response) => {
-        release = () => void echo(request, response);
-      },
+      behaviour: held,
     }),
     startTestAgent(h, { name: 'Failing', behaviour: answerWith(500, { error: 'no' }) }),
     startTestAgent(h, {
@@ -261,6 +265,30 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     const { data } = await client.call('invoke', { task: 'Directly.', maxCost: '0.05' });
     expect(data).toMatchObject({ agentId: agent.id, status: 'completed', result: { echo: 'Directly.' } });
     await client.close();
+  });
+
+  it('reads at the endpoint of an agent what it bought there, also once the agent is removed', async () => {
+    const owner = await h.newAccount();
+    const going = await startTestAgent(h, { owner, behaviour: held });
+    const path = `/agents/${going.id}/mcp`;
+    const client = await open(buyer.key, path);
+    const args = { task: 'Before you go.', maxCost: '0.05', waitSeconds: 0, idempotencyKey: `going-${going.id}` };
+    const { requestId } = (await client.call('invoke', args)).data;
+    await expect.poll(() => going.calls.length).toBe(1);
+    expect((await h.request('DELETE', `/agents/${going.id}`, { key: owner.key })).status).toBe(200);
+    release();
+    const late = await open(buyer.key, path);
+    const read = (await late.call('get_invocation', { requestId, waitSeconds: 20 })).data;
+    expect(read).toMatchObject({ requestId, status: 'completed', result: { echo: 'Before you go.' } });
+    expect((await late.call('invoke', args)).data).toEqual(read);
+    const { headers, body } = modern('tasks/get', { taskId: requestId }, { extensions: { [TASKS]: {} } });
+    const task = await h.request('POST', path, { key: buyer.key, headers, body });
+    expect(task.body.result).toMatchObject({ taskId: requestId, status: 'completed' });
+    const another = await late.call('invoke', { task: 'Come back.', maxCost: '0.05' });
+    expect(another).toMatchObject({ isError: true, data: { error: { code: 'NOT_FOUND' } } });
+    const tools = (await late.listTools()).map(({ name }) => name);
+    expect(tools).toEqual(['get_invocation', 'cancel_invocation']);
+    await Promise.all([client.close(), late.close(), going.die()]);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { priceText } from '@agent-network/contracts/agents/price-text';
 import { listedTools, type McpTool, mcpAgentTools, mcpTools, withInput } from '@agent-network/contracts/mcp-tools';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import { invalidFields } from '../../../lib/app-error.ts';
+import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import { madeOnce } from '../../../lib/made-once.ts';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
@@ -95,16 +95,17 @@ function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {
   throw invalidFields(problemsOf(parsed.error, 'arguments'));
 }
 
-/** The tools of an agent, whose first says which agent it invokes. */
+/** The tools of an agent, whose first says which agent it invokes; of a removed one those that read what was bought. */
 async function namedTools(ctx: HttpContext, face: FaceRequest, agentId: string) {
-  const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: agentId } });
   const [invoke, ...others] = ofAgent.listed();
-  return invoke
-    ? [
-        { ...withInput(invoke, data.types), title: data.name, description: descriptionOf(data, invoke.description) },
-        ...others,
-      ]
-    : [];
+  const agent = await callEndpoint(ctx, face, 'getAgent', { params: { id: agentId } }).catch((error) => {
+    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+    return null;
+  });
+  if (!invoke || !agent) return others;
+  const { data } = agent;
+  const description = descriptionOf(data, invoke.description);
+  return [{ ...withInput(invoke, data.types), title: data.name, description }, ...others];
 }
 
 const descriptionOf = ({ name, description, rates, metadata }: AgentDetail, what: string): string =>

@@ -1,6 +1,6 @@
 import { createMcpHandler, isJsonContentType, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Context, Hono } from 'hono';
-import { requireAgent } from '../../../agents/alternatives/find-agent.ts';
+import { findEvenRemoved } from '../../../agents/alternatives/find-agent.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
@@ -91,7 +91,8 @@ async function serve(
     throw new Refusal(415, codes.ours, 'Unsupported Media Type: Content-Type must be application/json.');
   const face = await openFaceRequest(ctx, { face: 'mcp', room }, c, headers);
   const message = await readMessage(c);
-  if (agentId !== null) await requireAgent(ctx, agentId);
+  // Callers know no other address for what they bought of an agent that is removed.
+  if (agentId !== null) await findEvenRemoved(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';
   const request: McpRequest = { face, agentId, lost, method };
   const plain = plainCallOf(c.req.raw.headers, message);
