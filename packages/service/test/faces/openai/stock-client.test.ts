@@ -381,6 +381,29 @@ describe('an error', () => {
     expect(await balanceOf(h, buyer.key)).toEqual(before);
   });
 
+  it('says to repeat a call whose first attempt under the key is being started', async () => {
+    const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { accept } = h.ctx.acceptor;
+    using _held = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
+      checked.resolve();
+      await goesOn.promise;
+      return accept(item);
+    });
+    const ask = () =>
+      h.request('POST', '/v1/chat/completions', {
+        key: buyer.key,
+        body: { model: writer.id, messages: said('still') },
+        headers: { 'idempotency-key': 'openai-test-still' },
+      });
+    const first = ask();
+    await checked.promise;
+    const { status, headers } = await ask();
+    goesOn.resolve();
+    expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([409, null, '2']);
+    const { body } = await first;
+    expect((await ask()).body.id).toBe(body.id);
+  });
+
   it('of a field names it as the request does', async () => {
     const call = { model: writer.id, messages: said('x'), max_cost: '-1' };
     expect((await failure(open().chat.completions.create(call))).param).toBe('max_cost');

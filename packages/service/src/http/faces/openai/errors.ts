@@ -26,14 +26,22 @@ export interface OpenAiError {
 
 const typeOf = (status: number) => types[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
 
-/** Repeating it costs nothing and may help: nothing was done, or the same purchase is found. */
-const isFreeToRepeat = (status: number) => status === 429 || status === 503;
+/** True while the first call under the Idempotency-Key is being started, which takes as long as its payment. */
+const isStillStarting = ({ status, error }: FaceError) =>
+  status === 409 && (error as { details?: { reason?: unknown } }).details?.reason === 'still_running';
+
+/** What stock clients go by, beside the status. Repeating is free, and may help, when nothing was done or the same purchase is found. */
+function retryHeaders(failed: FaceError): Readonly<Record<string, string>> {
+  if (isStillStarting(failed)) return { 'retry-after': '2' };
+  return failed.status === 429 || failed.status === 503 ? {} : { 'x-should-retry': 'false' };
+}
 
 /**
  * An error in the form of this API. Stock clients repeat 408, 409, 429 and 5xx by themselves, and obey `x-should-retry`: only what is free to
  * repeat leaves it to them. `isModel`: what was not found is the agent.
  */
-export function openAiError({ status, headers, error, termsV1 }: FaceError, isModel = false): OpenAiError {
+export function openAiError(failed: FaceError, isModel = false): OpenAiError {
+  const { status, headers, error, termsV1 } = failed;
   const { code: ours, message, ...more } = error;
   const isNoModel = ours === 'NOT_FOUND' && isModel;
   const code = isNoModel ? 'model_not_found' : (codes[ours] ?? ours.toLowerCase());
@@ -42,7 +50,7 @@ export function openAiError({ status, headers, error, termsV1 }: FaceError, isMo
   const param = isNoModel ? 'model' : fields?.[0] ? requestNameOf(fields[0].path) : null;
   return {
     status,
-    headers: { ...headers, ...(isFreeToRepeat(status) ? {} : { 'x-should-retry': 'false' }) },
+    headers: { ...headers, ...retryHeaders(failed) },
     body: { error: { message: text, type: typeOf(status), param, code, ...more }, ...termsV1 },
   };
 }
