@@ -18,8 +18,8 @@ import {
 
 export type { UnpaidTask };
 
-/** Most that a caller has; the oldest make room. */
-const MAX_EACH = 20;
+/** Most that a caller has; the oldest make room. Paid ones stay for their payment to be shown again, as they do after a lost answer. */
+export const MAX_EACH = { waiting: 20, paid: 200 };
 /** Larger calls are not kept: their message is sent again with the payment. */
 const MAX_BYTES = 65_536;
 /** Without a key: networks are cheap, so these bound what all of them may store. */

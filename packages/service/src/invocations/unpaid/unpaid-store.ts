@@ -50,13 +50,31 @@ export async function hasManyKeyless(sql: Sql, most: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Removes a holder's oldest ones beyond the number. */
-export async function trimUnpaid(tx: Tx, holder: string, most: number): Promise<void> {
-  await tx.query(
-    'trim-unpaid',
-    'delete from unpaid_task where id in (select id from unpaid_task where holder = $1 order by created_at desc, id offset $2)',
-    [holder, most],
+/** A holder's oldest ones beyond the numbers. Paid ones take no room of those that wait. */
+const surplus = `select id from (
+     select id, "isPaid", row_number() over (partition by "isPaid" order by created_at desc, id) as nth from (
+       select id, created_at, exists (select 1 from invocation v where v.id = u.id) as "isPaid" from unpaid_task u where holder = $1
+     ) each
+   ) ranked where nth > case when "isPaid" then $3::int else $2::int end`;
+
+/** Removes a holder's oldest ones beyond the numbers, but for those whose payment is being accepted. */
+export async function trimUnpaid(
+  tx: Tx,
+  holder: string,
+  { waiting, paid }: { readonly waiting: number; readonly paid: number },
+): Promise<void> {
+  const most = [holder, waiting, paid];
+  const locked = await tx.query<{ id: string }>(
+    'lock-unpaid-surplus',
+    `select id from unpaid_task where id in (${surplus}) for update skip locked`,
+    most,
   );
+  if (locked.length === 0) return;
+  // Some may have been paid before they were locked.
+  await tx.query('trim-unpaid', `delete from unpaid_task where id = any($4) and id in (${surplus})`, [
+    ...most,
+    locked.map(({ id }) => id),
+  ]);
 }
 
 export async function findUnpaid(sql: Sql, id: string, now: Date): Promise<UnpaidTask | null> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { forgetUnpaid } from '../../../src/invocations/unpaid/keep-unpaid.ts';
+import { forgetUnpaid, MAX_EACH } from '../../../src/invocations/unpaid/keep-unpaid.ts';
+import { holdUnpaid, trimUnpaid } from '../../../src/invocations/unpaid/unpaid-store.ts';
 import { contradictions } from '../../support/books.ts';
 import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
 import { type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
@@ -228,6 +229,28 @@ describe('payment on the task', () => {
     expect(error.code).toBe(-30_402);
     const terms = error.data.find((each: Any) => each.x402Version === 2);
     expect(terms.accepts[0]).toMatchObject({ scheme: 'exact' });
+  });
+
+  it('shown again finds its task, whatever its network has opened since', async () => {
+    const [task, accepting] = [await waiting(), await waiting()];
+    const payload = await paymentOf(h, await h.newWallet(1_000_000n), termsOf(task));
+    const paid = (await rpc(paying(task.id, payload))).result.task;
+    expect(paid.status.state).toBe('TASK_STATE_COMPLETED');
+    const isKept = async () => 'result' in (await rpc(envelope('GetTask', { id: accepting.id })));
+    await h.ctx.db.transaction(async (tx) => {
+      await holdUnpaid(tx, [accepting.id]);
+      for (let i = 0; i < 20; i++) await waiting();
+      expect(await isKept()).toBe(true);
+    });
+    await waiting();
+    expect(await isKept()).toBe(false);
+    const again = (await rpc(paying(task.id, payload))).result.task;
+    expect([again.id, toldBy(again)]).toEqual([task.id, toldBy(paid)]);
+    // Paid ones are bounded too.
+    const sql = 'select holder from unpaid_task where id = $1';
+    const [row] = await h.ctx.db.query<{ holder: string }>('test-holder', sql, [task.id]);
+    await h.ctx.db.transaction((tx) => trimUnpaid(tx, row?.holder ?? '', { ...MAX_EACH, paid: 0 }));
+    expect((await rpc(paying(task.id, payload))).error.code).toBe(-32_001);
   });
 
   it('is waited for until the terms end: then the task is gone, and so is what was kept of it', async () => {
