@@ -362,6 +362,30 @@ describe('an error', () => {
     expect(await balanceOf(h, buyer.key)).toEqual(before);
   });
 
+  it.each(['the same process', 'another'])(
+    'of an agent that failed is no answer to a repetition of a later call (at %s)',
+    async (where) => {
+      const app = where === 'another' ? createApp(h.ctx) : null;
+      const body = { model: writer.id, messages: said(`after a failure at ${where}`) };
+      writer.behave(answerWith(500, { error: 'no' }));
+      expect((await failure(open().chat.completions.create(body))).status).toBe(424);
+      writer.behave(answer);
+      // The later call was refused with 429 at first, and the client repeats that.
+      const headers = {
+        authorization: `Bearer ${buyer.key}`,
+        'content-type': 'application/json',
+        'x-stainless-retry-count': '1',
+      };
+      const call = { method: 'POST', headers, body: JSON.stringify(body) };
+      const path = '/v1/chat/completions';
+      const answered = await (app?.request(path, call) ?? fetch(h.baseUrl + path, call));
+      expect([answered.status, ((await answered.json()) as Any).choices?.[0].message.content]).toEqual([
+        200,
+        `after a failure at ${where}!`,
+      ]);
+    },
+  );
+
   it.each([
     ['a bad key', { apiKey: 'ank_test_bad' }, {}, 401, 'invalid_api_key'],
     ['an unknown model', {}, { model: 'agent_none' }, 404, 'model_not_found'],

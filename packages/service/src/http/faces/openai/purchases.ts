@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
 import type { Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
 import { findTwin } from '../../../invocations/read/find-twin.ts';
+import { rereadInvocation } from '../../../invocations/start/await-invocation.ts';
 import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
 import { invalid } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
@@ -49,8 +50,11 @@ export function createPurchases(ctx: HttpContext): Purchases {
   async function findFirst(face: FaceRequest, request: OpenAiRequest, name: string): Promise<string | null> {
     const first = known.get(name);
     const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
+    const found = started && (await rereadInvocation(ctx, started));
+    // The price of a failed or cancelled call was given back: the call is bought anew.
+    if (found && !['failed', 'cancelled'].includes(found.status)) return found.id;
     // A body that an invocation does not take was never bought, and may hold text that PostgreSQL does not take.
-    if (started || !isBuyable(request)) return started;
+    if (!isBuyable(request)) return null;
     const { task, context = null, input } = request.body;
     const call = { agentId: request.agentId, task, context: context as string | null, input: input as object };
     return findTwin(ctx, face.caller as KnownCaller, call);
