@@ -1,5 +1,5 @@
 import { verifyReceiptSignatureEIP712 } from '@x402/extensions/offer-receipt';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TASKS } from '../../../src/http/faces/mcp/tasks.ts';
 import type { Harness } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
@@ -162,6 +162,22 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     };
     const stranger = await client.call('invoke_agent', args, { meta: { 'x402/payment': open402 } });
     expect(JSON.stringify(stranger.data)).not.toContain('Without a key.');
+    await client.close();
+  });
+
+  it.runIf(sendsMeta)('waits no longer than it asked for, of which the settlement is a part', async () => {
+    const client = await open();
+    const args = { agentId: slow.id, task: `Settle by ${_name}.`, maxCost: '0.05', waitSeconds: 37.0005 };
+    const terms = (await client.call('invoke_agent', args)).data;
+    const meta = { 'x402/payment': await paymentOf(h, await h.newWallet(), terms) };
+    const calls = slow.calls.length;
+    using timeouts = vi.spyOn(AbortSignal, 'timeout');
+    const waits = () => timeouts.mock.calls.flatMap(([ms]) => (ms > 30_000 && ms <= 37_001 ? [ms] : []));
+    const paid = client.call('invoke_agent', args, { meta, onprogress: () => undefined });
+    await expect.poll(() => [slow.calls.length, waits().length], { timeout: 20_000 }).toEqual([calls + 1, 1]);
+    release();
+    expect((await paid).data).toMatchObject({ status: 'completed', resultToken: expect.any(String) });
+    expect(waits()[0]).toBeLessThan(37_000);
     await client.close();
   });
 

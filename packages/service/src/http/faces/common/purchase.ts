@@ -241,7 +241,7 @@ async function tellUntil(
   { waitMs, signal }: Wait,
   tell: (event: StreamEvent) => Promise<void> | void,
 ): Promise<void> {
-  const over = AbortSignal.any([AbortSignal.timeout(waitMs), signal]);
+  const over = AbortSignal.any([AbortSignal.timeout(Math.ceil(waitMs)), signal]);
   for await (const event of readStream(ctx, requestId, 0, over)) {
     if (over.aborted) return;
     await tell(event);

@@ -81,6 +81,7 @@ async function invoke(
   const { task, maxCost, input, capability, context, quoteId, waitSeconds, idempotencyKey } = args;
   const tell = progressOf(call);
   const isAwaited = waitSeconds > 0;
+  const startMs = performance.now();
   const { started, lose } = await startOrFind(ctx, face, lost, {
     ...{ agentId, quoteId, idempotencyKey, isAwaited },
     payment: call.mcpReq._meta?.['x402/payment'],
@@ -93,7 +94,9 @@ async function invoke(
     },
   });
   const { signal } = call.mcpReq;
-  const following = { waitMs: waitSeconds * 1000, signal, tell };
+  // The payment was awaited before: its time is part of what the client waits for.
+  const waitMs = Math.max(0, waitSeconds * 1000 - (performance.now() - startMs));
+  const following = { waitMs, signal, tell };
   const record = await followStarted(ctx, face, started, following).catch((error) => {
     lose();
     throw error;
