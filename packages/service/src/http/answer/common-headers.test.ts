@@ -33,7 +33,13 @@ it("a page of any origin may call with OpenAI's client, whatever headers it adds
 
 it('it sees what tells it not to repeat a call', () => {
   expect(listIn(commonHeaders, 'access-control-expose-headers')).toEqual(
-    expect.arrayContaining(['x-should-retry', 'retry-after', 'payment-required', 'www-authenticate', 'a2a-extensions']),
+    expect.arrayContaining(['x-should-retry', 'retry-after', 'payment-required', 'www-authenticate']),
+  );
+});
+
+it('a client of A2A sees which extensions are activated, in the header of its version', () => {
+  expect(listIn(commonHeaders, 'access-control-expose-headers')).toEqual(
+    expect.arrayContaining(['a2a-extensions', 'x-a2a-extensions']),
   );
 });
 

@@ -5,7 +5,7 @@
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'ETag, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Type, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, X-Registry-Position, X-Result-Token, PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Should-Retry, A2A-Extensions, WWW-Authenticate',
+    'ETag, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Type, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, X-Registry-Position, X-Result-Token, PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Should-Retry, A2A-Extensions, X-A2A-Extensions, WWW-Authenticate',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

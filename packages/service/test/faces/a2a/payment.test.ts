@@ -109,8 +109,20 @@ describe('payment on the task', () => {
       'x402.payment.error': 'NETWORK_MISMATCH',
     });
     expect(termsOf(wrong).error).toBe('invalid_network');
-    const paid = (await rpc(paying(task.id, payload), { headers })).result.task;
+    const answer = await h.request('POST', `/a2a/${echo.id}`, { headers, body: paying(task.id, payload) });
+    const paid = answer.body.result.task;
     expect(paid).toMatchObject({ id: task.id, status: { state: 'TASK_STATE_COMPLETED' } });
+    // Its client reads the confirmation where it asked, and knows networks by their names.
+    const asked = headers['x-a2a-extensions'];
+    expect(['x-a2a-extensions', 'a2a-extensions'].map((name) => answer.headers.get(name))).toEqual([asked, null]);
+    const { network } = required.accepts[0];
+    const receiptsIn = ({ status }: Any) => status.message.metadata['x402.payment.receipts'];
+    expect(receiptsIn(paid)).toMatchObject([{ success: true, network }]);
+    const token = paid.metadata['urn:agent-network:invoke'].resultToken;
+    const read = (more: Record<string, string>) =>
+      rpc(envelope('GetTask', { id: task.id }), { headers: { ...more, 'x-result-token': token } });
+    expect(receiptsIn((await read(headers)).result)).toMatchObject([{ success: true, network }]);
+    expect(receiptsIn((await read(v1)).result)).toMatchObject([{ success: true, network: h.ctx.chain.caip2 }]);
   });
 
   it('of version 1 without a key that is shown again, as everybody can who reads the chain, has neither result nor token', async () => {

@@ -1,3 +1,4 @@
+import type { HasChain } from '../../../chain/chain-info.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import { X402_EXTENSIONS } from './payments.ts';
 import type { Version } from './protocol/versions.ts';
@@ -24,7 +25,19 @@ const takesV1 = ({ extensions }: A2aCall) =>
   !extensions.includes(X402_EXTENSIONS[0]) && extensions.includes(X402_EXTENSIONS[1]);
 
 /** The form in which a client wants a task. */
-export const shapeOf = (
+export interface Shape {
+  /** True when the client asked for the terms of x402 version 1. */
+  readonly takesV1: boolean;
+  /** The network of payments, as its version of x402 names it. */
+  readonly network: string;
+  readonly historyLength?: number | undefined;
+}
+
+export function shapeOf(
+  { chain }: HasChain,
   call: A2aCall,
-  params: { readonly configuration?: { readonly historyLength?: number | undefined } | null | undefined },
-) => ({ takesV1: takesV1(call), historyLength: params.configuration?.historyLength });
+  { historyLength }: { readonly historyLength?: number | null | undefined },
+): Shape {
+  const isV1 = takesV1(call);
+  return { takesV1: isV1, network: isV1 ? chain.name : chain.caip2, historyLength: historyLength ?? undefined };
+}

@@ -48,12 +48,12 @@ function decoded(segment: string): string {
 
 const known: readonly string[] = [...X402_EXTENSIONS, INVOKE_EXTENSION];
 
-/** Extensions that the client activates and this face has. Clients of the extension's first version name them in `X-A2A-Extensions`. */
-const extensionsOf = (c: Context): string[] =>
-  [c.req.header('a2a-extensions'), c.req.header('x-a2a-extensions')]
-    .flatMap((header) => header?.split(',') ?? [])
-    .map((uri) => uri.trim())
-    .filter((uri) => known.includes(uri));
+/** Headers in which clients name extensions, and look for those that are activated: of 1.0, and of 0.3. */
+const extensionHeaders = ['a2a-extensions', 'x-a2a-extensions'] as const;
+
+/** Extensions that the client activates in a header and this face has. */
+const extensionsIn = (c: Context, header: (typeof extensionHeaders)[number]): string[] =>
+  (c.req.header(header)?.split(',') ?? []).map((uri) => uri.trim()).filter((uri) => known.includes(uri));
 
 async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<Response> {
   const startMs = performance.now();
@@ -67,9 +67,9 @@ async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<R
     operations: place.agentId === null ? nodeOperations : agentOperations,
     open: async () => {
       const face = await openFaceRequest(ctx, { face: 'a2a', room }, c, headers);
-      const extensions = extensionsOf(c);
-      if (extensions.length > 0) headers['a2a-extensions'] = extensions.join(', ');
-      return { face, agentId: place.agentId ?? '', extensions };
+      const asked = extensionHeaders.map((header) => [header, extensionsIn(c, header)] as const);
+      for (const [header, uris] of asked) if (uris.length > 0) headers[header] = uris.join(', ');
+      return { face, agentId: place.agentId ?? '', extensions: asked.flatMap(([, uris]) => uris) };
     },
     refuse: (error) => shownError(ctx, 'a2a', headers['x-request-id'] ?? '', error),
     send: (bound, more = {}) => sendAnswer(ctx, c, bound, { ...headers, ...more }),

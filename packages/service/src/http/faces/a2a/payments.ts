@@ -45,7 +45,7 @@ export function paidMetadata(
       [ERROR]: 'SETTLEMENT_FAILED',
       [RECEIPTS]: [failedReceipt(network, error.message)],
     };
-  if (settlement) return { [STATUS]: 'payment-completed', [RECEIPTS]: [settlement] };
+  if (settlement) return { [STATUS]: 'payment-completed', [RECEIPTS]: [{ ...settlement, network }] };
   if (paymentMethod !== 'x402' || !paymentHash) return null;
   return { [STATUS]: 'payment-completed', [RECEIPTS]: [{ success: true, transaction: paymentHash, network }] };
 }

@@ -99,9 +99,10 @@ async function goOn(
   { taskId, step, ...way }: Way & { readonly taskId: string; readonly step: PaymentStep },
 ): Promise<Begun> {
   const { contextId } = params.message;
+  const wanted = shapeOf(ctx, call, params.configuration ?? {});
   const waiting = await readUnpaid(ctx, call.face.caller, taskId);
   const isHere = waiting?.agentId === call.agentId;
-  const task = isHere ? unpaidTask(ctx, waiting, shapeOf(call, params)) : await findTask(ctx, call, taskId, {});
+  const task = isHere ? unpaidTask(waiting, wanted) : await findTask(ctx, call, taskId, {});
   if (contextId !== undefined && contextId !== task.contextId)
     throw invalidParam('message.contextId', 'is not the context of the task');
   const isOver = !isHere || waiting.ended || (waiting.isPaid && step.kind !== 'submitted');
@@ -109,7 +110,7 @@ async function goOn(
   if (isOver || (step.kind === 'rejected' && !(await giveUpUnpaid(ctx, taskId, 'rejected'))))
     throw new A2aError('UNSUPPORTED_OPERATION', 'The task takes no further messages. Send one without taskId.');
   if (step.kind === 'rejected') {
-    return { started: null, task: unpaidTask(ctx, { ...waiting, ended: 'rejected' }, shapeOf(call, params)) };
+    return { started: null, task: unpaidTask({ ...waiting, ended: 'rejected' }, wanted) };
   }
   const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : null;
   const { body, quoteId, messageKey } = waiting;
@@ -125,7 +126,7 @@ async function buy(
 ): Promise<Begun> {
   const { face, agentId } = call;
   const { body, quoteId, messageKey } = asked;
-  const shape = shapeOf(call, params);
+  const shape = shapeOf(ctx, call, params.configuration ?? {});
   const resource = face.caller.kind === 'anonymous' ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId);
   const resourceUrl = ctx.baseUrl + resource;
   try {
@@ -138,9 +139,8 @@ async function buy(
       requestId: first.data.requestId,
       metadata: body.metadata as Record<string, unknown>,
     });
-    const network = ctx.chain.caip2;
     const { messageId } = params.message;
-    const { historyLength } = shape;
+    const { network, historyLength } = shape;
     return {
       started,
       shape: { contextId, messageId, text: body.task, settlement, network, historyLength, withArtifacts: !isWithheld },

@@ -57,21 +57,16 @@ async function readRecord(ctx: HttpContext, call: A2aCall, requestId: string): P
   }
 }
 
-interface Shape {
+interface Wanted {
   readonly historyLength?: number | null | undefined;
 }
 
-const shape = (ctx: HttpContext, { historyLength }: Shape) => ({
-  network: ctx.chain.caip2,
-  historyLength: historyLength ?? undefined,
-});
+function shown(ctx: HttpContext, call: A2aCall, { record, unpaid }: Found, wanted: Wanted): WireTask {
+  const shape = shapeOf(ctx, call, wanted);
+  return record ? taskOf(record, shape) : unpaidTask(unpaid, shape);
+}
 
-const shown = (ctx: HttpContext, call: A2aCall, { record, unpaid }: Found, wanted: Shape): WireTask =>
-  record
-    ? taskOf(record, shape(ctx, wanted))
-    : unpaidTask(ctx, unpaid, { ...shapeOf(call, {}), historyLength: wanted.historyLength ?? undefined });
-
-export const findTask = async (ctx: HttpContext, call: A2aCall, taskId: string, wanted: Shape): Promise<WireTask> =>
+export const findTask = async (ctx: HttpContext, call: A2aCall, taskId: string, wanted: Wanted): Promise<WireTask> =>
   shown(ctx, call, await find(ctx, call, taskId), wanted);
 
 /** Cancels a task. Throws TASK_NOT_CANCELABLE when it has ended. */
@@ -108,7 +103,8 @@ export async function subscribeToTask(
   return {
     requestId: taskId,
     sent: streamedTo(call.face, 'getInvocation'),
-    open: (signal) => followTask(ctx, record, shape(ctx, {}), ctx.keyWatch.whileValid(call.face.caller, signal)),
+    open: (signal) =>
+      followTask(ctx, record, shapeOf(ctx, call, {}), ctx.keyWatch.whileValid(call.face.caller, signal)),
   };
 }
 
@@ -144,7 +140,7 @@ export async function listTasks(ctx: HttpContext, call: A2aCall, wanted: ListTas
   const last = records.at(-1);
   const isCut = records.length < ids.length;
   const page = {
-    tasks: records.map((record) => taskOf(plain(record), { ...shape(ctx, wanted), withArtifacts })),
+    tasks: records.map((record) => taskOf(plain(record), { ...shapeOf(ctx, call, wanted), withArtifacts })),
     nextPageToken:
       isCut && last ? pageCursor({ createdAt: new Date(last.createdAt), id: last.requestId }) : (data.nextCursor ?? ''),
     pageSize: records.length,

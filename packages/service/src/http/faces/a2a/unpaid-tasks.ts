@@ -5,7 +5,7 @@ import { keepUnpaid, refuseUnpaid, type UnpaidTask } from '../../../invocations/
 import type { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import { OFFER_LIFETIME_S } from '../../../payments/x402/terms.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import type { A2aCall } from './a2a-call.ts';
+import type { A2aCall, Shape } from './a2a-call.ts';
 import { rejectedMetadata, requiredMetadata } from './payments.ts';
 import { A2aError, invalidParam } from './protocol/errors.ts';
 import type { TaskState, WireTask } from './protocol/wire.ts';
@@ -25,12 +25,6 @@ export interface PayableCall {
   readonly waiting: UnpaidTask | null;
 }
 
-interface Shape {
-  /** True when the client asked for the terms of x402 version 1. */
-  readonly takesV1: boolean;
-  readonly historyLength?: number | undefined;
-}
-
 /**
  * The task of a call whose payment is due: kept until its terms end. One that waits already keeps its terms: they stand, and name the id
  * of the task. One whose payment moved nothing has ended. Rethrows the 402 for a call that is too large to be kept.
@@ -43,15 +37,15 @@ export async function awaitPayment(
 ): Promise<WireTask> {
   const { waiting } = asked;
   const record = waiting && (await readUnowned(ctx, waiting.id));
-  if (record) return unmovedTask(ctx, record, shape);
-  if (waiting && due.reason === null) return unpaidTask(ctx, waiting, shape);
+  if (record) return unmovedTask(record, shape);
+  if (waiting && due.reason === null) return unpaidTask(waiting, shape);
   const kept =
     waiting && due.reason !== null
       ? await refuseUnpaid(ctx, waiting, due.reason)
       : await keepTask(ctx, call, asked, due);
   // The terms of a refused voucher tell the sum of its channel: to its payer, in this answer.
   const { v1, v2, payment } = due.offer;
-  return unpaidTask(ctx, payment.memo === kept.id ? { ...kept, offer: { v1, v2 } } : kept, shape);
+  return unpaidTask(payment.memo === kept.id ? { ...kept, offer: { v1, v2 } } : kept, shape);
 }
 
 /** Terms as they are kept: without the sum of a channel, as who knows the id of a keyless task reads them. */
@@ -67,10 +61,10 @@ const withoutSum = (v2: PaymentRequiredV2): PaymentRequiredV2 => ({
  * A task whose payment came and moved nothing: its terms name a request that has failed, so no other payment can pay for it. Throws
  * UNSUPPORTED_OPERATION for one that was paid meanwhile: what was refused is another payment, and there are no terms to tell.
  */
-function unmovedTask(ctx: HttpContext, record: RequestRecord, { historyLength }: Shape): WireTask {
+function unmovedTask(record: RequestRecord, { network, historyLength }: Shape): WireTask {
   if (record.error?.code !== 'payment_failed')
     throw new A2aError('UNSUPPORTED_OPERATION', 'The task is paid: it takes no further payment.');
-  return taskOf(plain(record), { network: ctx.chain.caip2, historyLength });
+  return taskOf(plain(record), { network, historyLength });
 }
 
 async function keepTask(
@@ -100,12 +94,11 @@ const endings: Record<'rejected' | 'cancelled', readonly [TaskState, string]> = 
 export const stateOf = ({ ended }: UnpaidTask): TaskState => (ended ? endings[ended][0] : 'TASK_STATE_INPUT_REQUIRED');
 
 /** A call that waits for its payment, as a task. */
-export function unpaidTask(ctx: HttpContext, unpaid: UnpaidTask, { takesV1, historyLength }: Shape): WireTask {
+export function unpaidTask(unpaid: UnpaidTask, { takesV1, network, historyLength }: Shape): WireTask {
   const { id, body, refusal, ended, createdAt } = unpaid;
   const contextId = contextOf({ requestId: id, metadata: body.metadata as Record<string, unknown> });
   const { v1, v2 } = unpaid.offer as Terms;
   const required = takesV1 ? { ...v1, error: refusal ?? 'Payment required' } : v2;
-  const network = takesV1 ? ctx.chain.name : ctx.chain.caip2;
   const text = ended
     ? endings[ended][1]
     : refusal
