@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { forgetPushes } from '../../../src/http/faces/a2a/send-pushes.ts';
+import { resultTokenOf } from '../../../src/invocations/result-token.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -64,12 +65,11 @@ const untilTrue = async (is: () => boolean) =>
 const rpc = async (
   method: string,
   params: object,
-  { version = '1.0', key = buyer.key as string | null } = {},
+  { version = '1.0', key = buyer.key as string | null, headers = {} as Record<string, string> } = {},
 ): Promise<Any> => {
   const body = { jsonrpc: '2.0', id: 1, method, params };
-  return (
-    await h.request('POST', `/a2a/${agent.id}`, { key: key ?? undefined, headers: { 'a2a-version': version }, body })
-  ).body;
+  const all = { 'a2a-version': version, ...headers };
+  return (await h.request('POST', `/a2a/${agent.id}`, { key: key ?? undefined, headers: all, body })).body;
 };
 let messages = 0;
 const send = (config?: object, key?: string): Promise<Any> =>
@@ -227,6 +227,16 @@ it('goes to no address that the node does not call, needs a key, is bounded, and
   const created = await Promise.all(Array.from({ length: 12 }, create));
   expect(created.filter(({ result }) => result)).toHaveLength(5);
   expect((await create()).error.code).toBe(-32_602);
+
+  // The token reads the result, and no address with what may stand in it.
+  const reading = { key: null, headers: { 'x-result-token': resultTokenOf(h.ctx, task.id) } };
+  expect((await rpc('GetTask', { id: task.id }, reading)).result.id).toBe(task.id);
+  const [{ id }] = created.flatMap(({ result }) => result ?? []);
+  for (const method of ['List', 'Get', 'Delete']) {
+    const name = `${method}TaskPushNotificationConfig${method === 'List' ? 's' : ''}`;
+    expect((await rpc(name, { taskId: task.id, id }, reading)).error.code).toBe(-30_401);
+  }
+  expect((await rpc('ListTaskPushNotificationConfigs', { taskId: task.id })).result.configs).toHaveLength(5);
   await finish();
 });
 

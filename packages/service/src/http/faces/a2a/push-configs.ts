@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { KnownCaller } from '../../../access/caller/caller.ts';
 import { suspended } from '../../../access/caller/suspension.ts';
 import { AppError, invalid } from '../../../lib/app-error.ts';
 import { newId } from '../../../lib/id.ts';
@@ -18,11 +19,17 @@ export interface PushSecrets {
 }
 
 /**
- * The account that has a configuration made. Throws UNAUTHORIZED without a key: who pays by wallet follows the task, or reads it; FORBIDDEN
- * for a suspended account, which starts nothing new.
+ * Who has configurations. Throws UNAUTHORIZED without a key: who pays by wallet follows the task, or reads it. A token reads the request, not
+ * where its account is told of it.
  */
-function accountOf({ face: { caller } }: A2aCall): string {
+function keyedCaller({ face: { caller } }: A2aCall): KnownCaller {
   if (caller.kind === 'anonymous') throw new AppError('UNAUTHORIZED', 'Push notifications need an API key.');
+  return caller;
+}
+
+/** The account that has a configuration made. Throws FORBIDDEN for a suspended one, which starts nothing new. */
+function accountOf(call: A2aCall): string {
+  const caller = keyedCaller(call);
   if (caller.isSuspended) throw suspended();
   return caller.accountId;
 }
@@ -99,6 +106,7 @@ export async function createPush(
 }
 
 export async function listPushes(ctx: HttpContext, call: A2aCall, taskId: string) {
+  keyedCaller(call);
   await findTask(ctx, call, taskId, {});
   return { configs: (await findPushes(ctx.db, taskId)).map(shown), nextPageToken: '' };
 }
