@@ -182,6 +182,8 @@ it('is configured, read, listed and removed, in both versions, and sends tasks t
   expect(await rpc('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'a\u0000' })).toEqual(removal);
   got = [];
 
+  const readFirst = () => rpc('tasks/pushNotificationConfig/get', { id: task.id }, { version: '0.3' });
+  expect((await readFirst()).error.code).toBe(-32_001);
   const pushNotificationConfig = { url: hook, authentication: { schemes: ['Basic'], credentials: 'eDp5' } };
   const set = await rpc(
     'tasks/pushNotificationConfig/set',
@@ -194,6 +196,8 @@ it('is configured, read, listed and removed, in both versions, and sends tasks t
   });
   const listed = await rpc('tasks/pushNotificationConfig/list', { id: task.id }, { version: '0.3' });
   expect(listed.result).toEqual([set.result]);
+  expect((await readFirst()).result).toEqual(set.result);
+  expect((await rpc('GetTaskPushNotificationConfig', { taskId: task.id })).error.code).toBe(-32_602);
   await finish();
   await untilTrue(() => got.some(({ body }) => body.kind === 'task' && body.status.state === 'completed'));
   expect(got.at(-1)?.headers).toMatchObject({ authorization: 'Basic eDp5', 'content-type': 'application/json' });

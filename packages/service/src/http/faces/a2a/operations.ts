@@ -63,7 +63,7 @@ export const agentOperations: Readonly<Record<OperationName, Run>> = {
   CreateTaskPushNotificationConfig: operation(wire.CreatePushConfig, async (ctx, call, params) => ({
     value: await createPush(ctx, call, params),
   })),
-  GetTaskPushNotificationConfig: operation(wire.PushConfigId, async (ctx, call, { taskId, id }) => ({
+  GetTaskPushNotificationConfig: operation(wire.GetPushConfig, async (ctx, call, { taskId, id }) => ({
     value: await readPush(ctx, call, taskId, id),
   })),
   ListTaskPushNotificationConfigs: operation(wire.PushConfigsOf, async (ctx, call, { taskId }) => ({

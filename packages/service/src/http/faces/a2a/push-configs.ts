@@ -111,9 +111,11 @@ export async function listPushes(ctx: HttpContext, call: A2aCall, taskId: string
   return { configs: (await findPushes(ctx.db, taskId)).map(shown), nextPageToken: '' };
 }
 
-export async function readPush(ctx: HttpContext, call: A2aCall, taskId: string, id: string) {
+/** A configuration of a task; without an id, which only 0.3 leaves out, the first. */
+export async function readPush(ctx: HttpContext, call: A2aCall, taskId: string, id: string | undefined) {
+  if (id === undefined && call.version !== '0.3') throw invalidParam('id', 'is missing');
   const { configs } = await listPushes(ctx, call, taskId);
-  const found = configs.find((config) => config.id === id);
+  const found = id === undefined ? configs[0] : configs.find((config) => config.id === id);
   if (!found) throw taskNotFound();
   return found;
 }

@@ -115,6 +115,8 @@ export type ListTasks = z.output<typeof ListTasks>;
 
 export const CreatePushConfig = PushConfig.extend({ taskId });
 export const PushConfigId = z.object({ taskId, id: taskId });
+/** The id may be left out in 0.3. */
+export const GetPushConfig = z.object({ taskId, id: z.preprocess((value) => value ?? undefined, taskId.optional()) });
 export const PushConfigsOf = z.object({ taskId });
 
 /** A part that the face writes. */
