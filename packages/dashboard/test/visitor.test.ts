@@ -190,6 +190,45 @@ describe('a call that costs something', () => {
     expect(paid.calls).toHaveLength(sent + 1);
   });
 
+  it('is not quoted beside one whose outcome is unknown: Run leads back to that one, which is paid once', async () => {
+    const { page, complaints, wallet, held } = await payer();
+    await quote(page, 'unclear');
+    const sent = paid.calls.length;
+    await page.route('**/x402/*', async (route) => {
+      await route.fetch();
+      return route.abort();
+    });
+    // Pauses between the attempts are as short as can be. (The clock of Playwright would stay in the profile, which other tests use.)
+    await page.evaluate('globalThis.setTimeout = ((later) => (work) => later(work, 0))(setTimeout)');
+    await pay(page);
+    await said(page, 'asking again never pays twice');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.unroute('**/x402/*');
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await answered(page);
+    expect(new Set(complaints.splice(0))).toEqual(new Set(['Failed to load resource: net::ERR_FAILED']));
+    expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
+    expect(await held()).toBe(1_000_000n - PRICE);
+    expect(paid.calls).toHaveLength(sent + 1);
+  });
+
+  it('and was refused for a limit once it was signed is asked for again or given up, before another is quoted', async () => {
+    const { page, held } = await payer();
+    await quote(page, 'limited');
+    const error = { code: 'RATE_LIMITED', message: 'Too many calls.', requestId: 'req_1' };
+    await page.route('**/x402/*', (route) => route.fulfill({ status: 429, json: { status: 'error', error } }));
+    await pay(page);
+    await said(page, 'Too many calls.');
+    await page.unroute('**/x402/*');
+    await page.getByLabel('Task').press('Tab');
+    await page.keyboard.press('Enter');
+    await said(page, 'asking again never pays twice');
+    await page.getByRole('button', { name: 'Give up' }).click();
+    await said(page, 'You gave this call up.');
+    await quote(page, 'another');
+    expect(await held()).toBe(1_000_000n);
+  });
+
   it('is found again by a reload while it is paid for, without a second signature', async () => {
     const { page, wallet, held } = await payer();
     await quote(page, 'reloaded');

@@ -2,7 +2,7 @@
 
 import { awaitEnd, paymentHeader, readReceipt, startCall, termsOf, usdcOf } from './ask-node.js';
 import { inputOf, restore, valuesOf } from './fields.js';
-import { answerView, button, quoteView, save } from './view.js';
+import { answerView, button, element, quoteView, save } from './view.js';
 import { signPayment, wallets } from './wallet.js';
 
 const form = document.getElementById('try-form');
@@ -12,27 +12,30 @@ const submit = form.querySelector('button[type=submit]');
 const { agent: agentId, network, usdc, networkName, signIn } = form.dataset;
 const chainId = Number(network.split(':')[1]);
 
+const slot = `try ${agentId}`;
+
+function stored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(slot));
+  } catch {
+    return null;
+  }
+}
+
 /**
  * The call of this tab, kept over a reload: what was asked under which key, its signed payment, and then its id and the token that reads it.
- * null: none yet. A browser that keeps nothing still runs calls.
+ * null: none yet. A browser that stores nothing still runs calls.
  */
-const slot = `try ${agentId}`;
-const kept = {
-  read() {
-    try {
-      return JSON.parse(sessionStorage.getItem(slot));
-    } catch {
-      return null;
-    }
-  },
-  write(call) {
-    try {
-      sessionStorage.setItem(slot, JSON.stringify(call));
-    } catch {
-      // Storage is full or forbidden.
-    }
-  },
-};
+let kept = stored();
+
+function keep(call) {
+  kept = call;
+  try {
+    sessionStorage.setItem(slot, JSON.stringify(call));
+  } catch {
+    // Storage is full or forbidden.
+  }
+}
 
 let isBusy = false;
 
@@ -45,7 +48,7 @@ function say(text, kind = '') {
 function setBusy(now) {
   isBusy = now;
   submit.setAttribute('aria-disabled', String(now));
-  for (const each of shown.querySelectorAll('.quote button')) each.setAttribute('aria-disabled', String(now));
+  for (const each of shown.querySelectorAll('button')) each.setAttribute('aria-disabled', String(now));
 }
 
 /** One thing at a time; what fails is said. */
@@ -79,20 +82,23 @@ async function pay(call, quote, wallet) {
   await run({ ...call, payment: paymentHeader(quote, signed) });
 }
 
-/** The answer was lost, and the call may run: it is asked for again with the same key and payment. */
+/** The answer was lost, and the call may run: it is asked for again with the same key and payment, or given up, before another one begins. */
 function showLost(call) {
-  say(
-    call.payment
-      ? 'The node did not answer. Your payment is for this one call: asking again never pays twice.'
-      : 'The node did not answer.',
-    'note bad',
-  );
-  shown.replaceChildren(button('Ask again', () => busy(() => run(call))));
+  const text = 'The node gave no clear answer.';
+  say(call.payment ? `${text} Your payment is for this one call: asking again never pays twice.` : text, 'note bad');
+  const again = button('Ask again', () => busy(() => run(call)));
+  const leave = button('Give up', () => busy(() => leaveLost(call)), 'plain');
+  shown.replaceChildren(element('div', { className: 'row' }, again, leave));
+}
+
+function leaveLost(call) {
+  giveUp(call);
+  say(call.payment ? 'You gave this call up. It may have been made and paid.' : 'You gave this call up.');
 }
 
 /** Starts the call, or finds it when it was started before. */
 async function run(call) {
-  kept.write(call);
+  keep(call);
   say(call.payment ? 'Paying, and running the agent …' : 'Asking the node …');
   const answer = await startCall(call);
   if (!answer) return showLost(call);
@@ -105,19 +111,19 @@ async function run(call) {
   }
   const { requestId, resultToken } = answer.data;
   const begun = { ...call, requestId, resultToken };
-  kept.write(begun);
+  keep(begun);
   await finish(begun);
 }
 
 /** What was typed stays; the call is not asked for again by a reload. */
 function giveUp({ values }) {
-  kept.write({ values });
+  keep({ values });
   shown.replaceChildren();
 }
 
 /** A payment that is refused was not collected: the next one is for new terms. */
 function refusedOrQuoted({ payment, ...call }, answer) {
-  kept.write(call);
+  keep(call);
   showQuote(call, answer);
   if (payment) throw new Error(`The payment was refused, and nothing was paid: ${answer.error.message}`);
 }
@@ -146,15 +152,16 @@ const randomKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   busy(async () => {
+    // Another call now could be paid beside the one whose outcome is unknown.
+    if (kept?.payment && !kept.requestId) return showLost(kept);
     shown.replaceChildren();
     const body = { task: form.task.value, ...inputOf(form) };
     await run({ agentId, body, values: valuesOf(form), key: randomKey() });
   });
 });
 
-const before = kept.read();
-if (before) {
-  restore(form, before.values);
-  if (before.requestId) busy(() => finish(before));
-  else if (before.body) busy(() => run(before));
+if (kept) {
+  restore(form, kept.values);
+  if (kept.requestId) busy(() => finish(kept));
+  else if (kept.body) busy(() => run(kept));
 }
