@@ -83,7 +83,13 @@ it('creates a key that withdraws after the wallet signed for it, and revokes it'
   wallet.refuseNext('personal_sign');
   await sign.click();
   await dialog.getByRole('alert').waitFor();
+  // Its secret comes after the wallet has signed: until then, the dialog stays.
+  const release = wallet.holdNext('personal_sign');
   await sign.click();
+  await dialog.getByRole('button', { name: 'Cancel', disabled: true }).waitFor();
+  await page.keyboard.press('Escape');
+  expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
+  release();
   const key = await dialog.getByRole('textbox', { name: 'API key' }).inputValue();
   await dialog.getByText('Anyone who has this key can withdraw').waitFor();
   await dialog.getByRole('button', { name: 'Done' }).click();

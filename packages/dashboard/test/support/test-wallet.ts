@@ -9,6 +9,8 @@ export interface TestWallet {
   readonly asked: string[];
   /** The next question, or the next of this kind, is answered with an error, as when its owner declines. */
   refuseNext(method?: string): void;
+  /** The next question of this kind is answered once the returned function is called, as when its owner takes time. */
+  holdNext(method: string): () => void;
   /** Its owner chooses another account. */
   choose(account: PrivateKeyAccount): void;
   /** From now on it says that it is on this chain, until it is asked to switch. */
@@ -24,6 +26,7 @@ export function walletOf(first: PrivateKeyAccount, rpcUrl: string): TestWallet {
   let account = first;
   let refused: string | null = null;
   let strayChain: number | null = null;
+  let held: { readonly method: string; readonly released: Promise<void> } | null = null;
   const answers: Record<string, (params: readonly unknown[]) => unknown> = {
     eth_requestAccounts: () => [account.address],
     eth_accounts: () => [account.address],
@@ -46,6 +49,11 @@ export function walletOf(first: PrivateKeyAccount, rpcUrl: string): TestWallet {
     refuseNext(method = ANY) {
       refused = method;
     },
+    holdNext(method) {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      held = { method, released };
+      return release;
+    },
     strayTo(chainId) {
       strayChain = chainId;
     },
@@ -54,6 +62,11 @@ export function walletOf(first: PrivateKeyAccount, rpcUrl: string): TestWallet {
       if (refused === ANY || refused === method) {
         refused = null;
         return { error: { code: 4001, message: 'User rejected the request.' } };
+      }
+      if (held?.method === method) {
+        const { released } = held;
+        held = null;
+        await released;
       }
       const answer = answers[method];
       if (!answer) return { error: { code: 4200, message: `${method} is not supported` } };

@@ -41,6 +41,7 @@ const wishOf = ({ name, expiresInS, reads }: typeof initial): Wish => ({
 /** Creates a key that withdraws. The account's wallet signs for its scopes and its lifetime each time: a session alone cannot create one. */
 export function WithdrawalKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
   return made ? (
     <Dialog isOpen isModalOnly onClose={onClose} title={`${made.name} created`}>
       <NewKey secret={made.apiKey} onDone={onClose}>
@@ -48,18 +49,20 @@ export function WithdrawalKeyDialog({ onClose }: { onClose: () => void }) {
       </NewKey>
     </Dialog>
   ) : (
-    <Dialog isOpen onClose={onClose} title="Create a withdrawal key">
-      <WithdrawalKeyForm onCancel={onClose} onMade={setMade} />
+    <Dialog isOpen isModalOnly={isBusy} onClose={onClose} title="Create a withdrawal key">
+      <WithdrawalKeyForm onCancel={onClose} onBusy={setIsBusy} onMade={setMade} />
     </Dialog>
   );
 }
 
 interface FormProps {
   readonly onCancel: () => void;
+  /** True until the answer is there: it has the secret, which is shown once. */
+  readonly onBusy: (isBusy: boolean) => void;
   readonly onMade: (key: { name: string; apiKey: string }) => void;
 }
 
-function WithdrawalKeyForm({ onCancel, onMade }: FormProps) {
+function WithdrawalKeyForm({ onCancel, onBusy, onMade }: FormProps) {
   const { address } = useSession();
   const { wallet, field } = useWalletField();
   const create = useSignedKey(wallet, address);
@@ -68,7 +71,13 @@ function WithdrawalKeyForm({ onCancel, onMade }: FormProps) {
     // A key made by signing has the name and the scopes of any other.
     schema: accessEndpoints.createApiKey.body,
     toBody: (values) => ({ name: wishOf(values).name, scopes: wishOf(values).scopes }),
-    onSubmit: async (_body, values) => onMade(await create.mutateAsync(wishOf(values))),
+    async onSubmit(_body, values) {
+      onBusy(true);
+      await create
+        .mutateAsync(wishOf(values))
+        .then(onMade)
+        .finally(() => onBusy(false));
+    },
   });
   const { values, set, error } = form;
   return (
@@ -97,7 +106,9 @@ function WithdrawalKeyForm({ onCancel, onMade }: FormProps) {
       </div>
       <ErrorNote error={form.failure} />
       <Actions>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button onClick={onCancel} disabled={form.isBusy}>
+          Cancel
+        </Button>
         <Button type="submit" variant="primary" isBusy={form.isBusy} disabled={wallet === null}>
           Sign and create key
         </Button>
