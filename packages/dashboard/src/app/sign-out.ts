@@ -1,11 +1,15 @@
 import { toast } from '../ui/overlays/toasts.tsx';
 import { client } from './client.ts';
 import { endAndLeave } from './end-and-leave.ts';
+import { tellSession } from './session-news.ts';
 
 /** Ends the session and leaves the page, with everything that it knew. Tells when it could not. */
 export const signOut = (): Promise<void> =>
   endAndLeave(
     () => client.endSession(),
-    () => location.assign('/dashboard/sign-in'),
+    () => {
+      tellSession();
+      location.assign('/dashboard/sign-in');
+    },
     (text) => toast(text, 'bad'),
   );

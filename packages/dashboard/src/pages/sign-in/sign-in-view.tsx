@@ -4,6 +4,7 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { networkName } from '../../app/network-name.ts';
 import { type SessionInfo, sessionKey, useSessionInfo } from '../../app/session.ts';
+import { tellSession } from '../../app/session-news.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
@@ -30,6 +31,8 @@ export function SignInView() {
       queryClient.setQueryData<SessionInfo>(sessionKey, { ...info, session });
       goOn();
     },
+    // Also when the answer is lost: the browser may have the cookie.
+    onSettled: tellSession,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when this page is opened by who is signed in already
   useEffect(() => {
