@@ -48,6 +48,7 @@ export async function listen(
   const watch = createAnswerWatch();
   const answer: Fetch = (request, env) => {
     if (hasSeveralHosts((env as HttpBindings).incoming)) return refusal(invalid('Host', 'is given more than once'));
+    if (hasFragment((env as HttpBindings).incoming)) return refusal(invalid('request', 'has a fragment in its target'));
     return serving ? serving(request, env) : refusal(new AppError('UNAVAILABLE', 'The node is starting.'));
   };
   const listener: Listener = getRequestListener(watched(answer, watch), { errorHandler: refuseUnread });
@@ -116,6 +117,9 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] as string)) hosts += 1;
   return hosts > 1;
 }
+
+/** A target has none (RFC 9112, section 3.2): the router reads a path up to it, a proxy or admission might read on. */
+const hasFragment = ({ url }: IncomingMessage): boolean => url?.includes('#') === true;
 
 /** Answers a request whose target and Host make no URL. */
 function refuseUnread(error: unknown): Response {

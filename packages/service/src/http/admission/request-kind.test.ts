@@ -10,6 +10,7 @@ it.each([
   ['POST', '/agents/searched', 'write'],
   ['POST', '/invoke/agt_1', 'invocation'],
   ['POST', '/invoke/agt_1?quote=quo_1', 'invocation'],
+  ['POST', '/invoke/agt_1#/cancel', 'invocation'],
   ['POST', '/invoke/auto', 'invocation'],
   ['POST', '/x402/agt_1', 'invocation'],
   ['POST', '/mcp', 'invocation'],

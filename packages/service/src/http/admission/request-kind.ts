@@ -7,7 +7,7 @@ export type RequestKind = 'free' | 'write' | 'invocation';
 
 const INVOCATIONS = /^\/(invoke|x402|mcp|a2a|v1|agents\/[^/?]+\/mcp)(?=[/?]|$)/;
 /** Cancellations end work; a search reads, although it is a POST. */
-const FREE = /^\/(invoke\/[^/?]+\/cancel|agents\/search)(\?|$)/;
+const FREE = /^\/(invoke\/[^/?#]+\/cancel|agents\/search)(\?|$)/;
 
 /** `free`: never waits to be started. */
 export function kindOf(method: string | undefined, url: string | undefined): RequestKind {

@@ -83,6 +83,11 @@ it.each([
   ['no Host in HTTP/1.0', 'GET /livez HTTP/1.0', 'Host is missing'],
   ['a Host that is none', 'GET /livez HTTP/1.1\r\nHost: a b', 'request has no valid URL and Host'],
   ['a backslash in its path', 'GET /\\livez HTTP/1.1\r\nHost: a', 'request has no valid URL and Host'],
+  [
+    'a fragment in its target',
+    'POST /invoke/agt_1#/cancel HTTP/1.1\r\nHost: a',
+    'request has a fragment in its target',
+  ],
   ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a', 'request has no valid URL and Host'],
 ])('a request with %s is refused with the reason', async (_what, head, reason) => {
   const refused = await sendRaw(Number(new URL(h.baseUrl).port), [`${head}\r\n\r\n`]);
