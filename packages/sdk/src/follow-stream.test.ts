@@ -87,6 +87,12 @@ describe('a followed stream', () => {
     ]);
   });
 
+  it('ends at once when the node says that there is nothing after the event that the caller names', async () => {
+    await using node = await startStreamNode((_asked, response) => void response.writeHead(204).end());
+    expect(await idsOf(client(node).stream(requestId, { after: 7 }))).toEqual([]);
+    expect(node.asked).toHaveLength(1);
+  });
+
   it.each([
     ['goes on while the request has not ended, however often a proxy closes in order', ['processing', 'processing']],
     ['brings the last event of a request that ended after the connection', ['completed']],

@@ -46,16 +46,22 @@ async function* passOn(events: AsyncGenerator<StreamEvent>, progress: Progress):
 const afterOf = ({ url, headers }: HttpRequest): number =>
   Number(headers['last-event-id'] ?? new URLSearchParams(url.split('?')[1]).get('after') ?? 0);
 
-/** Opens the stream after an event; null: the node is away, and the stream may be opened later. */
+/** The node has no more events than the reader, and never will (204). */
+const isOverFor = (error: unknown): boolean => error instanceof NoAnswerError && error.status === 204;
+
+/** Opens the stream after an event. null: the node is away, and the stream may be opened later; `over`: there is nothing after it. */
 async function openAfter(
   lastId: number,
   request: HttpRequest,
   sending: SendOptions,
   mayWait: boolean,
-): Promise<AsyncGenerator<StreamEvent> | null> {
+): Promise<AsyncGenerator<StreamEvent> | 'over' | null> {
   const headers = lastId > 0 ? { ...request.headers, 'last-event-id': String(lastId) } : request.headers;
-  const opened = await unlessAway(openRepeating({ ...request, headers }, sending), mayWait);
-  if (opened === null) return null;
+  const opened = await unlessAway(openRepeating({ ...request, headers }, sending), mayWait).catch((error: unknown) => {
+    if (isOverFor(error)) return 'over' as const;
+    throw error;
+  });
+  if (opened === null || opened === 'over') return opened;
   if (!('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
   return opened.events;
 }
@@ -86,6 +92,7 @@ export async function* followInvocation(request: HttpRequest, sending: SendOptio
     const hasBegun = before > 0 || misses > 0;
     const mayComeBack = () => sending.maxRetries > 0 && misses < resumes;
     const events = await openAfter(before, request, sending, hasBegun && mayComeBack());
+    if (events === 'over') return;
     const isEmpty = events !== null && (yield* passOn(events, progress));
     if (progress.isDone || (isEmpty && isOver)) return;
     if (isEmpty) isOver = await hasEnded(request, sending, mayComeBack());

@@ -6,7 +6,7 @@ import { type JsonSchema, jsonSchema, type NamedSchemas, schemaOrRef } from './j
 import { admitsAgent, operationDescription } from './openapi-description.ts';
 import { exampleOf } from './openapi-example.ts';
 import { requestSamples } from './openapi-samples.ts';
-import { eventStream } from './openapi-stream.ts';
+import { endsForGood, eventStream } from './openapi-stream.ts';
 import { answerFacts, toTruth } from './openapi-truth.ts';
 import { costsAgentPrice, dynamicPrice } from './payment-info.ts';
 
@@ -129,6 +129,13 @@ function successAnswer(name: string, row: Endpoint, { named, resolve }: Operatio
   };
 }
 
+const nothingMore = (row: Endpoint) => ({
+  204: {
+    description: 'The request has ended, and the last event is the one that the client has: it need not come back.',
+    headers: answerHeaders(row),
+  },
+});
+
 const notModified = (row: Endpoint) => ({
   304: {
     description: 'The answer is the one that the client has, by the entity tag in `If-None-Match`.',
@@ -179,6 +186,7 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
     ...requestBody(name, row, context),
     responses: {
       200: successAnswer(name, row, context),
+      ...(endsForGood(row) ? nothingMore(row) : {}),
       ...(row.isPublic ? notModified(row) : {}),
       ...errorAnswers(row),
     },

@@ -14,19 +14,25 @@ const facts: Readonly<Record<string, object>> = {
 
 const shownTypes = ['invocation.created', 'invocation.status', 'invocation.chunk', 'invocation.completed'];
 
+/** The events of an account never end. */
+const isLive = ({ path }: Pick<Endpoint, 'path'>): boolean => path === '/events';
+
+/** True for a stream that ends for good: whoever has its last event gets 204. */
+export const endsForGood = (row: Pick<Endpoint, 'path' | 'stream'>): boolean => row.stream === 'always' && !isLive(row);
+
 /** A stream as OpenAPI 3.1 can say it: text, with its events in words, an example, and their schemas under `x-events`. */
 export function eventStream(
-  { path }: Pick<Endpoint, 'path'>,
+  row: Pick<Endpoint, 'path'>,
   named: NamedSchemas,
   resolve: (ref: string) => JsonSchema,
 ): Record<string, unknown> {
-  const isLive = path === '/events';
-  const catalogue: Catalogue = Object.entries(isLive ? liveEvents : streamEventCatalogue);
+  const isOfAccount = isLive(row);
+  const catalogue: Catalogue = Object.entries(isOfAccount ? liveEvents : streamEventCatalogue);
   const example = catalogue
-    .filter(([type]) => isLive || shownTypes.includes(type))
+    .filter(([type]) => isOfAccount || shownTypes.includes(type))
     .map(([type, { data }], index) => {
       const value = exampleOf(schemaOrRef(data, 'output', named), resolve) as object;
-      const shown = toTruth({ ...value, ...(isLive ? {} : facts[type]) });
+      const shown = toTruth({ ...value, ...(isOfAccount ? {} : facts[type]) });
       return `id: ${index + 1}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`;
     });
   const list = catalogue.map(([type, { when }]) => `- \`${type}\`: ${when}`).join('\n');
@@ -34,7 +40,7 @@ export function eventStream(
     schema: {
       type: 'string',
       description:
-        `Server-sent events: \`id\` ${isLive ? 'grows' : 'counts 1, 2, 3 …'}, \`event\` is one of these types, \`data\` is one line of JSON. A comment every ` +
+        `Server-sent events: \`id\` ${isOfAccount ? 'grows' : 'counts 1, 2, 3 …'}, \`event\` is one of these types, \`data\` is one line of JSON. A comment every ` +
         `15 s keeps the connection alive.\n\n${list}`,
     },
     example: example.join(''),

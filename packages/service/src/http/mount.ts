@@ -88,7 +88,11 @@ async function answer(
       count: (caller) => countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers),
     });
     failpoint('after-handle');
-    if (answered instanceof SseAnswer) {
+    if (answered instanceof SseAnswer && answered.isOver) {
+      status = 204;
+      body = null;
+      delete headers['content-type'];
+    } else if (answered instanceof SseAnswer) {
       body = openStream(answered);
       Object.assign(headers, sseHeaders);
     } else {

@@ -55,7 +55,7 @@ async function problemOf(call: FuzzCall, operation: Operation, resolve: Resolve)
   if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`;
   if (!declared) return `answered ${status}, which is not documented: ${JSON.stringify(body)}`;
   if (!headers['x-request-id']) return 'has no X-Request-Id';
-  if (headers['content-type'] === 'text/event-stream') return null;
+  if (status === 204 || headers['content-type'] === 'text/event-stream') return null;
   const wrong = problemsWith(body, declared.content['application/json'].schema, resolve);
   return wrong.length === 0 ? null : `${status}: ${wrong.slice(0, 3).join('; ')}`;
 }
@@ -73,7 +73,7 @@ async function send({ method, path, key, headers, text }: FuzzCall) {
   });
   const isStream = answer.headers['content-type'] === 'text/event-stream';
   if (isStream) answer.body.on('error', () => undefined).destroy();
-  const body: unknown = isStream ? null : await answer.body.json();
+  const body: unknown = isStream || answer.statusCode === 204 ? null : await answer.body.json();
   return { status: answer.statusCode, headers: answer.headers, body };
 }
 

@@ -13,10 +13,13 @@ export class SseAnswer {
   readonly open: (signal: AbortSignal) => AsyncIterable<SseEvent>;
   /** False for the work of a call that was made with it, which is more than reading. */
   readonly isRead: boolean;
+  /** True if the reader has all events there will ever be: 204, after which alone an `EventSource` does not come back (WHATWG HTML, 9.2.3). */
+  readonly isOver: boolean;
 
-  constructor(open: (signal: AbortSignal) => AsyncIterable<SseEvent>, { isRead = true } = {}) {
+  constructor(open: (signal: AbortSignal) => AsyncIterable<SseEvent>, { isRead = true, isOver = false } = {}) {
     this.open = open;
     this.isRead = isRead;
+    this.isOver = isOver;
   }
 }
 

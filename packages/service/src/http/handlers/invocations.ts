@@ -14,7 +14,7 @@ import { type Invoked, type InvokeInput, invokeAgent } from '../../invocations/s
 import { invokeAuto } from '../../invocations/start/invoke-auto.ts';
 import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
-import { readStream } from '../../invocations/stream/read-stream.ts';
+import { hasWhole, readStream } from '../../invocations/stream/read-stream.ts';
 import { channelOf } from '../../payments/x402/channels/channel.ts';
 import { shownPayment } from '../../payments/x402/shown-payment.ts';
 import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer/payment-response.ts';
@@ -52,9 +52,11 @@ export const invocationHandlers = {
   cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
   async streamInvocation(ctx, { caller, params, query, headers }) {
     const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
-    const { id } = await readFollowed(ctx, reader, params.requestId);
+    const state = await readFollowed(ctx, reader, params.requestId);
     const after = Number(headers['last-event-id'] ?? query.after ?? 0);
-    return new SseAnswer((signal) => readStream(ctx, id, after, ctx.keyWatch.whileValid(caller, signal)));
+    const isOver = await hasWhole(ctx, state, after);
+    const open = (signal: AbortSignal) => readStream(ctx, state.id, after, ctx.keyWatch.whileValid(caller, signal));
+    return new SseAnswer(open, { isOver });
   },
   listInvocations: (ctx, { caller, query }) => listInvocations(ctx, caller, query),
   exportRequests: (ctx, { caller, query }) => exportRequests(ctx, caller, query),

@@ -1,9 +1,11 @@
 import type { StreamEventType } from '@agent-network/contracts/invocations/stream-event-types';
+import type { HasDb } from '../../db/database.ts';
+import { hasEnded } from '../invocation.ts';
 import { toCreated, toRecord } from '../invocation-view.ts';
 import type { InvocationRecord, InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import type { HasStreamPoller } from './stream-poller.ts';
-import type { Chunk } from './stream-store.ts';
+import { type Chunk, countChunks } from './stream-store.ts';
 
 export interface StreamEvent {
   /** 1, 2, 3 …: the values of `Last-Event-ID`. */
@@ -18,6 +20,13 @@ export type StreamContext = HasChangeHub & HasStreamPoller;
 const FIRST_CHUNK_ID = 3;
 /** Poll interval behind the hub and the stream poller, in case both miss a change. */
 const ASK_AGAIN_MS = 60_000;
+
+/** True if a reader who has the events up to this one has the last of a request that has ended. */
+export async function hasWhole(ctx: HasDb, { id, status }: InvocationState, last: number): Promise<boolean> {
+  if (!hasEnded(status) || last < FIRST_CHUNK_ID) return false;
+  const chunks = await countChunks(ctx.db, [id]);
+  return last >= endIdOf(chunks.get(id) ?? 0);
+}
 
 /** A reader's position. */
 interface Told {
@@ -107,9 +116,11 @@ const terminal = {
   cancelled: 'invocation.cancelled',
 } as const;
 
-/** Its id follows all chunks; a request that never began has no second event, but its number is skipped. */
+/** It follows all chunks; a request that never began has no second event, but its number is skipped. */
+const endIdOf = (count: number): number => FIRST_CHUNK_ID + count;
+
 const endOf = (invocation: InvocationRecord, count: number): StreamEvent => ({
-  id: FIRST_CHUNK_ID + count,
+  id: endIdOf(count),
   type: terminal[invocation.status as keyof typeof terminal],
   data: toRecord(invocation),
 });
