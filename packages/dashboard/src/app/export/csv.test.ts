@@ -9,7 +9,7 @@ describe('a field', () => {
     ['-1', `"'-1"`],
     ['-2.50', `"'-2.50"`],
     ['@SUM(A1:A9)', `"'@SUM(A1:A9)"`],
-    ['\t=1', `"'\t=1"`],
+    ['\t=1', `"'\t'=1"`],
     ['\tname', `"'\tname"`],
     ['\rname', `"'\rname"`],
     ['\nname', `"'\nname"`],
@@ -18,12 +18,18 @@ describe('a field', () => {
     ['\ufeff@x', `"'\ufeff@x"`],
     ['＝1+1', `"'＝1+1"`],
     ['＠x', `"'＠x"`],
+    ['x;=1+1', `"x;'=1+1"`],
+    ['x; \u200b@SUM(A1:A9);-1', `"x;' \u200b@SUM(A1:A9);'-1"`],
+    ['x;"=1+1"', `"x;'""=1+1"""`],
+    ['x\t+1', `"x\t'+1"`],
+    ['x\r\n=1', `"x\r\n'=1"`],
   ])('%j is no formula', (value, field) => expect(csvField(value)).toBe(field));
 
   it.each([
     ['12.50', '"12.50"'],
     ['0x8f3C', '"0x8f3C"'],
     ['a,b', '"a,b"'],
+    ['a; b = c', '"a; b = c"'],
     ['say "hi"', '"say ""hi"""'],
     ['two\r\nlines', '"two\r\nlines"'],
     ['a=b', '"a=b"'],

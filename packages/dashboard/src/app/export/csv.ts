@@ -1,11 +1,13 @@
-/** Beginning of a spreadsheet formula, also after blanks and invisible characters, and in full width. */
-const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
+/**
+ * Where a cell may begin with a formula: the sign of one, also behind blanks, invisible characters and quotes, and in full width. Not only at the
+ * start of the value: a spreadsheet whose separator is `;` or a tab takes a line apart there, and sees no quotes but those of the first field.
+ */
+const FORMULA = /(?<=^|[;\t\n]|\r(?!\n))(?=[\s\p{C}"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/gu;
 
 /** A value as a field of CSV that no spreadsheet computes: always in quotes, and what would be a formula behind an apostrophe. */
 export function csvField(value: string | null | undefined): string {
   if (value === null || value === undefined) return '';
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return `"${text.replaceAll('"', '""')}"`;
+  return `"${value.replace(FORMULA, "'").replaceAll('"', '""')}"`;
 }
 
 /** A column: its name, and what it holds of a row. */
