@@ -253,7 +253,13 @@ describe('HTTP+JSON', () => {
     expect((await rest('GET', '/tasks?pageSize=x')).status).toBe(400);
     expect((await rest('GET', '/extendedAgentCard')).status).toBe(400);
     expect((await rest('GET', '/nothing')).status).toBe(404);
-    expect((await rest('DELETE', '/tasks')).status).toBe(405);
+    for (const [at, allow] of [
+      ['/tasks', 'GET'],
+      [`/tasks/${id}:subscribe`, 'GET, POST'],
+    ] as const) {
+      const refused = await rest('DELETE', at);
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, allow]);
+    }
     expect((await rest('POST', '/message:send', { message: {} })).status).toBe(400);
   });
 });

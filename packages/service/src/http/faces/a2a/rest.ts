@@ -46,10 +46,9 @@ function routeOf(method: string, path: string): Routed {
     const [, , name, parameters] = found.row;
     return { name, path: Object.fromEntries(parameters.map((key, at) => [key, found.match[at + 1] ?? ''])) };
   }
-  const isPath = matching.length > 0;
-  throw new A2aError('METHOD_NOT_FOUND', `There is no ${method} ${path.slice(0, 200)}.`, {
-    status: isPath ? 405 : 404,
-  });
+  const allow = [...new Set(matching.map(({ row }) => row[0]))].join(', ');
+  const more = allow === '' ? { status: 404 } : { status: 405, headers: { allow } };
+  throw new A2aError('METHOD_NOT_FOUND', `There is no ${method} ${path.slice(0, 200)}.`, more);
 }
 
 /** Answers a request of the HTTP+JSON binding, of which there is version 1.0 only. */

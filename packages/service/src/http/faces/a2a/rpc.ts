@@ -19,8 +19,7 @@ export async function answerRpc(request: BoundRequest): Promise<Response> {
   const { ctx, c, operations, open, refuse, send } = request;
   const told: { id: unknown } = { id: null };
   try {
-    if (c.req.method !== 'POST')
-      throw new A2aError('INVALID_REQUEST', `Method not allowed: JSON-RPC is sent with POST.`, { status: 405 });
+    if (c.req.method !== 'POST') throw notPost();
     requireJson(c.req.header('content-type'));
     const call = await open();
     const { id, method, params } = readEnvelope(await readMessage(c.req.raw), told);
@@ -39,12 +38,17 @@ export async function answerRpc(request: BoundRequest): Promise<Response> {
     return send({ status: 200, type: JSON_TYPE, body: shown(resultOf(name, version, answer.value)) });
   } catch (error) {
     const known = refuse(error);
-    const headers = known.status === 405 ? { allow: 'POST' } : known.headers;
     const status =
       known.status === 405 || (known.status === 404 && error instanceof AppError) ? known.status : known.rpcStatus;
-    return send({ status, type: JSON_TYPE, body: rpcError(told.id, known) }, headers);
+    return send({ status, type: JSON_TYPE, body: rpcError(told.id, known) }, known.headers);
   }
 }
+
+const notPost = () =>
+  new A2aError('INVALID_REQUEST', 'Method not allowed: JSON-RPC is sent with POST.', {
+    status: 405,
+    headers: { allow: 'POST' },
+  });
 
 const resultOf = (name: OperationName, version: Version, value: unknown) =>
   (version === '0.3' ? value03(name, value) : value) ?? null;

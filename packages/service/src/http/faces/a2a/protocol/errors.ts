@@ -21,18 +21,26 @@ export interface FieldViolation {
   readonly description: string;
 }
 
+interface MoreOfError {
+  readonly violations?: readonly FieldViolation[];
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** An error that the protocol names. */
 export class A2aError extends Error {
   readonly reason: Reason;
   readonly violations: readonly FieldViolation[];
   /** In place of the reason's own. */
   readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(reason: Reason, message: string, more: { violations?: readonly FieldViolation[]; status?: number } = {}) {
+  constructor(reason: Reason, message: string, more: MoreOfError = {}) {
     super(message);
     this.reason = reason;
     this.violations = more.violations ?? [];
     this.status = more.status;
+    this.headers = more.headers ?? {};
   }
 }
 
@@ -101,7 +109,7 @@ function shownProtocolError(error: A2aError): ShownError {
   const status = error.status ?? itsStatus;
   const timestamp = new Date().toISOString();
   return {
-    ...{ status, code, message: error.message, headers: {}, rpcStatus: rpcStatusOf(status) },
+    ...{ status, code, message: error.message, headers: error.headers, rpcStatus: rpcStatusOf(status) },
     details: [
       errorInfo(error.reason, 'a2a-protocol.org', { timestamp }),
       ...(error.violations.length > 0 ? [badRequest(error.violations)] : []),
