@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
 import { balanceOf, deposit, newClient, untilEnded } from '../support/treasury.ts';
+import { newVoucherPayer } from '../support/voucher-payer.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
 let h: Harness;
@@ -229,6 +230,20 @@ describe('a payment for the agent that a 402 named', () => {
     expect(first).toMatchObject({ agentId: best.id, status: 'completed', cost: '0.05', paymentMethod: 'x402' });
     expect(first.chosen).toMatchObject({ rank: null, considered: 2, parts: { text: { coverage: 0, matched: [] } } });
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+    expect(calls()).toEqual([1, 0, 0]);
+  });
+
+  it('by a voucher finds its call also when the offer has expired: one run', async () => {
+    const { key, unpaid } = await offered();
+    const payer = newVoucherPayer(h);
+    await payer.fund(1_000_000n);
+    const headers = payer.pay(unpaid, 50_000n);
+    const first = (await invoke(key, {}, headers)).body.data;
+    expect(first).toMatchObject({ agentId: best.id, status: 'completed' });
+    await lowerTheBest();
+    const laterMs = h.ctx.clock.now().getTime() + 16 * 60_000;
+    using _later = vi.spyOn(h.ctx.clock, 'now').mockImplementation(() => new Date(laterMs));
+    expect((await invoke(key, {}, headers)).body.data).toEqual(first);
     expect(calls()).toEqual([1, 0, 0]);
   });
 

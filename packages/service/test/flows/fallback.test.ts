@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { echo, startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
+import { newVoucherPayer } from '../support/voucher-payer.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
 let h: Harness;
@@ -208,6 +209,23 @@ describe('a payment for an alternative', () => {
     expect((await invoke(key, {}, await payV2(h, wallet, anew))).body.data).toMatchObject({ agentId: wanted.id });
     await setOffline(wanted);
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+  });
+
+  it('by a voucher finds its call also when the offer has expired, and then pays no alternative any more', async () => {
+    const { key, unpaid } = await offered();
+    const later = await invoke(key);
+    const payer = newVoucherPayer(h);
+    await payer.fund(1_000_000n);
+    const headers = payer.pay(unpaid, 40_000n);
+    const first = (await invoke(key, {}, headers)).body.data;
+    expect(first).toMatchObject({ ...instead(), status: 'completed' });
+    const laterMs = h.ctx.clock.now().getTime() + 16 * 60_000;
+    using _later = vi.spyOn(h.ctx.clock, 'now').mockImplementation(() => new Date(laterMs));
+    expect((await invoke(key, {}, headers)).body.data).toEqual(first);
+    // Nobody has agreed to what the alternative may ask by now.
+    const unbought = await invoke(key, {}, payer.pay(later, 80_000n));
+    expect([unbought.status, unbought.body.error.agentId]).toEqual([503, wanted.id]);
+    expect(twin.calls).toHaveLength(1);
   });
 
   it('holds at its price for the time of the offer, whatever the alternative asks now', async () => {

@@ -7,7 +7,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
-import { answersOffer, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import { answersOffer, echoedOffer, type Purchase } from '../../payments/x402/authorize-payment.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
 import { priceClassOf } from '../price.ts';
 
@@ -101,15 +101,24 @@ function payerNameOf(caller: KnownCaller): string {
   return isKeyless(caller) ? `${KEYLESS} ${caller.address}` : caller.accountId;
 }
 
-/** The alternative or chosen agent that the shown payment was asked for, by an unexpired offer of this node; null: none. */
+/** The alternative or chosen agent that a shown payment was asked for by an offer of this node; null: none. */
+export interface Offered {
+  /** While the offer has not expired: the call may be bought by it. */
+  readonly offeredId: string | null;
+  /** Also afterwards: the call may have been bought by it. */
+  readonly echoedId: string | null;
+}
+
 export function offeredAlternative(
   ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
   caller: KnownCaller,
   wanted: Wanted & { readonly shown: Shown | null },
-): string | null {
+): Offered {
+  const none = { offeredId: null, echoedId: null };
   const alternativeId = wanted.shown?.accepted?.extra.agentId;
   const namesAgent = wanted.body.fallback || wanted.agentId === AUTO;
-  if (!namesAgent || !wanted.shown || typeof alternativeId !== 'string') return null;
+  if (!namesAgent || !wanted.shown || typeof alternativeId !== 'string') return none;
   const { due } = purchaseOf(ctx, caller, wanted, { amountMicro: 0n, alternativeId });
-  return answersOffer(ctx, wanted.shown, due) ? alternativeId : null;
+  if (!echoedOffer(ctx, wanted.shown, due)) return none;
+  return { offeredId: answersOffer(ctx, wanted.shown, due) ? alternativeId : null, echoedId: alternativeId };
 }

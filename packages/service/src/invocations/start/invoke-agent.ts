@@ -103,12 +103,12 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
   if (made) return replayRequest(ctx, made, buy(made.requestedAgentId && made.agentId, made.priceMicro).due);
   if (input.shown?.version === 1 && input.body.fallback)
     throw invalid('fallback', 'needs a payment of x402 version 2, which names the agent that it is for');
-  const offeredId = offeredAlternative(ctx, caller, input);
+  const { offeredId, echoedId } = offeredAlternative(ctx, caller, input);
   const find = async () => input.shown && findShownBefore(ctx, input.shown, buy(offeredId, 0n));
   const looking = requireAgent(ctx, input.agentId);
   looking.catch(() => undefined);
-  const bought = await findBoughtByVoucher(ctx, input.shown, buy(offeredId, 0n));
-  if (bought) return replayRequest(ctx, bought, buy(offeredId, bought.priceMicro).due);
+  const bought = await findBoughtByVoucher(ctx, input.shown, buy(echoedId, 0n));
+  if (bought) return replayRequest(ctx, bought, buy(echoedId, bought.priceMicro).due);
   const found = await find();
   // A settled payment is honoured, even if the agent or the quote has changed since.
   if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);

@@ -43,8 +43,8 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Aut
   if (made) return replayRequest(ctx, made, buy(made.agentId, made.priceMicro).due);
   if (input.shown?.version === 1)
     throw invalid('X-PAYMENT', 'must be a payment of x402 version 2, which names the agent that it is for');
-  const offeredId = offeredAlternative(ctx, caller, input);
-  const bought = await findBoughtByVoucher(ctx, input.shown, buy(offeredId, 0n));
+  const { offeredId, echoedId } = offeredAlternative(ctx, caller, input);
+  const bought = await findBoughtByVoucher(ctx, input.shown, buy(echoedId, 0n));
   if (bought) return replayRequest(ctx, bought, buy(bought.agentId, bought.priceMicro).due);
   const found = input.shown && (await findShownBefore(ctx, input.shown, buy(offeredId, 0n)));
   if (found) {

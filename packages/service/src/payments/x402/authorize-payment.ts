@@ -47,15 +47,17 @@ export function offerOf(ctx: OfferContext, shown: Shown, purchase: Pick<Purchase
   return { nowS, offer };
 }
 
-/** True if the payment echoes an offer of ours for this purchase that has not expired. */
+/** True if the payment echoes an offer of ours for this purchase that has not expired: it may be made. */
 export const answersOffer = (ctx: OfferContext, shown: Shown, due: Due): boolean =>
   Boolean(offerOf(ctx, shown, { due }).offer);
 
+/** The offer of ours for this purchase that the payment echoes, also after it has expired: to find what was bought by then. null: none. */
+export const echoedOffer = ({ chain, secrets }: HasChain & HasSecrets, { accepted }: Shown, due: Due) =>
+  accepted && readOffer(chain, secrets, accepted, { ...due, nowS: 0 });
+
 /** True if the payment echoes the very offer of this request, also after it has expired: only who was given the 402 answer has it. */
-export function echoesOffer(ctx: OfferContext, shown: Shown, due: Due, memo: string): boolean {
-  const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...due, nowS: 0 });
-  return offer?.memo === memo;
-}
+export const echoesOffer = (ctx: HasChain & HasSecrets, shown: Shown, due: Due, memo: string): boolean =>
+  echoedOffer(ctx, shown, due)?.memo === memo;
 
 /**
  * True if a payment of this amount is signed by its wallet, and nobody has collected it: whoever shows it has it from the wallet. It need

@@ -127,6 +127,35 @@ describe('a call paid by a voucher', () => {
     expect((await call(headers, 'another')).status).toBe(409);
   });
 
+  it.each(['with a key', 'without a key'])(
+    'is found again by its offer when that has expired, by its caller alone; an offer that bought nothing pays no more (%s)',
+    async (who) => {
+      const [payer, task] = [await funded(), `late ${who}`];
+      const send = (headers: Record<string, string> = {}, key = account.key): Promise<Answer> =>
+        who === 'with a key'
+          ? h.request('POST', path(), { key, body: { task }, headers })
+          : h.request('POST', `/x402/${agent.id}`, { body: { task }, headers });
+      const headers = payer.pay(await send(), PRICE);
+      const unused = payer.pay(await send(), 2n * PRICE);
+      const first = await send(headers);
+      const laterMs = h.ctx.clock.now().getTime() + 16 * 60_000;
+      vi.spyOn(h.ctx.clock, 'now').mockImplementation(() => new Date(laterMs));
+      try {
+        const { requestId, result } = first.body.data;
+        expect((await send(headers)).body.data).toMatchObject({ requestId, status: 'completed', result });
+        const late = await send(unused);
+        expect([late.status, requiredBy(late).error]).toEqual([402, 'invalid_offer']);
+        const stranger = await h.newAccount();
+        const shown = await h.request('POST', path(), { key: stranger.key, body: { task }, headers });
+        expect([shown.status, requiredBy(shown).error]).toEqual([402, 'invalid_offer']);
+      } finally {
+        vi.restoreAllMocks();
+      }
+      expect(agent.calls.filter(({ body }) => body.task === task)).toHaveLength(1);
+      expect(await channelOf(payer)).toMatchObject({ charged_micro: '50000', reserved_micro: '0' });
+    },
+  );
+
   it('is found again by its Idempotency-Key and by its payment identifier, with another offer', async () => {
     const payer = await funded();
     const keyed = async (max: bigint) => {

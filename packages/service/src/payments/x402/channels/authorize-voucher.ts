@@ -4,7 +4,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import type { HasMetrics } from '../../../lib/metrics.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
-import { keyHolderOf, offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
+import { echoedOffer, keyHolderOf, offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import { isVoucher, type Shown, type ShownVoucher } from '../payment-header.ts';
 import { type PaymentRequiredError, paymentRequired } from '../payment-required.ts';
@@ -27,9 +27,12 @@ interface ChannelAccess extends HasChannels, HasChain, HasPaymentLimits {}
 
 export type VoucherContext = Records & HasMetrics & HasSecrets & ChannelAccess;
 
-/** The request that this purchase was before; null: none. Throws CONFLICT when its offer or key was used for something else. */
+/**
+ * The request that this purchase was before, also by an offer that has expired since; null: none. Throws CONFLICT when its offer or key was
+ * used for something else.
+ */
 export async function findBoughtBefore(ctx: VoucherContext, shown: Shown, purchase: Purchase): Promise<string | null> {
-  const { offer } = offerOf(ctx, shown, purchase);
+  const offer = echoedOffer(ctx, shown, purchase.due);
   const keys = purchaseKeysOf(shown, purchase);
   const accountId = keyHolderOf(purchase);
   const known =
