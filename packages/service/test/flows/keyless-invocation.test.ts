@@ -6,18 +6,19 @@ import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions } from '../support/books.ts';
 import { signedChallenge } from '../support/browser.ts';
 import { emptyWallet, paymentIn, submitPayment } from '../support/chain-actions.ts';
-import { type Answer, type Harness, startHarness, type TestWallet } from '../support/harness.ts';
+import { type Answer, type Harness, startHarness, type TestAccount, type TestWallet } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { type PaymentChanges, payV1, payV2 } from '../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
 
 let h: Harness;
+let owner: TestAccount;
 let agent: TestAgent;
 let free: TestAgent;
 beforeAll(async () => {
   h = await startHarness({ env: { KEYLESS_INVOCATIONS_PER_HOUR: '3' } });
-  const owner = await h.newAccount();
+  owner = await h.newAccount();
   agent = await startTestAgent(h, { owner, perRequest: '0.05' });
   free = await startTestAgent(h, { owner, perRequest: '0' });
 });
@@ -305,6 +306,30 @@ describe('an Idempotency-Key without an API key', () => {
     expect(others.answer.body.data.requestId).not.toBe(requestId);
     expect(await h.usdcOf(other.address)).toBe(1_000_000n - PRICE);
     expect((await buy(wallet, 'another', payV2, headers)).answer.status).toBe(409);
+  });
+
+  it('shows the result to another payment of the wallet when the owner has changed the price since, v1 or v2', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const headers = { 'idempotency-key': 'order-1' };
+    const { answer } = await buy(wallet, 'repriced', payV2, headers);
+    const { requestId } = answer.body.data;
+    const reprice = (perRequest: string) =>
+      h.request('PUT', `/agents/${agent.id}`, { key: owner.key, body: { rates: { perRequest } } });
+    try {
+      for (const [price, pay] of [['0.050001', payV2] as const, ['0.01', payV1] as const]) {
+        expect((await reprice(price)).status).toBe(200);
+        const again = await buy(wallet, 'repriced', pay, headers);
+        expect(again.answer.body.data).toMatchObject({ requestId, result: { echo: 'repriced' } });
+      }
+      // Signed without a thought, for anybody who asks.
+      const ofNothing = await payV2(h, wallet, await call('repriced'), { value: 0n });
+      const withheld = await call('repriced', { ...headers, ...ofNothing });
+      expect(withheld.body.data).toMatchObject({ requestId });
+      expect(Object.keys(withheld.body.data)).not.toContain('result');
+    } finally {
+      await reprice('0.05');
+    }
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - PRICE);
   });
 
   it('discloses nothing to a stranger who names the wallet under a signature of their own', async () => {

@@ -37,13 +37,16 @@ export async function hasMadeCall(
   return payment !== null && isAnotherPayment(ctx, shown, payment);
 }
 
-/** True if a payment is another good one of the wallet of `payment`, and unspent: the wallet alone can show it. */
+/**
+ * True if a payment is another good one of the wallet of `payment`, and unspent: the wallet alone can show it. It is signed for the price of
+ * now, which may differ.
+ */
 export async function isAnotherPayment(
   ctx: AuthorizeContext,
   shown: ShownPayment,
   payment: NewChainPayment | ChainPayment,
 ): Promise<boolean> {
-  const { from, nonce, valueMicro } = payment.authorization;
+  const { from, nonce } = payment.authorization;
   if (shown.authorization.from !== from || shown.authorization.nonce === nonce) return false;
-  return isFreshlySigned(ctx, shown, valueMicro);
+  return isFreshlySigned(ctx, shown);
 }

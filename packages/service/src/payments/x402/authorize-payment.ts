@@ -60,18 +60,16 @@ export const echoesOffer = (ctx: HasChain & HasSecrets, shown: Shown, due: Due, 
   echoedOffer(ctx, shown, due)?.memo === memo;
 
 /**
- * True if a payment of this amount is signed by its wallet, and nobody has collected it: whoever shows it has it from the wallet. It need
- * not be covered: the wallet may have spent its last on what it asks for again. Throws UNAVAILABLE while the chain does not answer.
+ * True if a payment that the node would take, of whatever price, is signed by its wallet, and nobody has collected it: whoever shows it has
+ * it from the wallet. It need not be covered: the wallet may have spent its last on what it asks for again. Throws UNAVAILABLE while the
+ * chain does not answer.
  */
-export async function isFreshlySigned(
-  ctx: AuthorizeContext,
-  shown: ShownPayment,
-  amountMicro: bigint,
-): Promise<boolean> {
+export async function isFreshlySigned(ctx: AuthorizeContext, shown: ShownPayment): Promise<boolean> {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
-  if (refusalOf(ctx.chain, shown, { amountMicro, nowS })) return false;
   const { chainId, token } = ctx.chain;
-  const { from, nonce } = shown.authorization;
+  const { from, nonce, valueMicro } = shown.authorization;
+  if (valueMicro < ctx.paymentLimits.minPaymentMicro) return false;
+  if (refusalOf(ctx.chain, shown, { amountMicro: valueMicro, nowS })) return false;
   const purpose = 'invocation';
   if (await ctx.paymentFinder.find({ chainId, token, from, nonce, subjectId: null, purpose })) return false;
   const isFresh = async () => {

@@ -6,7 +6,7 @@ import { createApp } from '../../../src/app.ts';
 import { askDatabase } from '../../support/books.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
-import { answerWith, type TestAgent } from '../../support/test-agent.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 import { filled, runSnippet, snippetsOf } from '../guide-snippets.ts';
@@ -231,6 +231,27 @@ describe('a chat completion without a key', () => {
     expect(writer.calls.length).toBe(calls + 2);
     expect([await h.usdcOf(wallet.address), await h.usdcOf(stranger.address)]).toEqual([900_000n, 950_000n]);
   });
+
+  it.each(['0.050001', '0.01'])(
+    'is found by a repetition whose payment is for another price, which the owner asks since (%s)',
+    async (perRequest) => {
+      const owner = await h.newAccount();
+      const agent = await startTestAgent(h, { owner, perRequest: '0.05', behaviour: answer });
+      const wallet = await h.newWallet(1_000_000n);
+      const body = { model: agent.id, messages: said('repriced') };
+      const buy = async (headers: Record<string, string> = {}) => {
+        const paid = await payV2(h, wallet, await h.request('POST', path, { body }));
+        return h.request('POST', path, { body, headers: { ...headers, ...paid } });
+      };
+      const first = await buy();
+      expect(first.status).toBe(200);
+      const change = { key: owner.key, body: { rates: { perRequest } } };
+      expect((await h.request('PUT', `/agents/${agent.id}`, change)).status).toBe(200);
+      expect((await buy(counted)).body.id).toBe(first.body.id);
+      expect([agent.calls.length, await h.usdcOf(wallet.address)]).toEqual([1, 950_000n]);
+      await agent.die();
+    },
+  );
 
   it('is found by a repetition that comes while it is accepted', async () => {
     const wallet = await h.newWallet(1_000_000n);
