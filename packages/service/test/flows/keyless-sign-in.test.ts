@@ -1,8 +1,9 @@
 import { createSIWxPayload, encodeSIWxHeader, wrapFetchWithSIWx } from '@x402/extensions/sign-in-with-x';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, Harness, TestWallet } from '../support/harness.ts';
+import { type Answer, type Harness, newWallet, type TestWallet } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { newVoucherPayer, settledBy } from '../support/voucher-payer.ts';
 import { payV1, payV2 } from '../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
@@ -44,24 +45,50 @@ async function signedIn(wallet: TestWallet, at: string, changes: Changes = {}): 
 
 const result = (answer: Answer) => answer.body.data?.result;
 
+/** Sends a call as the stock client does, which signs in when it is asked to pay. */
+function signingCall(wallet: TestWallet) {
+  const signing = wrapFetchWithSIWx(fetch, wallet);
+  return async (task: string): Promise<Answer> => {
+    const response = await signing(h.baseUrl + path(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ task }),
+    });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+}
+
 describe('a wallet that signs in with the stock client', () => {
   it('gets the call that it has paid for again, and pays nothing; another call it has to pay', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const { requestId } = await buy(wallet, 'mine');
     const runs = agent.calls.length;
-    const signing = wrapFetchWithSIWx(fetch, wallet);
-    const send = (task: string) =>
-      signing(h.baseUrl + path(), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ task }),
-      });
-    const response = await send('mine');
-    const { data } = (await response.json()) as Answer['body'];
+    const send = signingCall(wallet);
+    const { data } = (await send('mine')).body;
     expect(data).toMatchObject({ requestId, result: { echo: 'mine' }, resultToken: expect.any(String) });
     expect((await send('other')).status).toBe(402);
     expect(agent.calls.length).toBe(runs);
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+  });
+
+  it('gets the call that a voucher of its channel paid for, and of two like it the later one, whatever paid', async () => {
+    const payer = newVoucherPayer(h);
+    const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
+    const deposit = await payer.deposit(500_000n);
+    const paid = await call('mine', payer.pay(await call('mine'), 50_000n, { payload: deposit }));
+    expect(paid.body.data).toMatchObject({ status: 'completed', result: { echo: 'mine' } });
+    const runs = agent.calls.length;
+    const send = signingCall(wallet);
+    const again = await send('mine');
+    const { requestId, result } = paid.body.data;
+    expect(again.body.data).toMatchObject({ requestId, result, resultToken: expect.any(String) });
+    expect(settledBy(again).extra).toEqual(settledBy(paid).extra);
+    expect(agent.calls.length).toBe(runs);
+    const { requestId: byTransfer } = await buy(wallet, 'mine');
+    expect((await send('mine')).body.data.requestId).toBe(byTransfer);
+    const third = await call('mine', payer.pay(await call('mine'), 100_000n));
+    expect((await send('mine')).body.data.requestId).toBe(third.body.data.requestId);
+    expect(await h.usdcOf(wallet.address)).toBe(450_000n);
   });
 
   it('is asked to pay anew for a call that failed and was given back', async () => {

@@ -5,10 +5,16 @@ import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { OneByOne } from '../../lib/concurrency/one-by-one.ts';
-import { lastPaymentFor, paymentOf } from '../../payments/x402/claim-payments.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
+import { findInvocation } from '../invocation-store.ts';
 import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';
-import { type InvokeContext, type Invoked, type InvokeInput, invokeAgent, replay } from '../start/invoke-agent.ts';
+import {
+  type InvokeContext,
+  type Invoked,
+  type InvokeInput,
+  invokeAgent,
+  replayRequest,
+} from '../start/invoke-agent.ts';
 import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { admitPayer, type CountPayer } from './admit-payer.ts';
 import { hasMadeCall, isAnotherPayment, type ShownProof } from './made-call.ts';
@@ -130,11 +136,11 @@ async function findBought(
   const accountId = wanted.keyless?.accountId;
   if (!accountId) return null;
   const after = new Date(ctx.clock.now().getTime() - withinMs);
-  const payment = requestId
-    ? await paymentOf(ctx, requestId)
-    : await lastPaymentFor(ctx, { accountId, fingerprint, after });
-  if (!payment?.fingerprint?.equals(fingerprint)) return null;
-  const bought = await replay(ctx, payment, { ...due, amountMicro: payment.authorization.valueMicro });
+  const id = requestId ?? (await ctx.channels.findLast({ accountId, fingerprint, after }));
+  const purchase = id === null ? null : await ctx.channels.findPurchase(id);
+  if (!purchase?.fingerprint?.equals(fingerprint)) return null;
+  const invocation = await findInvocation(ctx.db, purchase.requestId);
   // The price of a failed or cancelled call was given back: the call is bought anew.
-  return ['failed', 'cancelled'].includes(bought.invocation.status) ? null : bought;
+  if (!invocation || ['failed', 'cancelled'].includes(invocation.status)) return null;
+  return replayRequest(ctx, invocation, { ...due, amountMicro: invocation.priceMicro });
 }

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../lib/duration.ts';
 import { removeInSteps } from '../../lib/retention.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
-import { dropOldPurchaseKeys, dropPurchaseKeys, findLastPurchase, takePurchaseKeys } from './purchase-key-store.ts';
+import { dropOldPurchaseKeys, dropPurchaseKeys, takePurchaseKeys } from './purchase-key-store.ts';
 
 /**
  * Claims payments in the caller's transaction. Returns the ids that are new by authorization, by subject and by every further key of the
@@ -58,12 +58,6 @@ export async function takeKeys(tx: Tx, takers: readonly KeyTaker[], now: Date): 
 /** The x402 payment of a request, in any state. */
 export const paymentOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
   findBySubject(ctx.db, requestId, 'invocation');
-
-/** An account's latest payment for exactly this purchase, unless it failed; null: none since then. */
-export const lastPaymentFor = (
-  ctx: HasDb,
-  purchase: { readonly accountId: string; readonly fingerprint: Buffer; readonly after: Date },
-): Promise<ChainPayment | null> => findLastPurchase(ctx.db, purchase);
 
 /** Longer than the lifetime of any Idempotency-Key or offer. */
 const PURCHASE_KEYS_KEPT_MS = 30 * DAY_MS;

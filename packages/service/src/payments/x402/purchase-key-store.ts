@@ -1,6 +1,4 @@
 import type { Sql, Tx } from '../../db/sql.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { findById } from '../onchain/chain-payment-store.ts';
 
 export interface PurchaseKey {
   readonly accountId: string;
@@ -23,22 +21,6 @@ export const findKeyedPayments = (
       where k.account_id = $1 and k.key = any($2) and not ${movedNothing} order by k.created_at`,
     [accountId, keys],
   );
-
-/** The id of an account's latest payment for exactly this purchase, unless it failed. */
-export async function findLastPurchase(
-  sql: Sql,
-  { accountId, fingerprint, after }: { accountId: string; fingerprint: Buffer; after: Date },
-): Promise<ChainPayment | null> {
-  const [row] = await sql.query<{ id: string }>(
-    'find-last-purchase',
-    `select id from chain_payment
-      where account_id = $1 and created_at > $3 and fingerprint = $2 and purpose = 'invocation' and direction = 'in'
-        and state in ('claimed', 'broadcasting', 'settled')
-      order by created_at desc limit 1`,
-    [accountId, fingerprint, after],
-  );
-  return row ? findById(sql, row.id) : null;
-}
 
 /** Claims keys for payments in the caller's transaction; returns those that were free, or belonged to a payment that moved nothing. */
 export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Date): Promise<PurchaseKey[]> =>

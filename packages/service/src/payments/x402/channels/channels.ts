@@ -10,7 +10,7 @@ import { findChannels } from './channel-store.ts';
 import { endTurns, type TurnWish, takeTurns } from './channel-turn-store.ts';
 import { type ChannelTurns, createChannelTurns, type TurnStore } from './channel-turns.ts';
 import type { Computed } from './judge-voucher.ts';
-import { type EarlierPurchase, findPurchases } from './purchase-store.ts';
+import { type EarlierPurchase, findLastPurchase, findPurchases, type PurchaseSince } from './purchase-store.ts';
 
 /** Reads and checks of the channel of a call. */
 export interface Channels {
@@ -20,6 +20,8 @@ export interface Channels {
   read(channelId: string): Promise<Channel | null>;
   /** The purchase that a request was, whichever scheme paid for it. */
   findPurchase(requestId: string): Promise<EarlierPurchase | null>;
+  /** The request of an account's latest purchase of exactly this, whichever scheme paid for it; null: none since then. */
+  findLast(purchase: PurchaseSince): Promise<string | null>;
   readonly turns: ChannelTurns;
   readonly deposits: OneByOne;
 }
@@ -77,6 +79,7 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
     },
     read: (channelId) => reader.add(channelId),
     findPurchase: (requestId) => purchases.add(requestId),
+    findLast: (purchase) => findLastPurchase(ctx.db, purchase),
     turns: createChannelTurns(createTurnStore(ctx)),
     deposits: createOneByOne(),
   };

@@ -28,3 +28,41 @@ export const findKeyedPurchases = (sql: Sql, accountId: string, keys: readonly s
       where k.account_id = $1 and k.key = any($2) and (p.id is not null or g.request_id is not null) order by k.created_at`,
     [accountId, keys],
   );
+
+/** Exactly this, bought by an account since then. */
+export interface PurchaseSince {
+  readonly accountId: string;
+  readonly fingerprint: Buffer;
+  readonly after: Date;
+}
+
+/** Calls of an account that are looked at for a voucher, newest first. */
+const MOST_CALLS = 10_000;
+
+/**
+ * The request of an account's latest purchase of exactly this, whichever scheme paid for it; payments that failed are left out. null: none
+ * since then. Charges have no account: they are found by the account's calls, in their order, each by its key.
+ */
+export async function findLastPurchase(
+  sql: Sql,
+  { accountId, fingerprint, after }: PurchaseSince,
+): Promise<string | null> {
+  const [row] = await sql.query<{ requestId: string }>(
+    'find-last-purchase',
+    `select request_id as "requestId" from (
+       (select subject_id as request_id, created_at from chain_payment
+         where account_id = $1 and created_at > $3 and fingerprint = $2 and purpose = 'invocation' and direction = 'in'
+           and state in ('claimed', 'broadcasting', 'settled')
+         order by created_at desc limit 1)
+       union all
+       (select v.id, v.created_at
+          from (select id, created_at from invocation where account_id = $1 and created_at > $3
+                 order by created_at desc, id limit ${MOST_CALLS}) v
+          cross join lateral (
+            select from channel_charge g where g.request_id = v.id and g.fingerprint = $2 limit 1) g
+         order by v.created_at desc limit 1)) p
+      order by created_at desc limit 1`,
+    [accountId, fingerprint, after],
+  );
+  return row?.requestId ?? null;
+}
