@@ -17,7 +17,7 @@ import {
 } from '../start/invoke-agent.ts';
 import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { admitPayer, type CountPayer } from './admit-payer.ts';
-import { hasMadeCall, isAnotherPayment, type ShownProof } from './made-call.ts';
+import { hasMadeCall, isOfWallet, type ShownProof } from './made-call.ts';
 import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
@@ -60,7 +60,7 @@ const BOUGHT_WITHIN_MS = 3_600_000;
  * Starts an invocation for a caller without an API key, or finds the one that the shown payment was for. It is paid by x402 only, never
  * from a treasury, and belongs to the account of the paying wallet; a free call to one that visitors share. A wallet that signs in without
  * a payment gets its last purchase of the same call within an hour, as clients of `sign-in-with-x` expect; one that repeats a call with
- * another payment gets the one it repeats.
+ * another payment or voucher gets the one it repeats.
  */
 export async function invokeKeyless(ctx: KeylessContext, input: KeylessInput): Promise<KeylessInvoked> {
   const { shown, idempotencyKey } = input;
@@ -107,8 +107,8 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
 const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').update(key).digest('base64url')}`;
 
 /**
- * What the wallet has bought already, instead of a purchase. A payment that comes with a repetition is not collected then: it only shows
- * that the wallet itself asks.
+ * What the wallet has bought already, by whichever scheme, instead of a purchase. A payment or voucher that comes with a repetition is not
+ * collected then: it only shows that the wallet itself asks.
  */
 async function findBoughtBefore(
   ctx: InvokeContext,
@@ -117,13 +117,13 @@ async function findBoughtBefore(
 ): Promise<Invoked | null> {
   if (shown === null)
     return signedIn === null ? null : findBought(ctx, signedIn, wanted, { withinMs: BOUGHT_WITHIN_MS });
-  if (!repeats || isVoucher(shown)) return null;
+  if (!repeats) return null;
   const within = { withinMs: TWIN_WINDOW_MS };
   const wallet = payingWallet(shown);
   const { requestId, orLast } = repeats;
   const named = requestId === null ? null : await findBought(ctx, wallet, wanted, { ...within, requestId });
   const bought = named ?? (orLast ? await findBought(ctx, wallet, wanted, within) : null);
-  return bought?.payment && (await isAnotherPayment(ctx, shown, bought.payment)) ? bought : null;
+  return bought && (await isOfWallet(ctx, shown)) ? bought : null;
 }
 
 async function findBought(

@@ -1,9 +1,7 @@
-import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { type AuthorizeContext, echoesOffer, isFreshlySigned } from '../../payments/x402/authorize-payment.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
-import { isVoucher, payingWallet, type Shown, type ShownPayment } from '../../payments/x402/payment-header.ts';
-import type { Due } from '../../payments/x402/payment-required.ts';
+import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { isResultToken } from '../result-token.ts';
 import type { Invoked } from '../start/invoke-agent.ts';
 
@@ -26,27 +24,18 @@ export interface ShownProof {
 export async function hasMadeCall(
   ctx: AuthorizeContext & HasChannels,
   { shown, isOfferLent, resultToken, signedIn }: ShownProof,
-  { invocation, payment, due }: Pick<Invoked, 'invocation' | 'payment'> & { readonly due: Due },
+  { invocation, due }: Pick<Invoked, 'invocation' | 'due'>,
 ): Promise<boolean> {
   if (resultToken !== null && isResultToken(ctx, invocation.id, resultToken)) return true;
   if (!shown) return false;
   // The request is this wallet's: its fingerprint has the wallet.
   if (signedIn === payingWallet(shown)) return true;
-  if (!isOfferLent && echoesOffer(ctx, shown, due, invocation.id)) return true;
-  if (isVoucher(shown)) return isPrivateVoucher(ctx, shown);
-  return payment !== null && isAnotherPayment(ctx, shown, payment);
+  return (!isOfferLent && echoesOffer(ctx, shown, due, invocation.id)) || isOfWallet(ctx, shown);
 }
 
 /**
- * True if a payment is another good one of the wallet of `payment`, and unspent: the wallet alone can show it. It is signed for the price of
- * now, which may differ.
+ * True if only its wallet can show a payment: a good one that nobody has collected, for whatever price, as that may have changed, or a good
+ * voucher that is in no claim. The chain publishes all others.
  */
-export async function isAnotherPayment(
-  ctx: AuthorizeContext,
-  shown: ShownPayment,
-  payment: NewChainPayment | ChainPayment,
-): Promise<boolean> {
-  const { from, nonce } = payment.authorization;
-  if (shown.authorization.from !== from || shown.authorization.nonce === nonce) return false;
-  return isFreshlySigned(ctx, shown);
-}
+export const isOfWallet = (ctx: AuthorizeContext & HasChannels, shown: Shown): Promise<boolean> =>
+  isVoucher(shown) ? isPrivateVoucher(ctx, shown) : isFreshlySigned(ctx, shown);

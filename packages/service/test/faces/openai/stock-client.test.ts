@@ -6,6 +6,7 @@ import { createApp } from '../../../src/app.ts';
 import { askDatabase } from '../../support/books.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
+import { chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -199,6 +200,24 @@ describe('a chat completion without a key', () => {
       expect((await h.request('GET', `/v1/responses/${data.id}`, { headers })).body.id).toBe(data.id);
     },
   );
+
+  it('whose answer is lost is found by the repetition, which brings another voucher: one run, one charge', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const calls = writer.calls.length;
+    const losing = losingOne();
+    const client = open({
+      apiKey: 'x402',
+      fetch: wrapFetchWithPayment(losing.fetch, stockChannelPayer(h, wallet)),
+    });
+    const first = await client.chat.completions.create(asking('by channel'));
+    expect([losing.answers(), writer.calls.length - calls]).toEqual([2, 1]);
+    expect(first.choices[0]?.message.content).toBe('by channel!');
+    expect(await chargedOf(h, wallet)).toEqual([{ chargedMicro: 50_000n, reservedMicro: 0n }]);
+    // The client goes on with the sum that it was told.
+    const second = await client.chat.completions.create(asking('by channel'));
+    expect([second.id === first.id, writer.calls.length - calls]).toEqual([false, 2]);
+    expect(await chargedOf(h, wallet)).toEqual([{ chargedMicro: 100_000n, reservedMicro: 0n }]);
+  });
 
   it('is found by a repetition of its wallet only, and the same call again without one is another purchase', async () => {
     const [wallet, stranger] = [await h.newWallet(1_000_000n), await h.newWallet(1_000_000n)];

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../src/lib/app-error.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
+import { chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
 import { type StockSite, startStockSite } from '../stock-site.ts';
@@ -134,10 +135,11 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
     expect(short.message).toContain('balance');
   });
 
-  it.each(['with a key', 'without a key'])(
+  it.each(['with a key', 'without a key', 'without a key, by channel'])(
     'whose answer is lost repeats the call by itself, and it is the same purchase, once (%s)',
     async (who) => {
-      const isKeyless = who === 'without a key';
+      const isKeyless = who !== 'with a key';
+      const isByChannel = who === 'without a key, by channel';
       let sent = 0;
       const losing: typeof fetch = async (input, init) => {
         const request = new Request(input, init);
@@ -154,9 +156,8 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
       };
       const calls = slow.calls.length;
       const wallet = await h.newWallet(1_000_000n);
-      const settings = isKeyless
-        ? { apiKey: 'x402', fetch: wrapFetchWithPayment(losing, payerOf(wallet)) }
-        : { fetch: losing };
+      const payer = isByChannel ? stockChannelPayer(h, wallet) : payerOf(wallet);
+      const settings = isKeyless ? { apiKey: 'x402', fetch: wrapFetchWithPayment(losing, payer) } : { fetch: losing };
       const prompt = `lost ${name} ${who}`;
       const ask = async () => (await generateText({ model: models(settings)(slow.id), prompt })).text;
       const cost = await spent(async () => {
@@ -167,7 +168,11 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
         release();
         expect(await another).toBe(`${prompt}!`);
       });
-      expect([cost, await h.usdcOf(wallet.address)]).toEqual(isKeyless ? [0, 900_000n] : [0.1, 1_000_000n]);
+      const paid = { key: [0.1, 1_000_000n], transfer: [0, 900_000n], channel: [0, 500_000n] };
+      const by = isByChannel ? 'channel' : isKeyless ? 'transfer' : 'key';
+      expect([cost, await h.usdcOf(wallet.address)]).toEqual(paid[by]);
+      const charged = [{ chargedMicro: 100_000n, reservedMicro: 0n }];
+      expect(await chargedOf(h, wallet)).toEqual(isByChannel ? charged : []);
     },
   );
 

@@ -70,7 +70,7 @@ describe('a call without a key that a voucher pays for', () => {
     expect(Object.keys(published.body.data)).not.toContain('result');
   });
 
-  it('under an Idempotency-Key is found when it is paid once more by exact, and shows its result to who has its offer', async () => {
+  it('under an Idempotency-Key is found when it is paid once more by exact, and shows its result to the payer alone', async () => {
     const payer = await funded();
     const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
     const key = { 'idempotency-key': 'order-2' };
@@ -80,12 +80,48 @@ describe('a call without a key that a voucher pays for', () => {
     const byOffer = await call('either', { ...key, ...(await payV2(h, wallet, unpaid)) });
     expect(byOffer.body.data).toMatchObject({ requestId, result: { echo: 'either' } });
     const byKey = await call('either', { ...key, ...(await payV2(h, wallet, await call('either'))) });
-    expect(byKey.body.data).toMatchObject({ requestId });
+    expect(byKey.body.data).toMatchObject({ requestId, result: { echo: 'either' } });
     const stranger = await h.newWallet(1_000_000n);
     const signature = `0x${'1'.repeat(130)}`;
     const forged = await payV2(h, { ...stranger, address: wallet.address }, await call('either'), { signature });
     expect(await call('either', { ...key, ...forged })).toMatchObject({ status: 402 });
     expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
+  });
+
+  it('through /v1 is found by a repetition that its wallet alone can show, by either scheme: one run, one charge', async () => {
+    const payer = await funded();
+    const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
+    const ask = (headers: Headers = {}) =>
+      h.request('POST', '/v1/chat/completions', {
+        body: { model: agent.id, messages: [{ role: 'user', content: 'repeated' }] },
+        headers: { 'x-stainless-retry-count': '1', ...headers },
+      });
+    const first = await ask(payer.pay(await ask(), PRICE));
+    expect(first.status).toBe(200);
+    const runs = agent.calls.length;
+    // Without the answer, its client counts as before.
+    for (const maxMicro of [PRICE, 2n * PRICE]) {
+      const found = await ask(payer.pay(await ask(), maxMicro));
+      expect([found.status, found.body.id]).toEqual([200, first.body.id]);
+      expect(settledBy(found).extra.channelState.chargedCumulativeAmount).toBe(String(PRICE));
+    }
+    expect((await ask(await payV2(h, wallet, await ask()))).body.id).toBe(first.body.id);
+    const thief = await funded();
+    const forged = payer.pay(await ask(), 2n * PRICE, { key: thief.key });
+    const inItsName = thief.pay(await ask(), PRICE, { config: { payer: payer.config.payer } });
+    await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [payer.channelId, PRICE]);
+    const published = payer.pay(await ask(), PRICE);
+    for (const headers of [forged, inItsName, published]) {
+      const refused = await ask(headers);
+      expect([refused.status, refused.headers.get('x-result-token')]).toEqual([402, null]);
+      expect(JSON.stringify(refused.body)).not.toContain(first.body.id);
+    }
+    expect(agent.calls.length).toBe(runs);
+    const [charged] = await h.ctx.db.query('charged', 'select charged_micro as "of" from channel where id = $1', [
+      payer.channelId,
+    ]);
+    expect([charged, await h.usdcOf(wallet.address)]).toEqual([{ of: PRICE }, 1_000_000n]);
+    await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [payer.channelId, 0n]);
   });
 
   it('of a channel that nobody has paid into is refused, and opens no account for the payer it names', async () => {

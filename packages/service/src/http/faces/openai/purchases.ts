@@ -39,7 +39,7 @@ interface Known {
  * Stock clients repeat a call that they got no answer to, with a count of repetitions and without a key. Such a repetition of the same caller
  * and body within ten minutes is the same purchase: known here while the first one is being started, found in the database afterwards. Others
  * (Vercel's) do not even count: there it is the same if the first answer was lost. Without an API key the caller is the wallet that pays: a
- * repetition comes with another payment, which `invokeKeyless` takes for a proof.
+ * repetition comes with another payment or voucher, which `invokeKeyless` takes for a proof.
  */
 export function createPurchases(ctx: HttpContext): Purchases {
   const known = createBoundedCache<Known>(MAX_KNOWN);
@@ -128,7 +128,7 @@ const toldId = ({ first, isWithheld }: Started): string | null => (isWithheld ? 
 /** The same, also while its payment is not confirmed; a call that waits for the deposit of a voucher is not accepted yet. */
 const requestIdOf = ({ c }: FaceRequest, started: Promise<Started>): Promise<string | null> =>
   started.then(toldId, (error) => {
-    if (!isPaymentPending(error) || walletIn(paymentIn(c)) === null) throw error;
+    if (!isPaymentPending(error) || senderIn(paymentIn(c)) === null) throw error;
     return error.extra.details.requestId;
   });
 
@@ -146,8 +146,20 @@ function paymentIn(c: Context): unknown {
   }
 }
 
-/** The wallet that a payment names; null for a voucher, which its repetition shows again. */
-function walletIn(payment: unknown): string | null {
-  const from = (payment as { payload?: { authorization?: { from?: unknown } } } | null)?.payload?.authorization?.from;
-  return typeof from === 'string' ? from.toLowerCase() : null;
+/** What a payment says of its wallet: nothing has been checked. */
+interface NamesWallet {
+  readonly payload?: {
+    readonly authorization?: { readonly from?: unknown };
+    readonly channelConfig?: { readonly payer?: unknown };
+  };
 }
+
+/** The wallet whose transfer a payment names; null: none, as in a voucher. */
+const senderIn = (payment: unknown): string | null =>
+  addressOf((payment as NamesWallet | null)?.payload?.authorization?.from);
+
+/** The wallet that a payment or a voucher names. */
+const walletIn = (payment: unknown): string | null =>
+  senderIn(payment) ?? addressOf((payment as NamesWallet | null)?.payload?.channelConfig?.payer);
+
+const addressOf = (value: unknown): string | null => (typeof value === 'string' ? value.toLowerCase() : null);
