@@ -403,6 +403,7 @@ create table chain_payment (
 );
 CREATE INDEX chain_payment_account ON public.chain_payment USING btree (account_id, created_at);
 CREATE INDEX chain_payment_bill ON public.chain_payment USING btree (created_at, id) WHERE ((purpose = 'bill'::text) AND (state = ANY (ARRAY['claimed'::text, 'broadcasting'::text])));
+CREATE INDEX chain_payment_bill_age ON public.chain_payment USING btree (created_at) WHERE (purpose = 'bill'::text);
 CREATE INDEX chain_payment_block_hash ON public.chain_payment USING btree (chain_id, block_number) WHERE (block_hash IS NOT NULL);
 CREATE INDEX chain_payment_channel ON public.chain_payment USING btree (channel_id, created_at) WHERE (channel_id IS NOT NULL);
 CREATE INDEX chain_payment_failed ON public.chain_payment USING btree (created_at, id) WHERE ((state = 'failed'::text) AND (direction <> 'out'::text));

@@ -2,18 +2,18 @@ import type { Sql } from '../../db/sql.ts';
 
 /**
  * Requests that may still come to a payout: open ones, those with a bill, of which something may be returned, and those whose payment failed
- * and may be mined after all, which is refunded then.
+ * and may be mined after all, which is refunded then; with payments made since a time.
  */
-export async function listPayingRequests(sql: Sql): Promise<string[]> {
+export async function listPayingRequests(sql: Sql, since: Date): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-paying-requests',
-    `select id from invocation where completed_at is null
+    `select id from invocation where status in ('pending', 'processing')
      union
-     select b.subject_id from chain_payment b where b.purpose = 'bill'
-        and b.created_at > (select max(created_at) from chain_payment) - interval '3 days'
+     select b.subject_id from chain_payment b where b.purpose = 'bill' and b.created_at > $1
      union
      select f.subject_id from chain_payment f where f.state = 'failed' and f.direction = 'in' and f.purpose = 'invocation'
-        and f.created_at > (select max(created_at) from chain_payment) - interval '3 days'`,
+        and f.created_at > $1`,
+    [since],
   );
   return rows.map(({ id }) => id);
 }

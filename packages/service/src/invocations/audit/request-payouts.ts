@@ -21,11 +21,11 @@ const message = 'It was refunded on chain before the database of this node was r
  * paid.
  */
 export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayouts'] => ({
-  async find(nonces) {
+  async find(nonces, since) {
     const found = new Map<string, RequestPayout>();
     if (nonces.length === 0) return found;
     const wanted = new Set(nonces);
-    for (const requestId of await listPayingRequests(ctx.db))
+    for (const requestId of await listPayingRequests(ctx.db, since))
       for (const purpose of purposes) {
         const nonce = payoutNonce(ctx.chain.chainId, purpose, requestId);
         if (wanted.has(nonce)) found.set(nonce, { requestId, purpose });

@@ -138,6 +138,22 @@ export async function closeExplained(sql: Sql, token: string, wallets: readonly 
 }
 
 /**
+ * Three days before the books end, or a little earlier: the newest payment that failed, the newest that is open and that of the newest block
+ * tell it, each the last entry of an index.
+ */
+const LAST_DAYS_OF_BOOKS = `(select coalesce(greatest(
+    (select created_at from chain_payment where block_hash is not null order by chain_id desc, block_number desc limit 1),
+    (select created_at from chain_payment where state in ('claimed', 'broadcasting') order by created_at desc, id desc limit 1),
+    (select created_at from chain_payment where state = 'failed' and direction <> 'out' order by created_at desc, id desc limit 1)
+  ), 'epoch') - interval '3 days')`;
+
+/** The time since which payments count as of the last days of the books. */
+export async function readLastDays(sql: Sql): Promise<Date> {
+  const [row] = await sql.query<{ since: Date }>('read-last-days', `select ${LAST_DAYS_OF_BOOKS} as since`);
+  return (row as NonNullable<typeof row>).since;
+}
+
+/**
  * True while a request may still come to a payout of its own: it has not ended, its payment is under way, or it has a bill, of which something
  * may be returned, or a failed payment, which may be mined after all, of the last three days of the books.
  */
@@ -147,7 +163,7 @@ export async function mayComeToPayout(tx: Tx, requestId: string): Promise<boolea
     `select exists (select from invocation where id = $1 and completed_at is null)
          or exists (select from chain_payment where subject_id = $1
               and (state in ('claimed', 'broadcasting') or (purpose = 'bill' or purpose = 'invocation' and state = 'failed')
-                    and created_at > (select max(created_at) from chain_payment) - interval '3 days')) as may`,
+                    and created_at > ${LAST_DAYS_OF_BOOKS})) as may`,
     [requestId],
   );
   return row?.may ?? false;

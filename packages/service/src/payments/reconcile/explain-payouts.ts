@@ -15,6 +15,7 @@ import {
   listSources,
   listUnshownOf,
   lockFoundPayout,
+  readLastDays,
   writeFoundPayout,
 } from '../payouts/found-payout-store.ts';
 import { isOfWithdrawal, sourceOf } from '../payouts/withdrawal-nonce.ts';
@@ -26,9 +27,12 @@ export interface RequestPayout {
 }
 
 export interface HasRequestPayouts {
-  /** `find`: the nonces that belong to requests in the books. `end`: ends a request that the chain has refunded. */
+  /**
+   * `find`: the nonces that belong to requests in the books, ended ones only with payments made since a time. `end`: ends a request that the
+   * chain has refunded.
+   */
   readonly requestPayouts: {
-    find(nonces: readonly string[]): Promise<ReadonlyMap<string, RequestPayout>>;
+    find(nonces: readonly string[], since: Date): Promise<ReadonlyMap<string, RequestPayout>>;
     end(requestId: string): Promise<void>;
   };
 }
@@ -49,7 +53,10 @@ export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   if (open.length === 0) return;
   await closeExplained(db, chain.token, ownWallets(chain), clock.now());
   const found = open.filter(({ state }) => state === 'found');
-  const requests = await ctx.requestPayouts.find(found.map(({ nonce }) => nonce));
+  const requests = await ctx.requestPayouts.find(
+    found.map(({ nonce }) => nonce),
+    await readLastDays(db),
+  );
   const sources = await findSources(ctx, found);
   const [incoming] = found.length > 0 ? await transferPoints.list(db, chain.chainId) : [];
   const readBlock = incoming?.block ?? -1n;

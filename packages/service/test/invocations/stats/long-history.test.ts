@@ -3,13 +3,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listNewest } from '../../../src/chain/transaction-store.ts';
 import type { Sql, Tx } from '../../../src/db/sql.ts';
 import { removeEvents } from '../../../src/events/outbox/retention-store.ts';
+import { listPayingRequests } from '../../../src/invocations/audit/request-payout-store.ts';
 import { findEnded } from '../../../src/invocations/read/export-store.ts';
 import { type HistoryQuery, readHistory, sumHistory } from '../../../src/invocations/read/history-store.ts';
 import { countPayments, listPaymentRows } from '../../../src/payments/ledger/payment-history-store.ts';
+import { mayComeToPayout, readLastDays } from '../../../src/payments/payouts/found-payout-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const CALLS = 10_000;
-/** One in a hundred failed, one in a thousand went to the second agent, named a context and came from an agent. */
+/**
+ * Of the calls of an account, one in a hundred failed, one in a thousand went to the second agent, named a context and came from an agent.
+ * Another account has open requests, payments that failed, and bills.
+ */
 const seed = `
   insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, metadata, priority, price_micro, estimated_time, deadline,
     payment_method, status, attempt, cost_micro, created_at, started_at, completed_at)
@@ -25,10 +30,20 @@ const seed = `
   select 'charge:' || id, 'trs_a', 'trs_b', 10000, 'charge', id, created_at, row_number() over (order by id), 1, row_number() over (order by id), 1
     from invocation where status = 'completed';
   insert into chain_payment (id, chain_id, token, from_address, nonce, direction, purpose, subject_id, account_id, ledger_account_id, to_address,
-    value_micro, valid_after, valid_before, signature, state, created_at)
+    value_micro, valid_after, valid_before, signature, state, created_at, block_number, block_hash)
   select 'pay_' || n, 1, '', '', n::text, case when n % 1000 = 0 then 'out' else 'in' end, case when n % 1000 = 0 then 'refund' else 'invocation' end,
-         'req_' || n, 'acc_a', 'payer:a', '', 1, 0, 0, '', 'settled', timestamptz '2026-01-01' + n * interval '10 minutes'
+         'req_' || n, 'acc_a', 'payer:a', '', 1, 0, 0, '', 'settled', timestamptz '2026-01-01' + n * interval '10 minutes', n, 'b' || n
     from generate_series(1, ${CALLS}) as n;
+  insert into chain_payment (id, chain_id, token, from_address, nonce, direction, purpose, subject_id, account_id, ledger_account_id, to_address,
+    value_micro, valid_after, valid_before, signature, state, created_at)
+  select 'other_' || n, 1, '', 'b', n::text, case when n % 50 = 1 then 'out' else 'in' end, case when n % 50 = 1 then 'bill' else 'invocation' end,
+         'req_b' || n, 'acc_b', 'payer:b', '', 1, 0, extract(epoch from at)::bigint + 3600, '', case when n % 50 = 1 then 'settled' else 'failed' end, at
+    from generate_series(1, ${CALLS}, 5) as n, lateral (select timestamptz '2026-01-01' + n * interval '10 minutes' as at) t;
+  insert into invocation (id, account_id, agent_id, task, input, metadata, priority, price_micro, estimated_time, deadline, payment_method, status,
+    attempt, worker, created_at, started_at)
+  select 'req_open' || n, 'acc_b', 'agt_b', 'task', '{}', '{}', 'normal', 10000, '1s', now(), 'treasury', 'processing', 1, gen_random_uuid(),
+         now(), now()
+    from generate_series(1, 200) as n;
   insert into event (sequence, id, account_id, type, subject_id, data, needs_fan_out, created_at)
   select n, 'evt_' || n, 'acc_a', 'invocation.completed', 'req_' || n, '{}', false, timestamptz '2026-01-01' + n * interval '10 minutes'
     from generate_series(1, ${CALLS}) as n;
@@ -81,6 +96,8 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'the transactions that a chain may lack': (sql) => listNewest(sql, 1, 21),
   'a removal of old events where none is old enough': (sql) =>
     removeEvents(sql as Tx, new Date(0), { after: 0n, most: 21 }),
+  'requests that may come to a payout': async (sql) => listPayingRequests(sql, await readLastDays(sql)),
+  'whether a request may come to a payout': (sql) => mayComeToPayout(sql as Tx, 'req_b1'),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
@@ -104,7 +121,7 @@ async function rowsRead(read: (sql: Sql) => Promise<unknown>): Promise<number> {
       `deallocate all; set plan_cache_mode = ${name === '' ? 'force_custom_plan' : 'force_generic_plan'}`,
     );
     await client.query(`prepare probe as ${text}`);
-    const run = `execute probe(${parameters.map(literalOf).join(', ')})`;
+    const run = `execute probe${parameters.length === 0 ? '' : `(${parameters.map(literalOf).join(', ')})`}`;
     const { rows } = await client.query(`explain (analyze, costs off, timing off, summary off, format json) ${run}`);
     count += readBy(rows[0]['QUERY PLAN'][0].Plan);
     return (await client.query(run)).rows;
