@@ -1,3 +1,4 @@
+import { MAX_AUTHORIZATION_WINDOW_S } from '../../chain/signatures/authorization.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { type ChainPaymentRow, chainPaymentColumns, toChainPayment } from './chain-payment-store.ts';
@@ -62,6 +63,16 @@ export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Pro
   return rows.map(toChainPayment);
 }
 
+/** No authorization is taken that is valid for longer; an hour more, for a clock that was set back before the payment was written down. */
+const LONGEST_VALID_S = MAX_AUTHORIZATION_WINDOW_S + 3600n;
+
+/**
+ * SQL condition: the authorization of a payment by others is valid at this time, a parameter of seconds. The second part follows from the
+ * first, and bounds the range of the index: failed payments stay for ever.
+ */
+export const isValidAt = (atS: string): string =>
+  `valid_before > ${atS}::bigint and created_at > to_timestamp(${atS}::bigint - ${LONGEST_VALID_S})`;
+
 /** Payments of others that failed here and whose authorization can still be submitted by anyone at this time. */
 export async function listFailedUnexpired(
   sql: Sql,
@@ -72,7 +83,7 @@ export async function listFailedUnexpired(
   const rows = await sql.query<ChainPaymentRow>(
     'list-failed-unexpired',
     `select ${chainPaymentColumns} from chain_payment
-      where state = 'failed' and direction <> 'out' and valid_before > $1 and (created_at, id) > ($2, $3)
+      where state = 'failed' and direction <> 'out' and ${isValidAt('$1')} and (created_at, id) > ($2, $3)
       order by created_at, id limit $4`,
     [atS, after.createdAt, after.id, limit],
   );

@@ -4,6 +4,7 @@ import type { Sql, Tx } from '../../db/sql.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';
 import type { ChainDirection } from '../onchain/chain-payment.ts';
+import { isValidAt } from '../onchain/chain-payment-list-store.ts';
 import { WATCHED_BLOCKS } from '../reconcile/watch-reorgs.ts';
 import type { ChannelBooks, ReceiverBooks } from './channel-reserves.ts';
 import type { DriftEpisode } from './reserves.ts';
@@ -70,7 +71,7 @@ export async function readBooks(
        from chain_payment where chain_id = $1 and state in ('claimed', 'broadcasting') and direction <> 'channel'
      union all
      select from_address, to_address, nonce, value_micro, valid_after, valid_before, direction, 'failed'
-       from chain_payment where chain_id = $1 and state = 'failed' and direction = 'in' and valid_before > $2
+       from chain_payment where chain_id = $1 and state = 'failed' and direction = 'in' and ${isValidAt('$2')}
      union all
      select from_address, to_address, nonce, value_micro, valid_after, valid_before, direction, 'lost'
        from chain_payment where chain_id = $1 and state = 'settled' and lost_at is not null and direction <> 'channel'`,

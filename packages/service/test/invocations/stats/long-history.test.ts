@@ -7,7 +7,9 @@ import { listPayingRequests } from '../../../src/invocations/audit/request-payou
 import { findEnded } from '../../../src/invocations/read/export-store.ts';
 import { type HistoryQuery, readHistory, sumHistory } from '../../../src/invocations/read/history-store.ts';
 import { countPayments, listPaymentRows } from '../../../src/payments/ledger/payment-history-store.ts';
+import { listFailedUnexpired } from '../../../src/payments/onchain/chain-payment-list-store.ts';
 import { mayComeToPayout, readLastDays } from '../../../src/payments/payouts/found-payout-store.ts';
+import { readBooks } from '../../../src/payments/statements/reserves-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const CALLS = 10_000;
@@ -71,6 +73,7 @@ const none = { callerAgentId: null, agentId: null, status: null, bulkId: null, c
 const history: HistoryQuery = { accountId: 'acc_a', ...none, search: null, from: null, before: null };
 /** In the middle. */
 const after = { createdAt: new Date(Date.parse('2026-01-01T00:00:00Z') + (CALLS / 2) * 600_000), id: '' };
+const LAST_S = BigInt(Date.parse('2026-01-01T00:00:00Z') / 1000 + CALLS * 600);
 const first = { after: null, limit: 21, offset: 0 };
 const payments = { treasuryIds: ['trs_a'], accountId: 'acc_a', type: null, from: null, before: null };
 const ofAccount = { accountId: 'acc_a', callerAgentId: null, since: new Date(0), limit: 21 };
@@ -98,6 +101,10 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
     removeEvents(sql as Tx, new Date(0), { after: 0n, most: 21 }),
   'requests that may come to a payout': async (sql) => listPayingRequests(sql, await readLastDays(sql)),
   'whether a request may come to a payout': (sql) => mayComeToPayout(sql as Tx, 'req_b1'),
+  'failed payments that may be submitted still': (sql) =>
+    listFailedUnexpired(sql, LAST_S, { createdAt: new Date(0), id: '' }, 200),
+  'what reserves and books may differ by': (sql) =>
+    readBooks(sql as Tx, { chainId: 1, wallet: '' }, BigInt(CALLS), Number(LAST_S)),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
