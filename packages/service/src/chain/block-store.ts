@@ -18,12 +18,13 @@ export const listSeenBlocks = (sql: Sql, chainId: number, fromBlock: bigint): Pr
     [chainId, fromBlock],
   );
 
-/** Hashes of our transactions in these blocks. */
-export async function transactionsInBlocks(sql: Sql, blockHashes: readonly string[]): Promise<string[]> {
+/** Hashes of our transactions in these blocks of a chain. */
+export async function transactionsInBlocks(sql: Sql, chainId: number, blocks: readonly SeenBlock[]): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'transactions-in-blocks',
-    'select hash from chain_transaction where block_hash = any($1) order by signer, nonce',
-    [blockHashes],
+    `select hash from chain_transaction
+      where chain_id = $1 and mined_block = any($2) and block_hash is not null and block_hash = any($3) order by signer, nonce`,
+    [chainId, blocks.map(({ number }) => number), blocks.map(({ hash }) => hash)],
   );
   return rows.map(({ hash }) => hash);
 }

@@ -1,3 +1,4 @@
+import type { SeenBlock } from '../../chain/block-store.ts';
 import { MAX_AUTHORIZATION_WINDOW_S } from '../../chain/signatures/authorization.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ChainPayment } from './chain-payment.ts';
@@ -101,12 +102,18 @@ export async function listLost(sql: Sql, after: Cursor, limit: number): Promise<
   return rows.map(toChainPayment);
 }
 
-/** Settled payments recorded in these blocks. */
-export async function paymentsInBlocks(sql: Sql, blockHashes: readonly string[]): Promise<ChainPayment[]> {
+/** Settled payments recorded in these blocks of a chain. */
+export async function paymentsInBlocks(
+  sql: Sql,
+  chainId: number,
+  blocks: readonly SeenBlock[],
+): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(
     'payments-in-blocks',
-    `select ${chainPaymentColumns} from chain_payment where block_hash = any($1) and state = 'settled' order by created_at, id`,
-    [blockHashes],
+    `select ${chainPaymentColumns} from chain_payment
+      where chain_id = $1 and block_number = any($2) and block_hash is not null and block_hash = any($3) and state = 'settled'
+      order by created_at, id`,
+    [chainId, blocks.map(({ number }) => number), blocks.map(({ hash }) => hash)],
   );
   return rows.map(toChainPayment);
 }

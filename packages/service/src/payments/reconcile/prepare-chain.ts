@@ -109,8 +109,9 @@ async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Prom
 
 async function sumTakenBack(ctx: ChainContext): Promise<bigint> {
   const from = (await ctx.usdc.headBlock()) - WATCHED_BLOCKS;
-  const gone = await goneOf(ctx, await listSeenBlocks(ctx.db, ctx.chain.chainId, from));
-  const payments = await paymentsInBlocks(ctx.db, gone);
+  const { chainId } = ctx.chain;
+  const gone = await goneOf(ctx, await listSeenBlocks(ctx.db, chainId, from));
+  const payments = await paymentsInBlocks(ctx.db, chainId, gone);
   const incoming = payments.filter(({ direction }) => direction === 'in');
   return incoming.reduce((sum, { authorization }) => sum + authorization.valueMicro, 0n);
 }

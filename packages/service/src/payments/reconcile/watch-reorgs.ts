@@ -44,7 +44,7 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
       seen.filter(({ hash }) => !checked.has(hash)),
     );
     if (gone.length > 0) await takeBack(ctx, gone);
-    const isGone = new Set(gone);
+    const isGone = new Set(gone.map(({ hash }) => hash));
     const stands = ({ number, hash }: SeenBlock) => number <= head - YOUNG_BLOCKS && !isGone.has(hash);
     checked = new Set(seen.filter(stands).map(({ hash }) => hash));
     standing = { number: head, hash: newestHash ?? '' };
@@ -55,18 +55,19 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   };
 }
 
-/** Hashes of the blocks that were replaced by another at their height. A chain that does not have the height yet proves nothing. */
-export async function goneOf(ctx: ChainContext, blocks: readonly SeenBlock[]): Promise<string[]> {
+/** The blocks that were replaced by another at their height. A chain that does not have the height yet proves nothing. */
+export async function goneOf(ctx: ChainContext, blocks: readonly SeenBlock[]): Promise<SeenBlock[]> {
   const now = await Promise.all(blocks.map(({ number }) => ctx.usdc.hashAt(number)));
-  return blocks.filter(({ hash }, index) => now[index] !== null && now[index] !== hash).map(({ hash }) => hash);
+  return blocks.filter(({ hash }, index) => now[index] !== null && now[index] !== hash);
 }
 
-async function takeBack(ctx: ChainContext, goneBlocks: readonly string[]): Promise<void> {
+async function takeBack(ctx: ChainContext, gone: readonly SeenBlock[]): Promise<void> {
   await requireChain(ctx);
-  const hashes = await transactionsInBlocks(ctx.db, goneBlocks);
-  const payments = await paymentsInBlocks(ctx.db, goneBlocks);
+  const { chainId } = ctx.chain;
+  const hashes = await transactionsInBlocks(ctx.db, chainId, gone);
+  const payments = await paymentsInBlocks(ctx.db, chainId, gone);
   ctx.log.warn(
-    { blocks: goneBlocks, transactions: hashes.length, payments: payments.length },
+    { blocks: gone.map(({ hash }) => hash), transactions: hashes.length, payments: payments.length },
     'chain reorganised; locating transactions of the removed blocks',
   );
   for (const hash of hashes) {

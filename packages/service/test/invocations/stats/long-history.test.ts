@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { transactionsInBlocks } from '../../../src/chain/block-store.ts';
 import { listNewest } from '../../../src/chain/transaction-store.ts';
 import type { Sql, Tx } from '../../../src/db/sql.ts';
 import { removeEvents } from '../../../src/events/outbox/retention-store.ts';
@@ -7,7 +8,7 @@ import { listPayingRequests } from '../../../src/invocations/audit/request-payou
 import { findEnded } from '../../../src/invocations/read/export-store.ts';
 import { type HistoryQuery, readHistory, sumHistory } from '../../../src/invocations/read/history-store.ts';
 import { countPayments, listPaymentRows } from '../../../src/payments/ledger/payment-history-store.ts';
-import { listFailedUnexpired } from '../../../src/payments/onchain/chain-payment-list-store.ts';
+import { listFailedUnexpired, paymentsInBlocks } from '../../../src/payments/onchain/chain-payment-list-store.ts';
 import { mayComeToPayout, readLastDays } from '../../../src/payments/payouts/found-payout-store.ts';
 import { readBooks } from '../../../src/payments/statements/reserves-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -74,6 +75,7 @@ const history: HistoryQuery = { accountId: 'acc_a', ...none, search: null, from:
 /** In the middle. */
 const after = { createdAt: new Date(Date.parse('2026-01-01T00:00:00Z') + (CALLS / 2) * 600_000), id: '' };
 const LAST_S = BigInt(Date.parse('2026-01-01T00:00:00Z') / 1000 + CALLS * 600);
+const gone = [8000, 8001].map((number) => ({ number: BigInt(number), hash: `b${number}` }));
 const first = { after: null, limit: 21, offset: 0 };
 const payments = { treasuryIds: ['trs_a'], accountId: 'acc_a', type: null, from: null, before: null };
 const ofAccount = { accountId: 'acc_a', callerAgentId: null, since: new Date(0), limit: 21 };
@@ -105,6 +107,8 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
     listFailedUnexpired(sql, LAST_S, { createdAt: new Date(0), id: '' }, 200),
   'what reserves and books may differ by': (sql) =>
     readBooks(sql as Tx, { chainId: 1, wallet: '' }, BigInt(CALLS), Number(LAST_S)),
+  'payments in blocks that are gone': (sql) => paymentsInBlocks(sql, 1, gone),
+  'transactions in blocks that are gone': (sql) => transactionsInBlocks(sql, 1, gone),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
