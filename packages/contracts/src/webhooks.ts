@@ -216,7 +216,9 @@ export const webhookEndpoints = {
       status: z.enum(['pending', 'delivered', 'failed']).optional(),
       deliveryId: Id.optional(),
       eventId: Id.optional(),
-      type: EventTypeName.or(z.literal('webhook.test')).optional(),
+      type: EventTypeName.or(z.literal('webhook.test'))
+        .optional()
+        .describe('Among the latest 20,000 deliveries that match the other filters.'),
       ...pageQuery,
     }),
     data: z.object({

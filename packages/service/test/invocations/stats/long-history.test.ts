@@ -3,6 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transactionsInBlocks } from '../../../src/chain/block-store.ts';
 import { listNewest } from '../../../src/chain/transaction-store.ts';
 import type { Sql, Tx } from '../../../src/db/sql.ts';
+import {
+  countDeliveries,
+  type DeliveryFilter,
+  listDeliveryRows,
+} from '../../../src/events/deliveries/delivery-store.ts';
 import { removeEvents } from '../../../src/events/outbox/retention-store.ts';
 import { listPayingRequests } from '../../../src/invocations/audit/request-payout-store.ts';
 import { findEnded } from '../../../src/invocations/read/export-store.ts';
@@ -14,9 +19,10 @@ import { readBooks } from '../../../src/payments/statements/reserves-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const CALLS = 10_000;
+const DELIVERIES = 20_500;
 /**
  * Of the calls of an account, one in a hundred failed, one in a thousand went to the second agent, named a context and came from an agent.
- * Another account has open requests, payments that failed, and bills.
+ * Another account has open requests, payments that failed, and bills. Of the deliveries, two old ones are pending.
  */
 const seed = `
   insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, metadata, priority, price_micro, estimated_time, deadline,
@@ -50,6 +56,12 @@ const seed = `
   insert into event (sequence, id, account_id, type, subject_id, data, needs_fan_out, created_at)
   select n, 'evt_' || n, 'acc_a', 'invocation.completed', 'req_' || n, '{}', false, timestamptz '2026-01-01' + n * interval '10 minutes'
     from generate_series(1, ${CALLS}) as n;
+  insert into webhook (id, account_id, kind, url, description, status, secret_sealed, created_at) values ('whk_a', 'acc_a', 'endpoint', '', '', 'enabled', '', now());
+  insert into webhook_delivery (id, webhook_id, event_id, sequence, type, state, attempts, tries, next_attempt_at, created_at)
+  select 'dlv_' || n, 'whk_a', 'evt_' || n, n, case when n in (100, 20000) then 'agent.online' else 'invocation.completed' end,
+         case when n in (10, 11) then 'pending' else 'delivered' end, 1, case n when 10 then 0 else 1 end, case when n in (10, 11) then now() end,
+         timestamptz '2026-01-01' + n * interval '1 minute'
+    from generate_series(1, ${DELIVERIES}) as n;
   insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at, mined_block, mined_at_s, block_hash, block_index)
   select 'h' || n, 1, 'signer', n, '', 'mined', timestamptz '2026-01-01' + n * interval '10 minutes', n, n, 'b' || n, 0
     from generate_series(1, ${CALLS}) as n`;
@@ -80,6 +92,9 @@ const first = { after: null, limit: 21, offset: 0 };
 const payments = { treasuryIds: ['trs_a'], accountId: 'acc_a', type: null, from: null, before: null };
 const ofAccount = { accountId: 'acc_a', callerAgentId: null, since: new Date(0), limit: 21 };
 
+const anyDelivery = { status: null, deliveryId: null, eventId: null, type: null };
+const pending = { ...anyDelivery, status: 'pending' };
+
 const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'the first page': (sql) => readHistory(sql, history, first),
   'a page in the middle': (sql) => readHistory(sql, history, { ...first, after }),
@@ -109,6 +124,11 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
     readBooks(sql as Tx, { chainId: 1, wallet: '' }, BigInt(CALLS), Number(LAST_S)),
   'payments in blocks that are gone': (sql) => paymentsInBlocks(sql, 1, gone),
   'transactions in blocks that are gone': (sql) => transactionsInBlocks(sql, 1, gone),
+  'deliveries that are still to come': async (sql) => {
+    await listDeliveryRows(sql, 'whk_a', pending, { limit: 20, offset: 0 });
+    await countDeliveries(sql, 'whk_a', pending);
+  },
+  'the latest deliveries': (sql) => listDeliveryRows(sql, 'whk_a', anyDelivery, { limit: 20, offset: 0 }),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
@@ -117,12 +137,23 @@ it.each(Object.entries(reads))('of ten thousand requests, %s cost the rows that 
 });
 
 it('the number of payments is counted up to ten thousand, where offsets end', async () => {
-  const query = async (_: string, text: string, parameters: unknown[] = []) =>
-    (await client.query(text, parameters)).rows;
-  const sql = { query } as unknown as Sql;
-  expect(await countPayments(sql, { ...payments, type: 'charge' })).toBe(CALLS * 0.99);
-  expect(await countPayments(sql, payments)).toBe(10_000);
+  expect(await countPayments(plain, { ...payments, type: 'charge' })).toBe(CALLS * 0.99);
+  expect(await countPayments(plain, payments)).toBe(10_000);
 });
+
+it('deliveries of a type are found among the latest twenty thousand, those to come however old they are', async () => {
+  const found = async (filter: DeliveryFilter) => {
+    const rows = await listDeliveryRows(plain, 'whk_a', filter, { limit: 20, offset: 0 });
+    expect(await countDeliveries(plain, 'whk_a', filter)).toBe(rows.length);
+    return rows.map(({ deliveryId }) => deliveryId);
+  };
+  expect(await found({ ...anyDelivery, type: 'agent.online' })).toEqual(['dlv_20000']);
+  expect(await found({ ...pending, type: 'invocation.completed' })).toEqual(['dlv_11', 'dlv_10']);
+});
+
+const plain = {
+  query: async (_: string, text: string, parameters: unknown[] = []) => (await client.query(text, parameters)).rows,
+} as unknown as Sql;
 
 /** Rows that the server reads, shown or not, for the statements of a read; prepared ones in the plan that is made for any parameters. */
 async function rowsRead(read: (sql: Sql) => Promise<unknown>): Promise<number> {
