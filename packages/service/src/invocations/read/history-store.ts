@@ -1,6 +1,7 @@
 import type { HistoryItem } from '@agent-network/contracts/invocations/history';
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import type { Sql } from '../../db/sql.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { sumUse, type UseSum } from '../stats/usage-store.ts';
 
 export interface HistoryQuery {
@@ -140,11 +141,24 @@ export const readHistory = (
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
   if (query.search !== null) return sumOf(await sumFound(sql, query));
   const { callerAgentId, bulkId, contextId, changedAfter } = query;
-  const isKept = [callerAgentId, bulkId, contextId, changedAfter].every((filter) => filter === null);
-  return sumOf(await (isKept ? sumUse(sql, query) : sumRows(sql, query)));
+  const isKept = [callerAgentId, bulkId, contextId].every((filter) => filter === null);
+  if (!isKept) return sumOf(await sumRows(sql, query));
+  return sumOf(changedAfter === null ? await sumUse(sql, query) : await sumChanged(sql, query, changedAfter));
 }
 
-const sumOf = ([row]: readonly UseSum[]) => ({ total: Number(row?.requests ?? 0), costMicro: row?.spentMicro ?? 0n });
+/** Whatever was made on a later day has changed since: only requests of the day and the two before are counted. */
+async function sumChanged(sql: Sql, query: HistoryQuery, changedAfter: Date): Promise<UseSum[]> {
+  const { from, before } = query;
+  const nextDay = new Date((Math.floor(changedAfter.getTime() / DAY_MS) + 1) * DAY_MS);
+  const later = { ...query, from: from !== null && from > nextDay ? from : nextDay };
+  const earlier = { ...query, before: before !== null && before < nextDay ? before : nextDay };
+  return [...(await sumUse(sql, later)), ...(await sumRows(sql, earlier))];
+}
+
+const sumOf = (rows: readonly UseSum[]) => ({
+  total: rows.reduce((sum, { requests }) => sum + Number(requests), 0),
+  costMicro: rows.reduce((sum, { spentMicro }) => sum + spentMicro, 0n),
+});
 
 const sumFound = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
   sql.query<UseSum>(

@@ -20,6 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/test-databa
 
 const CALLS = 10_000;
 const DELIVERIES = 20_500;
+const INT8 = 20;
 /**
  * Of the calls of an account, one in a hundred failed, one in a thousand went to the second agent, named a context and came from an agent.
  * Another account has open requests, payments that failed, and bills. Of the deliveries, two old ones are pending.
@@ -29,8 +30,13 @@ const seed = `
     payment_method, status, attempt, cost_micro, created_at, started_at, completed_at)
   select 'req_' || lpad(n::text, 26, '0'), 'acc_a', case when n % 1000 = 0 then 'agt_c' end, case when n % 1000 = 0 then 'agt_rare' else 'agt_b' end,
          'task', '{}', case when n % 1000 = 0 then '{"a2a":{"contextId":"ctx_a"}}' else '{}' end::json, 'normal', 10000, '1s', at, 'treasury',
-         case when n % 100 = 0 then 'failed' else 'completed' end, 1, case when n % 100 = 0 then 0 else 10000 end, at, at, at
+         case when n % 100 = 0 then 'failed' else 'completed' end, 1, case when n % 100 = 0 then 0 else 10000 end, at, at,
+         case when n % 1000 = 0 then at + interval '1 day' else at end
     from generate_series(1, ${CALLS}) as n, lateral (select timestamptz '2026-01-01' + n * interval '10 minutes' as at) t;
+  insert into agent_use (account_id, day, agent_id, calls, completed, failed, spent_micro)
+  select account_id, date_trunc('day', created_at, 'UTC'), agent_id, count(*), count(*) filter (where status = 'completed'),
+         count(*) filter (where status = 'failed'), sum(cost_micro)
+    from invocation group by 1, 2, 3;
   insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata,
     status, reputation, token_hash, token_sealed, last_seen_at, created_at, updated_at)
   select id, 'acc_a', '', 'Agent', '', '{}', 0, 0, '{}', '', '{}', 'online', 0, sha256(id::bytea), '', now(), now(), now()
@@ -71,7 +77,9 @@ let client: pg.Client;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  client = new pg.Client(database.url);
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, (text) => BigInt(text));
+  client = new pg.Client({ connectionString: database.url, types });
   await client.connect();
   // Rows of the tables that are read, without those that they belong to.
   await client.query(`set session_replication_role = replica; ${seed}; analyze`);
@@ -108,6 +116,7 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'how many a context has': (sql) => sumHistory(sql, { ...history, contextId: 'ctx_a' }),
   'what changed since a time': (sql) =>
     readHistory(sql, { ...history, changedAfter: new Date('2026-03-11T10:00:00Z') }, first),
+  'how many changed since a time long ago': (sql) => sumHistory(sql, { ...history, changedAfter: new Date(0) }),
   'the first page of an export': (sql) => findEnded(sql, { ...ofAccount, after: null }),
   'a page in the middle of an export': (sql) => findEnded(sql, { ...ofAccount, after }),
   'the last payments': (sql) => listPaymentRows(sql, payments, first),
@@ -139,6 +148,18 @@ it.each(Object.entries(reads))('of ten thousand requests, %s cost the rows that 
 it('the number of payments is counted up to ten thousand, where offsets end', async () => {
   expect(await countPayments(plain, { ...payments, type: 'charge' })).toBe(CALLS * 0.99);
   expect(await countPayments(plain, payments)).toBe(10_000);
+});
+
+it('what changed since a time is counted exactly, also what was made before and ended after it', async () => {
+  for (const changedAfter of [new Date(0), new Date('2026-02-05T12:00:00Z'), new Date('2026-03-11T23:59:59.999Z')]) {
+    const { rows } = await client.query(
+      `select count(*) as total, coalesce(sum(cost_micro), 0)::bigint as cost from invocation
+        where account_id = 'acc_a' and coalesce(completed_at, started_at, created_at) >= $1`,
+      [changedAfter],
+    );
+    const { total, costMicro } = await sumHistory(plain, { ...history, changedAfter });
+    expect({ total: BigInt(total), cost: costMicro }).toEqual(rows[0]);
+  }
 });
 
 it('deliveries of a type are found among the latest twenty thousand, those to come however old they are', async () => {
