@@ -5,7 +5,7 @@ import { DAY_MS } from '../../lib/duration.ts';
 import { removeInSteps } from '../../lib/retention.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
-import { dropOldPurchaseKeys, dropPurchaseKeys, takePurchaseKeys } from './purchase-key-store.ts';
+import { dropOldPurchaseKeys, dropPurchaseKeys, type PurchaseKey, takePurchaseKeys } from './purchase-key-store.ts';
 
 /**
  * Claims payments in the caller's transaction. Returns the ids that are new by authorization, by subject and by every further key of the
@@ -15,11 +15,7 @@ export async function claimPayments(tx: Tx, payments: readonly NewChainPayment[]
   if (payments.length === 0) return new Set();
   const free = await keepFree(tx, payments, now);
   const claimed = await insertChainPayments(tx, free, now);
-  const keyed = payments.filter(({ purchaseKeys = [] }) => purchaseKeys.length > 0).map(({ id }) => id);
-  await dropPurchaseKeys(
-    tx,
-    keyed.filter((id) => !claimed.has(id)),
-  );
+  await dropPurchaseKeys(tx, payments.filter(({ id }) => !claimed.has(id)).flatMap(keysOf));
   return claimed;
 }
 
@@ -36,18 +32,19 @@ interface KeyTaker {
   readonly purchaseKeys?: readonly string[];
 }
 
+const keysOf = ({ id: paymentId, accountId, purchaseKeys = [] }: KeyTaker): PurchaseKey[] =>
+  accountId === null ? [] : purchaseKeys.map((key) => ({ accountId, key, paymentId }));
+
 /** Takes further keys of purchases in the caller's transaction; returns the ids that hold all of theirs. */
 export async function takeKeys(tx: Tx, takers: readonly KeyTaker[], now: Date): Promise<Set<string>> {
   const seen = new Set<string>();
-  const wanted = takers.flatMap(({ id: paymentId, accountId, purchaseKeys = [] }) =>
-    purchaseKeys.flatMap((key) => {
-      // The first of two concurrent payments with one key gets it.
-      const name = `${accountId} ${key}`;
-      if (accountId === null || seen.has(name)) return [];
-      seen.add(name);
-      return [{ accountId, key, paymentId }];
-    }),
-  );
+  const wanted = takers.flatMap(keysOf).filter(({ accountId, key }) => {
+    // The first of two concurrent payments with one key gets it.
+    const name = `${accountId} ${key}`;
+    const isFirst = !seen.has(name);
+    seen.add(name);
+    return isFirst;
+  });
   if (wanted.length === 0) return new Set(takers.map(({ id }) => id));
   const taken = await takePurchaseKeys(tx, wanted, now);
   const isTaken = (paymentId: string, key: string) => taken.some((t) => t.paymentId === paymentId && t.key === key);

@@ -34,10 +34,15 @@ export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Da
     [wanted.map((w) => w.accountId), wanted.map((w) => w.key), wanted.map((w) => w.paymentId), now],
   );
 
-/** Releases the keys of payments that were not claimed after all. */
-export async function dropPurchaseKeys(tx: Tx, paymentIds: readonly string[]): Promise<void> {
-  if (paymentIds.length === 0) return;
-  await tx.query('drop-purchase-keys', 'delete from purchase_key where payment_id = any($1)', [paymentIds]);
+/** Releases those of the keys that are held by these payments, which were not claimed after all. */
+export async function dropPurchaseKeys(tx: Tx, held: readonly PurchaseKey[]): Promise<void> {
+  if (held.length === 0) return;
+  await tx.query(
+    'drop-purchase-keys',
+    `delete from purchase_key k using unnest($1::text[], $2::text[], $3::text[]) as n(account, key, payment)
+      where k.account_id = n.account and k.key = n.key and k.payment_id = n.payment`,
+    [held.map((h) => h.accountId), held.map((h) => h.key), held.map((h) => h.paymentId)],
+  );
 }
 
 /** Removes up to `most` keys taken before a time. Returns their number. */

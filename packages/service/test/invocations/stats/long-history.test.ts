@@ -16,6 +16,7 @@ import { countPayments, listPaymentRows } from '../../../src/payments/ledger/pay
 import { listFailedUnexpired, paymentsInBlocks } from '../../../src/payments/onchain/chain-payment-list-store.ts';
 import { mayComeToPayout, readLastDays } from '../../../src/payments/payouts/found-payout-store.ts';
 import { readBooks } from '../../../src/payments/statements/reserves-store.ts';
+import { dropPurchaseKeys } from '../../../src/payments/x402/purchase-key-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const CALLS = 10_000;
@@ -61,6 +62,8 @@ const seed = `
     from generate_series(1, 200) as n;
   insert into event (sequence, id, account_id, type, subject_id, data, needs_fan_out, created_at)
   select n, 'evt_' || n, 'acc_a', 'invocation.completed', 'req_' || n, '{}', false, timestamptz '2026-01-01' + n * interval '10 minutes'
+    from generate_series(1, ${CALLS}) as n;
+  insert into purchase_key (account_id, key, payment_id, created_at) select 'acc_a', 'key_' || n, 'pay_' || n, now()
     from generate_series(1, ${CALLS}) as n;
   insert into webhook (id, account_id, kind, url, description, status, secret_sealed, created_at) values ('whk_a', 'acc_a', 'endpoint', '', '', 'enabled', '', now());
   insert into webhook_delivery (id, webhook_id, event_id, sequence, type, state, attempts, tries, next_attempt_at, created_at)
@@ -138,6 +141,8 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
     await countDeliveries(sql, 'whk_a', pending);
   },
   'the latest deliveries': (sql) => listDeliveryRows(sql, 'whk_a', anyDelivery, { limit: 20, offset: 0 }),
+  'keys of payments that lost a race': (sql) =>
+    dropPurchaseKeys(sql as Tx, [{ accountId: 'acc_a', key: 'key_1', paymentId: 'pay_1' }]),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 
