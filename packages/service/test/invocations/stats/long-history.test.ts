@@ -16,6 +16,7 @@ import { countPayments, listPaymentRows } from '../../../src/payments/ledger/pay
 import { listFailedUnexpired, paymentsInBlocks } from '../../../src/payments/onchain/chain-payment-list-store.ts';
 import { mayComeToPayout, readLastDays } from '../../../src/payments/payouts/found-payout-store.ts';
 import { readBooks } from '../../../src/payments/statements/reserves-store.ts';
+import { listOverclaimed } from '../../../src/payments/x402/channels/claims/booking-store.ts';
 import { dropPurchaseKeys } from '../../../src/payments/x402/purchase-key-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
@@ -65,6 +66,9 @@ const seed = `
     from generate_series(1, ${CALLS}) as n;
   insert into purchase_key (account_id, key, payment_id, created_at) select 'acc_a', 'key_' || n, 'pay_' || n, now()
     from generate_series(1, ${CALLS}) as n;
+  insert into channel (id, chain_id, payer, payer_authorizer, receiver, receiver_authorizer, token, withdraw_delay_s, salt, balance_micro,
+    claimed_micro, charged_micro, signed_micro, created_at, changed_at)
+  select 'cha_' || n, 1, '', '', '', '', '', 900, '', 5, 5, 5, 5, now(), now() from generate_series(1, 2000) as n;
   insert into webhook (id, account_id, kind, url, description, status, secret_sealed, created_at) values ('whk_a', 'acc_a', 'endpoint', '', '', 'enabled', '', now());
   insert into webhook_delivery (id, webhook_id, event_id, sequence, type, state, attempts, tries, next_attempt_at, created_at)
   select 'dlv_' || n, 'whk_a', 'evt_' || n, n, case when n in (100, 20000) then 'agent.online' else 'invocation.completed' end,
@@ -143,6 +147,7 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'the latest deliveries': (sql) => listDeliveryRows(sql, 'whk_a', anyDelivery, { limit: 20, offset: 0 }),
   'keys of payments that lost a race': (sql) =>
     dropPurchaseKeys(sql as Tx, [{ accountId: 'acc_a', key: 'key_1', paymentId: 'pay_1' }]),
+  'channels of which too much was claimed': (sql) => listOverclaimed(sql, 1),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 

@@ -132,8 +132,7 @@ export const listOverclaimed = (sql: Sql, chainId: number): Promise<BookedChanne
   sql.query<BookedChannel>(
     'list-overclaimed-channels',
     `select ${channelColumns} from channel
-      where chain_id = $1 and charged_micro + reserved_micro <> claimed_micro + lost_micro
-        and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
+      where chain_id = $1 and is_under_way and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
     [chainId],
   );
 
