@@ -10,6 +10,7 @@ import {
 } from '../../../src/events/deliveries/delivery-store.ts';
 import { removeEvents } from '../../../src/events/outbox/retention-store.ts';
 import { listPayingRequests } from '../../../src/invocations/audit/request-payout-store.ts';
+import { HAS_ORPHANS } from '../../../src/invocations/invocation-store.ts';
 import { findEnded } from '../../../src/invocations/read/export-store.ts';
 import { type HistoryQuery, readHistory, sumHistory } from '../../../src/invocations/read/history-store.ts';
 import { countPayments, listPaymentRows } from '../../../src/payments/ledger/payment-history-store.ts';
@@ -153,6 +154,10 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
 
 it.each(Object.entries(reads))('of ten thousand requests, %s cost the rows that are shown', async (_, read) => {
   expect(await rowsRead(read)).toBeLessThan(700);
+});
+
+it('the first open request whose process is gone tells that there are some', async () => {
+  expect(await rowsRead((sql) => sql.query('probe', `select ${HAS_ORPHANS}`))).toBeLessThan(10);
 });
 
 it('the number of payments is counted up to ten thousand, where offsets end', async () => {
