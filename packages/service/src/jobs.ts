@@ -182,7 +182,10 @@ function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
   if (ctx.registrar)
     every('write-registry', 1000, writes.work, { look: { sql: HAS_OPEN_WRITES, isDue: writes.isDue } });
   every('keep-entries', 60_000, () => ctx.entryKeeper.keep());
-  every('follow-owners', 1000, () => followOwners(ctx), { look: { sql: HAS_SOLD } });
+  // Every claimed token is asked about, and a sale counts only when it is safe from reorgs, after minutes on a real chain.
+  every('follow-owners', Math.min(5 * ctx.registry.pollMs, 10_000), () => followOwners(ctx), {
+    look: { sql: HAS_SOLD },
+  });
 }
 
 /** A round of removals ends after 20 seconds (lib/retention.ts): with a longer pause, a busy node would store more than it removes. */
