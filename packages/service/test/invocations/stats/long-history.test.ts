@@ -138,7 +138,7 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'failed payments that may be submitted still': (sql) =>
     listFailedUnexpired(sql, LAST_S, { createdAt: new Date(0), id: '' }, 200),
   'what reserves and books may differ by': (sql) =>
-    readBooks(sql as Tx, { chainId: 1, wallet: '' }, BigInt(CALLS), Number(LAST_S)),
+    readBooks(sql as Tx, { chainId: 1, wallet: '' }, { block: BigInt(CALLS), nowS: Number(LAST_S), minMicro: 10_000n }),
   'payments in blocks that are gone': (sql) => paymentsInBlocks(sql, 1, gone),
   'transactions in blocks that are gone': (sql) => transactionsInBlocks(sql, 1, gone),
   'deliveries that are still to come': async (sql) => {
