@@ -8,6 +8,7 @@ export interface McpMessage {
   readonly params?: {
     readonly name?: string;
     readonly arguments?: Readonly<Record<string, unknown>>;
+    readonly requestId?: string | number;
     readonly _meta?: Readonly<Record<string, unknown>>;
   };
   readonly result?: {
@@ -29,6 +30,9 @@ export function readMessage(text: string): McpMessage | null {
 
 /** True if the message is to be answered: notifications and responses are not. */
 export const isRequest = ({ id, method }: McpMessage): boolean => id !== undefined && method !== undefined;
+
+/** True if the client no longer waits for the answer to its request `params.requestId`. */
+export const isCancellation = ({ method }: McpMessage): boolean => method === 'notifications/cancelled';
 
 /** True if one message answers the other. */
 export const isAnswerTo = (answer: McpMessage, { id }: McpMessage): boolean => id !== undefined && answer.id === id;

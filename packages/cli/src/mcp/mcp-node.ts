@@ -6,15 +6,18 @@ const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
 export interface McpNode {
-  /** Sends a message; each message of the answer goes to `take`. Throws if the node cannot be reached, or answers something else. */
-  send(message: McpMessage, take: (answer: McpMessage) => void): Promise<void>;
+  /**
+   * Sends a message; each message of the answer goes to `take`. Throws if the node cannot be reached, or answers something else, and once
+   * the signal aborts, which closes the connection.
+   */
+  send(message: McpMessage, take: (answer: McpMessage) => void, signal: AbortSignal): Promise<void>;
 }
 
 /** The MCP endpoint of a node. The version that it agreed to in `initialize` is told in later messages. */
 export function createMcpNode({ url, apiKey }: { readonly url: string; readonly apiKey: string | null }): McpNode {
   let agreedVersion: string | null = null;
 
-  async function post(message: McpMessage): Promise<Response> {
+  async function post(message: McpMessage, signal: AbortSignal): Promise<Response> {
     const version = message.params?._meta?.[VERSION_KEY] ?? agreedVersion;
     return fetch(`${url}/mcp`, {
       method: 'POST',
@@ -28,16 +31,17 @@ export function createMcpNode({ url, apiKey }: { readonly url: string; readonly 
       body: JSON.stringify(message),
       // The key and the payment are for this node alone.
       redirect: 'manual',
+      signal,
     });
   }
 
   return {
-    async send(message, take) {
+    async send(message, take, signal) {
       const learn = (answer: McpMessage) => {
         if (message.method === 'initialize') agreedVersion = answer.result?.protocolVersion ?? agreedVersion;
         take(answer);
       };
-      const response = await post(message);
+      const response = await post(message, signal);
       const type = response.headers.get('content-type') ?? '';
       if (type.startsWith('text/event-stream') && response.body) return readEvents(response.body, learn);
       const text = await wholeOf(response);

@@ -22,12 +22,9 @@ const endedEarly: Reply = {
 /** The number of the payment that a message shows; undefined: none. */
 const shown = ({ body }: Seen): number | undefined => JSON.parse(body).params._meta?.['x402/payment']?.number;
 
-/** Makes calls of a tool through a relay whose payer numbers what it signs. The node answers unpaid calls with its terms. */
-async function callPaying(answers: readonly (Reply | 'hang up')[], tasks: readonly string[]) {
-  const left = [...answers];
-  await using node = await startFakeNode((seen) =>
-    shown(seen) === undefined ? askPayment : (left.shift() ?? completed),
-  );
+/** A relay whose payer numbers what it signs, before a node that answers unpaid calls with its terms. */
+async function startPaying(paid: (seen: Seen) => Reply | 'hang up' | Promise<Reply>) {
+  const node = await startFakeNode((seen) => (shown(seen) === undefined ? askPayment : paid(seen)));
   let signed = 0;
   const payer: Payer = {
     address: '0x0',
@@ -36,16 +33,23 @@ async function callPaying(answers: readonly (Reply | 'hang up')[], tasks: readon
   const written: unknown[] = [];
   const write = (message: object) => void written.push(message);
   const relay = createMcpRelay({ url: node.baseUrl, apiKey: null, maxPerCallMicro: null, payer, write });
-  for (const task of tasks)
-    await relay(
-      JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'invoke_agent', arguments: { task } },
-      }),
-    );
-  return { shown: node.seen.map(shown), written };
+  const send = (message: object) => relay(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  return {
+    call: (task: string) =>
+      send({ id: 1, method: 'tools/call', params: { name: 'invoke_agent', arguments: { task } } }),
+    send,
+    shown: () => node.seen.map(shown),
+    written,
+    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
+  };
+}
+
+/** Makes calls of a tool through a relay that pays. */
+async function callPaying(answers: readonly (Reply | 'hang up')[], tasks: readonly string[]) {
+  const left = [...answers];
+  await using paying = await startPaying(() => left.shift() ?? completed);
+  for (const task of tasks) await paying.call(task);
+  return { shown: paying.shown(), written: paying.written };
 }
 
 describe('a call that the relay paid for', () => {
@@ -73,6 +77,23 @@ describe('a call that the relay paid for', () => {
     const { shown: payments, written } = await callPaying(['hang up', askPayment], ['a', 'a']);
     expect(payments).toEqual([undefined, 1, 1, 2]);
     expect(written.at(-1)).toEqual(completed.body);
+  });
+
+  it('shows the same payment when it is repeated after its client cancelled it, and is given up on at the node', async () => {
+    const paid = Promise.withResolvers<Seen>();
+    const never = new Promise<Reply>(() => undefined);
+    let calls = 0;
+    await using paying = await startPaying((seen) => {
+      paid.resolve(seen);
+      return ++calls === 1 ? never : completed;
+    });
+    const given = paying.call('a');
+    const { ended } = await paid.promise;
+    await paying.send({ method: 'notifications/cancelled', params: { requestId: 1, reason: 'timeout' } });
+    await Promise.all([given, ended]);
+    expect(paying.written).toEqual([]);
+    await paying.call('a');
+    expect([paying.shown(), paying.written]).toEqual([[undefined, 1, 1], [completed.body]]);
   });
 
   it('shows its payment for no other call', async () => {

@@ -3,6 +3,7 @@ import { type Payer, PaymentRefusedError } from '@agent-network/sdk';
 import {
   asksForPayment,
   isAnswerTo,
+  isCancellation,
   isRequest,
   type McpMessage,
   purchaseOf,
@@ -30,23 +31,26 @@ const MAX_UNSETTLED = 100;
 export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: RelayOptions) {
   const node = createMcpNode({ url, apiKey });
   const unsettled = createUnsettled();
+  const running = new Map<McpMessage['id'], AbortController>();
 
   /**
    * Sends a message, with a payment if there is one, and writes its answers. Resolves to the answer that asks for payment, unwritten.
-   * Throws when a request got no answer.
+   * Throws when a request got no answer. One that comes after the client has cancelled counts as none: the client drops it.
    */
-  async function attempt(message: McpMessage, payment: unknown): Promise<McpMessage | null> {
+  async function attempt(message: McpMessage, payment: unknown, signal: AbortSignal): Promise<McpMessage | null> {
     let asking: McpMessage | null = null;
     let isAnswered = false;
     let isSettled = payment === undefined;
     try {
-      await node.send(payment === undefined ? message : withPayment(message, payment), (answer) => {
+      const take = (answer: McpMessage) => {
+        if (signal.aborted) return;
         if (!isAnswerTo(answer, message)) return write(answer);
         isAnswered = true;
         isSettled ||= tellsOutcome(answer);
         if (asksForPayment(answer)) asking = answer;
         else write(answer);
-      });
+      };
+      await node.send(payment === undefined ? message : withPayment(message, payment), take, signal);
       if (isRequest(message) && !isAnswered) throw new Error('The node broke off without an answer.');
     } finally {
       if (!isSettled) unsettled.remember(message, payment);
@@ -54,9 +58,9 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
     return asking;
   }
 
-  async function relay(message: McpMessage): Promise<void> {
-    const asking = await attempt(message, unsettled.take(message));
-    const refused = asking && payer ? await attempt(message, await payFor(payer, asking)) : asking;
+  async function relay(message: McpMessage, signal: AbortSignal): Promise<void> {
+    const asking = await attempt(message, unsettled.take(message), signal);
+    const refused = asking && payer ? await attempt(message, await payFor(payer, asking), signal) : asking;
     if (refused) write(refused);
   }
 
@@ -66,16 +70,22 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
       write({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
       return;
     }
+    // The node is not told: it knows by the closed connection that nobody got the answer, and an identical call finds the purchase.
+    if (isCancellation(message)) return running.get(message.params?.requestId)?.abort();
+    const cancelled = new AbortController();
+    if (isRequest(message)) running.set(message.id, cancelled);
     try {
       const excess = overLimit(message, maxPerCallMicro);
       if (excess) write({ jsonrpc: '2.0', id: message.id, result: toolError('OVER_MAX_PER_CALL', excess) });
-      else await relay(message);
+      else await relay(message, cancelled.signal);
     } catch (error) {
-      if (!isRequest(message)) return;
+      if (!isRequest(message) || cancelled.signal.aborted) return;
       const text = error instanceof Error ? error.message : String(error);
       if (error instanceof PaymentRefusedError)
         write({ jsonrpc: '2.0', id: message.id, result: toolError('PAYMENT_REFUSED', text) });
       else write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: text } });
+    } finally {
+      if (running.get(message.id) === cancelled) running.delete(message.id);
     }
   };
 }

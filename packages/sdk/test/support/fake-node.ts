@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,6 +7,8 @@ export interface Seen {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
+  /** Resolves once the answer was sent, or its connection was closed before. */
+  readonly ended: Promise<unknown>;
 }
 
 export interface Reply {
@@ -33,9 +36,10 @@ type Answer = Reply | 'hang up';
 export async function startFakeNode(answer: (seen: Seen, count: number) => Answer | Promise<Answer>) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
+    const ended = once(response, 'close');
     let body = '';
     for await (const chunk of request) body += chunk;
-    const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+    const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body, ended };
     seen.push(entry);
     const reply = await answer(entry, seen.length);
     if (reply === 'hang up') return void request.socket.destroy();
