@@ -14,7 +14,11 @@ export interface McpMessage {
   readonly result?: {
     readonly protocolVersion?: string;
     readonly isError?: boolean;
-    readonly structuredContent?: { readonly x402Version?: unknown; readonly status?: unknown };
+    readonly structuredContent?: {
+      readonly x402Version?: unknown;
+      readonly accepts?: unknown;
+      readonly status?: unknown;
+    };
   };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Reply, type Seen, startFakeNode } from '../../../sdk/test/support/fake-node.ts';
 import { createMcpRelay } from './mcp-relay.ts';
 
-const terms = { x402Version: 2, accepts: [] };
+const terms = { x402Version: 2, accepts: [{ amount: '50000' }] };
 const answer = (structuredContent: object, isError = false): Reply => ({
   status: 200,
   body: { jsonrpc: '2.0', id: 1, result: { isError, structuredContent } },
@@ -20,10 +20,13 @@ const endedEarly: Reply = {
 };
 
 /** The number of the payment that a message shows; undefined: none. */
-const shown = ({ body }: Seen): number | undefined => JSON.parse(body).params._meta?.['x402/payment']?.number;
+const shown = ({ body }: Seen): number | undefined => JSON.parse(body).params?._meta?.['x402/payment']?.number;
 
 /** A relay whose payer numbers what it signs, before a node that answers unpaid calls with its terms. */
-async function startPaying(paid: (seen: Seen) => Reply | 'hang up' | Promise<Reply>) {
+async function startPaying(
+  paid: (seen: Seen) => Reply | 'hang up' | Promise<Reply>,
+  maxPerCallMicro: bigint | null = null,
+) {
   const node = await startFakeNode((seen) => (shown(seen) === undefined ? askPayment : paid(seen)));
   let signed = 0;
   const payer: Payer = {
@@ -32,11 +35,11 @@ async function startPaying(paid: (seen: Seen) => Reply | 'hang up' | Promise<Rep
   };
   const written: unknown[] = [];
   const write = (message: object) => void written.push(message);
-  const relay = createMcpRelay({ url: node.baseUrl, apiKey: null, maxPerCallMicro: null, payer, write });
+  const relay = createMcpRelay({ url: node.baseUrl, apiKey: null, maxPerCallMicro, payer, write });
   const send = (message: object) => relay(JSON.stringify({ jsonrpc: '2.0', ...message }));
   return {
-    call: (task: string) =>
-      send({ id: 1, method: 'tools/call', params: { name: 'invoke_agent', arguments: { task } } }),
+    call: (task: string, maxCost = '0.05', name = 'invoke_agent') =>
+      send({ id: 1, method: 'tools/call', params: { name, arguments: { task, maxCost } } }),
     send,
     shown: () => node.seen.map(shown),
     written,
@@ -99,6 +102,39 @@ describe('a call that the relay paid for', () => {
   it('shows its payment for no other call', async () => {
     const { shown: payments } = await callPaying(['hang up'], ['a', 'b', 'a']);
     expect(payments).toEqual([undefined, 1, undefined, 2, 1]);
+  });
+});
+
+describe('the wallet of a relay', () => {
+  it.each([
+    ['the list of tools', { method: 'tools/list' }],
+    ['a ping', { method: 'ping' }],
+    ['a search', { method: 'tools/call', params: { name: 'search_agents', arguments: { maxCost: '1.00' } } }],
+    ['a call of no stated cost', { method: 'tools/call', params: { name: 'invoke_agent', arguments: { task: 'a' } } }],
+  ])('does not pay for %s, whatever the node asks for it', async (_what, message) => {
+    await using paying = await startPaying(() => completed);
+    await paying.send({ id: 1, ...message });
+    expect([paying.shown(), paying.written]).toEqual([[undefined], [askPayment.body]]);
+  });
+
+  it('pays nothing above the maxCost of the call', async () => {
+    await using paying = await startPaying(() => completed);
+    await paying.call('a', '0.049999');
+    expect(paying.shown()).toEqual([undefined]);
+    expect(paying.written).toMatchObject([
+      { id: 1, result: { structuredContent: { error: { code: 'PAYMENT_REFUSED' } } } },
+    ]);
+  });
+
+  it.each(['invoke_agent', 'invoke'])('is opened by %s up to the limit of a call, and not beyond', async (tool) => {
+    await using paying = await startPaying(() => completed, 50_000n);
+    await paying.call('a', '0.06', tool);
+    await paying.call('a', '0.05', tool);
+    expect(paying.shown()).toEqual([undefined, 1]);
+    expect(paying.written).toMatchObject([
+      { result: { structuredContent: { error: { code: 'OVER_MAX_PER_CALL' } } } },
+      completed.body,
+    ]);
   });
 });
 

@@ -23,7 +23,8 @@ export interface RelayOptions {
   readonly write: (message: object) => void;
 }
 
-const SPENDING_TOOL = 'invoke_agent';
+/** Of `/mcp`, and of the endpoint of one agent. */
+const SPENDING_TOOLS: readonly unknown[] = ['invoke_agent', 'invoke'];
 /** Payments of unknown outcome that are remembered; beyond them the oldest is forgotten. */
 const MAX_UNSETTLED = 100;
 
@@ -60,7 +61,9 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
 
   async function relay(message: McpMessage, signal: AbortSignal): Promise<void> {
     const asking = await attempt(message, unsettled.take(message), signal);
-    const refused = asking && payer ? await attempt(message, await payFor(payer, asking), signal) : asking;
+    const maxMicro = maxCostOf(message);
+    const isPaid = asking && payer && maxMicro !== null;
+    const refused = isPaid ? await attempt(message, await payFor(payer, asking, maxMicro), signal) : asking;
     if (refused) write(refused);
   }
 
@@ -112,17 +115,37 @@ function createUnsettled() {
   };
 }
 
-async function payFor(payer: Payer, { result }: McpMessage): Promise<unknown> {
-  const terms = Buffer.from(JSON.stringify(result?.structuredContent)).toString('base64');
+/** Has the payer sign an offer that is within the call's own `maxCost`. */
+async function payFor(payer: Payer, { result }: McpMessage, maxMicro: bigint): Promise<unknown> {
+  const offers = Array.isArray(result?.structuredContent?.accepts) ? result.structuredContent.accepts : [];
+  const accepts = offers.filter((offer) => amountOf(offer) <= maxMicro);
+  if (accepts.length < offers.length && accepts.length === 0)
+    throw new PaymentRefusedError(
+      'above_cap',
+      `The call costs more than its maxCost of ${formatUsdc(maxMicro)} USDC: nothing was paid`,
+    );
+  const terms = Buffer.from(JSON.stringify({ ...result?.structuredContent, accepts })).toString('base64');
   const { 'payment-signature': signed } = await payer.pay(terms);
   return JSON.parse(Buffer.from(signed, 'base64').toString('utf8'));
 }
 
-function overLimit({ method, params }: McpMessage, maxMicro: bigint | null): string | null {
-  if (maxMicro === null || method !== 'tools/call' || params?.name !== SPENDING_TOOL) return null;
-  const { maxCost } = params.arguments ?? {};
-  if (typeof maxCost !== 'string' || !usdcPattern.test(maxCost) || parseUsdc(maxCost) <= maxMicro) return null;
-  return `maxCost ${maxCost} is more than the limit of ${formatUsdc(maxMicro)} USDC for one call (agentnet mcp --max-per-call).`;
+/** What an offer asks for; 0: it cannot be read, and the payer refuses it. */
+function amountOf(offer: unknown): bigint {
+  const { amount } = (offer ?? {}) as { readonly amount?: unknown };
+  return typeof amount === 'string' && /^\d{1,30}$/.test(amount) ? BigInt(amount) : 0n;
+}
+
+/** The most that a call of an agent may cost, as it says itself; null for any other message, and where a node would not read it. */
+function maxCostOf({ method, params }: McpMessage): bigint | null {
+  if (method !== 'tools/call' || !SPENDING_TOOLS.includes(params?.name)) return null;
+  const { maxCost } = params?.arguments ?? {};
+  return typeof maxCost === 'string' && usdcPattern.test(maxCost) ? parseUsdc(maxCost) : null;
+}
+
+function overLimit(message: McpMessage, maxMicro: bigint | null): string | null {
+  const costMicro = maxCostOf(message);
+  if (maxMicro === null || costMicro === null || costMicro <= maxMicro) return null;
+  return `maxCost ${formatUsdc(costMicro)} is more than the limit of ${formatUsdc(maxMicro)} USDC for one call (agentnet mcp --max-per-call).`;
 }
 
 const toolError = (code: string, message: string) => {
