@@ -46,9 +46,20 @@ function baseOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '');
 }
 
+/** Throws for a header that `fetch` would refuse: that error looks like a node that cannot be reached. The value may be a key. */
+function requireSendable(headers: HttpRequest['headers']): void {
+  for (const header of Object.entries(headers)) {
+    try {
+      new Headers([header]);
+    } catch {
+      throw new TypeError(`the header ${header[0]} has characters that cannot be sent`);
+    }
+  }
+}
+
 /**
  * One call of the endpoint table as an HTTP request; a POST gets an Idempotency-Key of its own, so that sending the same request
- * again does nothing twice. Throws `TypeError` when a path parameter is missing, or there is no address to send to.
+ * again does nothing twice. Throws `TypeError` when a path parameter is missing, a header cannot be sent, or there is no address to send to.
  */
 export function buildRequest(
   node: { readonly baseUrl: string; readonly apiKey?: string | undefined },
@@ -59,17 +70,19 @@ export function buildRequest(
   const query = new URLSearchParams(definedEntries(call.query)).toString();
   const path = fillPath(row.path, call.params);
   const key = idempotencyKey(row, options);
+  const headers = {
+    accept: row.stream === 'always' ? 'text/event-stream' : 'application/json',
+    ...(node.apiKey ? { authorization: `Bearer ${node.apiKey}` } : {}),
+    ...(row.hasBody ? { 'content-type': 'application/json' } : {}),
+    ...(key ? { 'idempotency-key': key } : {}),
+    ...(options.requestId ? { 'x-request-id': options.requestId } : {}),
+    ...lowerCased(call.headers),
+  };
+  requireSendable(headers);
   return {
     url: `${baseOf(node.baseUrl)}${path}${query && `?${query}`}`,
     method: row.method,
-    headers: {
-      accept: row.stream === 'always' ? 'text/event-stream' : 'application/json',
-      ...(node.apiKey ? { authorization: `Bearer ${node.apiKey}` } : {}),
-      ...(row.hasBody ? { 'content-type': 'application/json' } : {}),
-      ...(key ? { 'idempotency-key': key } : {}),
-      ...(options.requestId ? { 'x-request-id': options.requestId } : {}),
-      ...lowerCased(call.headers),
-    },
+    headers,
     body: row.hasBody ? JSON.stringify(call.body ?? {}) : undefined,
   };
 }

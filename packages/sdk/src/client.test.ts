@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failure, startFakeNode, success } from '../test/support/fake-node.ts';
 import { isApiError } from './api-error.ts';
 import { createClient } from './client.ts';
+import { mayHaveHappened } from './may-have-happened.ts';
 
 const id = 'agt_0123456789abcdef';
 const caught = (promise: Promise<unknown>) =>
@@ -49,6 +50,17 @@ describe('the client', () => {
     await using node = await startFakeNode(() => success({}));
     await expect(createClient(node).getAgent({ params: { id: '' } })).rejects.toThrow('params.id is missing');
     expect(node.seen).toHaveLength(0);
+  });
+
+  it.each<[string, string, object, object]>([
+    ['an API key', 'authorization', { apiKey: 'ank_test_…' }, {}],
+    ['an Idempotency-Key', 'idempotency-key', {}, { idempotencyKey: 'order–17' }],
+  ])('names the header of %s that cannot be sent, and sends nothing', async (_what, name, options, callOptions) => {
+    await using node = await startFakeNode(() => success({}));
+    const call = { params: { agentId: id }, body: { task: 'x' } };
+    const error = await caught(createClient({ ...node, ...options }).invokeAgent(call, callOptions));
+    expect(error).toEqual(new TypeError(`the header ${name} has characters that cannot be sent`));
+    expect([mayHaveHappened(error), node.seen.length]).toEqual([false, 0]);
   });
 
   it('throws the error of the node with its code, extra fields and request id', async () => {
