@@ -43,7 +43,9 @@ describe('invokeAndWait', () => {
     const client = createClient({ ...node, maxRetries: 0 });
     expect((await invokeAndWait(client, agentId, { task: 'x' }, { pollMs: 1 })).result).toEqual({ a: 1 });
     await using gone = await startFakeNode((_seen, count) => (count === 1 ? created : 'hang up'));
-    const thrown = await run(gone, 30).catch((caught: unknown) => caught);
+    const asking = createClient({ ...gone, maxRetries: 0 });
+    const given = invokeAndWait(asking, agentId, { task: 'x' }, { pollMs: 1, timeoutMs: 300 });
+    const thrown = await given.catch((caught: unknown) => caught);
     expect(thrown).toMatchObject({ name: 'InvocationTimeoutError', requestId, cause: { name: 'NoAnswerError' } });
   });
 
@@ -54,9 +56,12 @@ describe('invokeAndWait', () => {
     expect(node.seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', undefined]);
   });
 
-  it('names the open request when the time is up', async () => {
-    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : record('processing')));
-    const thrown = await run(node, 30).catch((caught: unknown) => caught);
+  it.each([
+    ['', record('processing')],
+    [', at a node that never answers', new Promise<never>(() => undefined)],
+  ])('names the open request when the time is up%s', async (_what, look) => {
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : look));
+    const thrown = await run(node, 50).catch((caught: unknown) => caught);
     expect(thrown).toBeInstanceOf(InvocationTimeoutError);
     expect(thrown).toMatchObject({ requestId });
   });

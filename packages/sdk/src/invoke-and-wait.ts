@@ -45,6 +45,8 @@ export interface WaitOptions {
 }
 
 const longestPauseMs = 5_000;
+/** A timer of more than this fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 function resultOrThrow(record: RequestRecord): RequestRecord | null {
   if (record.status === 'failed' || record.status === 'cancelled') throw new InvocationFailedError(record);
@@ -79,9 +81,14 @@ export async function invokeAndWait(
     const leftMs = endsAtMs - performance.now();
     if (leftMs <= 0) throw new InvocationTimeoutError(requestId, timeoutMs, lastError);
     await wait(Math.min(pauseMs, leftMs), signal);
-    const record = await client.getInvocation({ params: { requestId } }, callOptions).catch((error: unknown) => {
-      if (!mayAskAgain(error)) throw error;
-      lastError = error;
+    // One look with its repeats can take minutes at a node that hangs.
+    const timeUp = AbortSignal.timeout(Math.min(Math.ceil(leftMs), longestTimerMs));
+    const looking = { signal: signal ? AbortSignal.any([signal, timeUp]) : timeUp };
+    const record = await client.getInvocation({ params: { requestId } }, looking).catch((error: unknown) => {
+      const isTimeUp = timeUp.aborted && !signal?.aborted;
+      if (!isTimeUp && !mayAskAgain(error)) throw error;
+      // Why the node did not answer before says more than that the time is up.
+      if (!isTimeUp || lastError === undefined) lastError = error;
       return null;
     });
     done = record && resultOrThrow(record);
