@@ -37,7 +37,7 @@ export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** No usable answer came: the connection failed, the time ran out, or something other than the node answered. */
+/** No usable answer came: the connection failed, the time ran out, the caller gave up, or something other than the node answered. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   readonly status: number | undefined;

@@ -234,6 +234,22 @@ describe('the client', () => {
     await expect(createClient(node).getAgent({ params: { id } }, { signal: abort.signal })).rejects.toThrow('enough');
   });
 
+  it('names the key of a call that its caller gave up: it may be done', async () => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    await using node = await startFakeNode(() => {
+      abort.abort(reason);
+      return success({});
+    });
+    const client = createClient(node);
+    const options = { signal: abort.signal, idempotencyKey: 'mine' };
+    const error = await caught(client.createTreasury({}, options));
+    expect(error).toMatchObject({ name: 'NoAnswerError', idempotencyKey: 'mine', cause: reason });
+    expect(mayHaveHappened(error)).toBe(true);
+    expect(await caught(client.createTreasury({}, options))).toBe(reason);
+    expect(node.seen).toHaveLength(1);
+  });
+
   it('names the time that ran out', async () => {
     const never: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));

@@ -258,6 +258,24 @@ describe('a streamed invocation', () => {
     expect(await ended(1)).toMatchObject({ code: 'UNAVAILABLE', paymentHeaders: { 'payment-signature': 'p2' } });
   });
 
+  it('that its caller gives up before its first event names its key and the payment that was shown', async () => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const payer = { address: '0x0', pay: async () => ({ 'payment-signature': 'p1' }) };
+    await using node = await startStreamNode((asked, response) => {
+      if (!asked.headers['payment-signature'])
+        return void response.writeHead(402).end(error(402, 'PAYMENT_REQUIRED').text);
+      beginStream(response, 'retry: 2000\n\n');
+      abort.abort(reason);
+    });
+    const paying = createClient({ baseUrl: node.baseUrl, payer });
+    const options = { signal: abort.signal, idempotencyKey: 'mine' };
+    await expect(idsOf(paying.invokeStreaming(agentId, { task: 'x' }, options))).rejects.toMatchObject({
+      ...{ name: 'NoAnswerError', idempotencyKey: 'mine', cause: reason },
+      paymentHeaders: { 'payment-signature': 'p1' },
+    });
+  });
+
   it('follows a request whose answer was no stream', async () => {
     await using node = await startStreamNode(({ method }, response) => {
       if (method === 'GET') return beginStream(response, created, completed(3));

@@ -111,7 +111,8 @@ interface StreamingCall {
 
 /**
  * Sends the POST that starts a request and yields its events. A connection lost before the first event repeats the same POST, with
- * its key and its payment; one lost later is taken up by `resume`. An error before the first event carries the payment that was shown.
+ * its key and its payment; one lost later is taken up by `resume`. An error before the first event carries the key and the payment that
+ * was shown, also after the caller's abort.
  */
 export async function* invokeStreaming(
   call: StreamingCall,
@@ -120,21 +121,27 @@ export async function* invokeStreaming(
   const progress: Progress = { lastId: 0, isDone: false };
   let { request } = call;
   let requestId: string | undefined;
+  const { signal } = call.sending;
+  signal?.throwIfAborted();
   for (let misses = 0; requestId === undefined; misses += 1) {
-    if (misses > 0) await wait(retryDelayMs(misses - 1, undefined, Math.random) ?? 0, call.sending.signal);
-    const sent = await sendPaying(call.payer, request, call.sending, openRepeating);
-    request = sent.request;
-    if ('data' in sent.answer) {
-      requestId = (sent.answer.data as { requestId: string }).requestId;
-      break;
-    }
-    for await (const event of passOn(sent.answer.events, progress)) {
-      requestId = event.data.requestId;
-      yield event;
+    try {
+      if (misses > 0) await wait(retryDelayMs(misses - 1, undefined, Math.random) ?? 0, signal);
+      const sent = await sendPaying(call.payer, request, call.sending, openRepeating);
+      request = sent.request;
+      if ('data' in sent.answer) {
+        requestId = (sent.answer.data as { requestId: string }).requestId;
+        break;
+      }
+      for await (const event of passOn(sent.answer.events, progress)) {
+        requestId = event.data.requestId;
+        yield event;
+      }
+    } catch (error) {
+      throw requestId === undefined ? withPayment(error, request, signal) : error;
     }
     if (progress.isDone) return;
     if (requestId === undefined && misses >= call.sending.maxRetries)
-      throw withPayment(new NoAnswerError('The stream broke off before its first event'), request);
+      throw withPayment(new NoAnswerError('The stream broke off before its first event'), request, signal);
   }
   yield* resume(requestId, progress.lastId);
 }

@@ -12,6 +12,7 @@ export type { CallOf, CallOptions, Client, InvokeStreamingOptions, StreamOptions
 export {
   InvocationFailedError,
   InvocationTimeoutError,
+  InvocationUnknownError,
   invokeAndWait,
   type WaitOptions,
 } from './invoke-and-wait.ts';

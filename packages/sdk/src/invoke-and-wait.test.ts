@@ -49,11 +49,25 @@ describe('invokeAndWait', () => {
     expect(thrown).toMatchObject({ name: 'InvocationTimeoutError', requestId, cause: { name: 'NoAnswerError' } });
   });
 
-  it('is the same call under a key of the caller, and ends when the node refuses to tell', async () => {
-    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : failure(404, 'NOT_FOUND')));
+  it('is the same call under a key of the caller, and names its request when the node refuses to tell its end', async () => {
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : failure(401, 'UNAUTHORIZED')));
     const waiting = invokeAndWait(createClient(node), agentId, { task: 'x' }, { pollMs: 1, idempotencyKey: 'mine' });
-    await expect(waiting).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const name = 'InvocationUnknownError';
+    await expect(waiting).rejects.toMatchObject({ name, requestId, cause: { code: 'UNAUTHORIZED' } });
     expect(node.seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', undefined]);
+  });
+
+  it.each(['before', 'after'])('names the open request when its caller aborts %s a look is answered', async (when) => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    await using node = await startFakeNode(({ ended }, count) => {
+      if (count === 1) return created;
+      if (when === 'before') abort.abort(reason);
+      else void ended.then(() => abort.abort(reason));
+      return record('processing');
+    });
+    const waiting = invokeAndWait(createClient(node), agentId, { task: 'x' }, { pollMs: 1, signal: abort.signal });
+    await expect(waiting).rejects.toMatchObject({ name: 'InvocationUnknownError', requestId, cause: reason });
   });
 
   it.each([

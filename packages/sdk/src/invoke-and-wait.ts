@@ -16,16 +16,28 @@ export class InvocationFailedError extends Error {
 }
 
 /**
+ * The request was made, and it is not asked for any more although its end is not known; it goes on, and `requestId` finds it. `cause`: the
+ * reason of the caller's abort, or the error of the node.
+ */
+export class InvocationUnknownError extends Error {
+  override readonly name: string = 'InvocationUnknownError';
+  readonly requestId: string;
+
+  constructor(requestId: string, message: string, cause: unknown) {
+    super(message, { cause });
+    this.requestId = requestId;
+  }
+}
+
+/**
  * The end of the request is not known after `timeoutMs`; it goes on, and `requestId` finds it. `cause`: the last error of asking for
  * it, if any.
  */
-export class InvocationTimeoutError extends Error {
+export class InvocationTimeoutError extends InvocationUnknownError {
   override readonly name = 'InvocationTimeoutError';
-  readonly requestId: string;
 
   constructor(requestId: string, timeoutMs: number, cause?: unknown) {
-    super(`The request ${requestId} is still open after ${timeoutMs} ms`, { cause });
-    this.requestId = requestId;
+    super(requestId, `The request ${requestId} is still open after ${timeoutMs} ms`, cause);
   }
 }
 
@@ -59,7 +71,8 @@ const mayAskAgain = (error: unknown): boolean =>
 
 /**
  * Invokes an agent and resolves to the completed record. Throws `InvocationFailedError` when the request failed or was
- * cancelled, `InvocationTimeoutError` when its end is not known after `timeoutMs`, and what `client.invokeAgent` throws.
+ * cancelled, `InvocationTimeoutError` when its end is not known after `timeoutMs`, `InvocationUnknownError` when the caller aborts or the
+ * node refuses to tell, and what `client.invokeAgent` throws.
  */
 export async function invokeAndWait(
   client: Pick<Client, 'invokeAgent' | 'getInvocation'>,
@@ -75,18 +88,22 @@ export async function invokeAndWait(
     { ...callOptions, ...(idempotencyKey ? { idempotencyKey } : {}) },
   );
   const { requestId } = answer;
+  const stop = (why: unknown): never => {
+    const text = why instanceof Error ? why.message : String(why);
+    throw new InvocationUnknownError(requestId, `The end of the request ${requestId} is not known: ${text}`, why);
+  };
   let done = 'paymentMethod' in answer ? resultOrThrow(answer) : null;
   let lastError: unknown;
   for (let pauseMs = pollMs; !done; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     const leftMs = endsAtMs - performance.now();
     if (leftMs <= 0) throw new InvocationTimeoutError(requestId, timeoutMs, lastError);
-    await wait(Math.min(pauseMs, leftMs), signal);
+    await wait(Math.min(pauseMs, leftMs), signal).catch(stop);
     // One look with its repeats can take minutes at a node that hangs.
     const timeUp = AbortSignal.timeout(Math.min(Math.ceil(leftMs), longestTimerMs));
     const looking = { signal: signal ? AbortSignal.any([signal, timeUp]) : timeUp };
     const record = await client.getInvocation({ params: { requestId } }, looking).catch((error: unknown) => {
       const isTimeUp = timeUp.aborted && !signal?.aborted;
-      if (!isTimeUp && !mayAskAgain(error)) throw error;
+      if (!isTimeUp && !mayAskAgain(error)) return stop(error);
       // Why the node did not answer before says more than that the time is up.
       if (!isTimeUp || lastError === undefined) lastError = error;
       return null;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ApiError, NoAnswerError } from './api-error.ts';
-import { InvocationTimeoutError } from './invoke-and-wait.ts';
+import { InvocationTimeoutError, InvocationUnknownError } from './invoke-and-wait.ts';
 import { mayHaveHappened } from './may-have-happened.ts';
 
 const answer = (code: 'CONFLICT', status: number, message: string, extra: object) =>
@@ -17,6 +17,7 @@ it.each([
   ['its caller stopped waiting', AbortSignal.abort().reason, true],
   ['the time of its caller ran out', new DOMException('late', 'TimeoutError'), true],
   ['its end is not known yet', new InvocationTimeoutError('req_1', 1), true],
+  ['the node does not tell its end', new InvocationUnknownError('req_1', 'x', codes('UNAUTHORIZED', 401)), true],
   ['the node failed', codes('INTERNAL_ERROR', 500), true],
   ['the payment is on its way', codes('PAYMENT_PENDING', 503), true],
   ['the node counts no more calls', codes('RATE_LIMITED', 429), true],

@@ -1,6 +1,6 @@
 import { isApiError, NoAnswerError } from './api-error.ts';
 import { conflictReasonOf } from './conflict-reason.ts';
-import { InvocationTimeoutError } from './invoke-and-wait.ts';
+import { InvocationUnknownError } from './invoke-and-wait.ts';
 
 /** A call that its caller stopped waiting for is not stopped: reasons of `AbortController.abort` and `AbortSignal.timeout`. */
 const isAbort = (error: unknown): boolean =>
@@ -11,7 +11,7 @@ const isAbort = (error: unknown): boolean =>
  * the same Idempotency-Key and with the payment that it showed (`error.paymentHeaders`); never replace it by a new call.
  */
 export function mayHaveHappened(error: unknown): boolean {
-  if (error instanceof NoAnswerError || error instanceof InvocationTimeoutError || isAbort(error)) return true;
+  if (error instanceof NoAnswerError || error instanceof InvocationUnknownError || isAbort(error)) return true;
   if (!isApiError(error)) return false;
   // A payment that was shown may be on its way; without one, nothing was bought.
   if (error.code === 'AGENT_UNAVAILABLE') return error.paymentHeaders !== undefined;

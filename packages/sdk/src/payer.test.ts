@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { failure, type Reply, type Seen, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
+import { mayHaveHappened } from './may-have-happened.ts';
 import { createPayer } from './payer.ts';
 import type { PayerSigner } from './payer-signer.ts';
 import { PaymentRefusedError } from './payment-refused-error.ts';
@@ -103,6 +104,28 @@ describe('a paying client', () => {
     expect(new Set(payments).size).toBe(1);
     expect(new Set(node.seen.map((seen) => seen.body)).size).toBe(1);
   });
+
+  it.each(['', ' as a stream'])(
+    'keeps key and payment of a call that was given up while it was paid%s',
+    async (how) => {
+      const abort = new AbortController();
+      await using node = await startFakeNode((seen) => {
+        if (!paymentOf(seen)) return asksFor(offer);
+        abort.abort();
+        return success({ paid: true });
+      });
+      const client = clientOf(node);
+      const options = { signal: abort.signal, idempotencyKey: 'mine' };
+      const { agentId } = call.params;
+      const calling: Promise<unknown> = how
+        ? client.invokeStreaming(agentId, call.body, options).next()
+        : client.invokeAgent(call, options);
+      const error = await calling.catch((thrown: unknown) => thrown);
+      const paymentHeaders = { 'payment-signature': paymentOf(node.seen[1] as Seen) };
+      expect(error).toMatchObject({ idempotencyKey: 'mine', paymentHeaders, cause: abort.signal.reason });
+      expect(mayHaveHappened(error)).toBe(true);
+    },
+  );
 
   it('does not sign a second payment when the first was refused', async () => {
     await using node = await startFakeNode(() => asksFor(offer));

@@ -17,9 +17,21 @@ function shownPayment(request: HttpRequest): boolean {
   return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
 }
 
-/** Notes in an error the payment that its request showed, if any, and its Idempotency-Key. Returns the error. */
-export function withPayment(error: unknown, { headers }: HttpRequest): unknown {
+/** What a request ended with: the reason of an abort says nothing of the call, which may be done and paid. */
+function endOf(given: unknown, request: HttpRequest, signal: AbortSignal | undefined): unknown {
+  const isGivenUp = signal?.aborted && given === signal.reason;
+  if (!isGivenUp || (request.headers['idempotency-key'] === undefined && !shownPayment(request))) return given;
+  return new NoAnswerError('The call was given up before its answer', { cause: given });
+}
+
+/**
+ * Notes in the error of a request that was sent the payment that it showed, if any, and its Idempotency-Key. Returns the error; for the
+ * reason of its caller's abort, a `NoAnswerError` of that cause.
+ */
+export function withPayment(given: unknown, request: HttpRequest, signal: AbortSignal | undefined): unknown {
+  const error = endOf(given, request, signal);
   if (!(error instanceof ApiError || error instanceof NoAnswerError)) return error;
+  const { headers } = request;
   const signature = headers['payment-signature'];
   if (signature !== undefined) error.paymentHeaders = { 'payment-signature': signature };
   error.idempotencyKey = headers['idempotency-key'];
@@ -54,7 +66,7 @@ function listen({ fetch }: SendOptions) {
 /**
  * Sends a request and, when it is answered with 402, once more with a payment: the same request, the same Idempotency-Key. A
  * payment that was refused is followed by another when the payer knows a better one; an error after that carries the headers of
- * the last. Throws `PaymentRefusedError` from the payer.
+ * the last, and so does the `NoAnswerError` of a call that its caller gave up. Throws `PaymentRefusedError` from the payer.
  */
 export async function sendPaying<T>(
   payer: Payer | undefined,
@@ -62,11 +74,15 @@ export async function sendPaying<T>(
   options: SendOptions,
   send: Send<T>,
 ): Promise<Sent<T>> {
+  const { signal } = options;
+  // Nothing was sent: the reason stays as it is.
+  signal?.throwIfAborted();
   const first = listen(options);
   try {
     return { answer: await send(request, { ...options, ...first.sending }), request };
   } catch (error) {
-    if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request)) throw withPayment(error, request);
+    if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request))
+      throw withPayment(error, request, signal);
   }
   const maxRetries = Math.max(options.maxRetries, paidRetries);
   let payment = await payer.pay(first.last()?.paymentRequired ?? '', request.url);
@@ -80,7 +96,7 @@ export async function sendPaying<T>(
       return { answer, request: paid };
     } catch (error) {
       const next = await payer.answered?.(payment, last());
-      if (!next) throw withPayment(error, paid);
+      if (!next) throw withPayment(error, paid, signal);
       payment = next;
     }
   }
