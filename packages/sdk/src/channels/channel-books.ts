@@ -70,6 +70,7 @@ export function newRecord(payer: Hex, terms: ChannelTerms, url: string, salt: He
     balanceMicro: 0n,
     chargedMicro: 0n,
     boundMicro: 0n,
+    signedMicro: 0n,
     deposit: null,
     refund: null,
   };

@@ -4,6 +4,7 @@ import type { PayerSigner } from '../payer-signer.ts';
 import { type PaymentLimits, payableOffers, readTerms, type Terms } from '../read-terms.ts';
 import { openBooks } from './channel-books.ts';
 import { channelPayments, type PaidAnswer } from './channel-payments.ts';
+import { type ChannelRecord, larger } from './channel-record.ts';
 import type { ChannelConfig } from './channel-signatures.ts';
 import { type ChannelStorage, memoryStorage } from './channel-storage.ts';
 import { type ChannelTerms, channelTermsOf } from './channel-terms.ts';
@@ -16,7 +17,7 @@ export interface ChannelOptions {
   readonly deposit?: string;
   /** Storage of the channels' books; default: in memory, for this run. */
   readonly storage?: ChannelStorage;
-  /** A JSON-RPC URL of the chain: finds the state of a channel whose books were lost. */
+  /** A JSON-RPC URL of the chain: finds the state of a channel whose books were lost, or whose receiver is gone. */
   readonly rpcUrl?: string;
   /** Tells the channels of several payers with one wallet apart: each process needs one of its own. */
   readonly salt?: `0x${string}`;
@@ -31,10 +32,12 @@ export interface OpenChannel {
   /** URL of the last payment. */
   readonly url: string;
   readonly config: ChannelConfig;
-  /** Deposits less refunds. */
+  /** Deposits less refunds, as the chain has them where `rpcUrl` tells. */
   readonly balance: string;
   /** Cost of its calls. */
   readonly charged: string;
+  /** What the receiver has claimed, where `rpcUrl` tells, else the most that it can claim by the vouchers that were signed. */
+  readonly claimable: string;
 }
 
 /** The part of a payer that pays by channel. */
@@ -64,6 +67,18 @@ function walletOf(signer: PayerSigner, limits: PaymentLimits, options: ChannelOp
   };
 }
 
+/** A channel of the books, with what the chain has of it where that can be read: books of several chains have one RPC. */
+async function openChannel({ readChannel }: ChannelWallet, record: ChannelRecord): Promise<OpenChannel> {
+  const { channelId, network, url, config, balanceMicro, chargedMicro, boundMicro, signedMicro } = record;
+  const onChain = await readChannel?.(Number(network.replace('eip155:', '')), channelId).catch(() => null);
+  return {
+    ...{ channelId, network, url, config },
+    balance: formatUsdc(onChain?.balanceMicro ?? balanceMicro),
+    charged: formatUsdc(chargedMicro),
+    claimable: formatUsdc(onChain?.claimedMicro ?? larger(boundMicro, signedMicro)),
+  };
+}
+
 /** Pays by payment channels within the limits of a payer. */
 export function channelSide(signer: PayerSigner, limits: PaymentLimits, options: ChannelOptions): ChannelSide {
   const wallet = walletOf(signer, limits, options);
@@ -87,14 +102,7 @@ export function channelSide(signer: PayerSigner, limits: PaymentLimits, options:
       }),
     async channels() {
       const channels = await wallet.books.all();
-      return channels.map(({ record: { channelId, network, url, config, balanceMicro, chargedMicro } }) => ({
-        channelId,
-        network,
-        url,
-        config,
-        balance: formatUsdc(balanceMicro),
-        charged: formatUsdc(chargedMicro),
-      }));
+      return Promise.all(channels.map(({ record }) => openChannel(wallet, record)));
     },
     close: () =>
       closeChannels(wallet, fetch, (header) => {

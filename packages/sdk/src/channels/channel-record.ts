@@ -19,6 +19,8 @@ export interface ChannelRecord {
   /** Cost of the ended calls, as far as the receiver told. */
   readonly chargedMicro: bigint;
   readonly boundMicro: bigint;
+  /** The highest voucher that was signed: whatever became of its call, the receiver can claim up to it. */
+  readonly signedMicro: bigint;
   /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
   readonly deposit: SignedDeposit | null;
   /** Header of a refund that was asked for, as long as its outcome is not known: shown again, it gets the same answer. */
@@ -33,14 +35,15 @@ export function serializeRecord(record: ChannelRecord): string {
 
 /** Reads what `serializeRecord` wrote. Throws for anything else: books that cannot be read are not replaced by empty ones. */
 export function parseRecord(text: string): ChannelRecord {
-  const { balanceMicro, chargedMicro, boundMicro, deposit, refund, ...rest } = JSON.parse(text);
+  const { balanceMicro, chargedMicro, boundMicro, signedMicro, deposit, refund, ...rest } = JSON.parse(text);
   const record: ChannelRecord = {
     ...rest,
     balanceMicro: BigInt(balanceMicro),
     chargedMicro: BigInt(chargedMicro),
     boundMicro: BigInt(boundMicro),
     deposit: deposit ? { ...deposit, amountMicro: BigInt(deposit.amountMicro) } : null,
-    // Books of before have none.
+    // Books of before have neither.
+    signedMicro: BigInt(signedMicro ?? boundMicro),
     refund: refund ?? null,
   };
   if (!hex(64).test(record.channelId) || !hex(40).test(record.config?.payer) || typeof record.url !== 'string')
@@ -48,9 +51,12 @@ export function parseRecord(text: string): ChannelRecord {
   return record;
 }
 
-const larger = (a: bigint, b: bigint | null): bigint => (b !== null && b > a ? b : a);
+export const larger = (a: bigint, b: bigint | null): bigint => (b !== null && b > a ? b : a);
 
-/** The books after a call that the receiver took: it cost what it says, at most its price. */
+/**
+ * The books after a call that the receiver took: it cost what it says, at most its price. The balance rises by the deposit that went with
+ * it, unless that is in the books already; a larger one is believed only of a channel whose past is not known.
+ */
 export function afterPayment(
   record: ChannelRecord,
   call: { readonly priceMicro: bigint; readonly deposit: SignedDeposit | null },
@@ -63,12 +69,14 @@ export function afterPayment(
   const saidMicro = told.state.chargedMicro;
   const countedMicro = record.chargedMicro + costMicro;
   const ownMicro = countedMicro < boundMicro ? countedMicro : boundMicro;
+  const isNew = deposit !== null && deposit.salt === record.deposit?.salt;
+  const paidInMicro = record.balanceMicro + (isNew ? deposit.amountMicro : 0n);
   return {
     ...record,
     isKnown: true,
     boundMicro,
     chargedMicro: isAlone && saidMicro !== null && saidMicro <= boundMicro ? saidMicro : ownMicro,
-    balanceMicro: larger(record.balanceMicro + (deposit?.amountMicro ?? 0n), told.state.balanceMicro),
+    balanceMicro: record.isKnown ? paidInMicro : larger(paidInMicro, told.state.balanceMicro),
     deposit: deposit ? null : record.deposit,
   };
 }
@@ -91,7 +99,7 @@ export type Adopted =
 /**
  * The sum that a receiver names in its correction, taken over into the books. It needs a voucher of ours for at least that much, and
  * has to be within what our own calls may have cost. Books without a past take the voucher's own sum as that bound: the receiver
- * can claim it already.
+ * can claim it already. The balance that it tells is taken over as far as our own deposits explain it.
  */
 export function adoptSum(
   record: ChannelRecord,
@@ -104,9 +112,11 @@ export function adoptSum(
   const boundMicro = record.isKnown ? record.boundMicro : larger(record.boundMicro, provenMicro);
   if (sumMicro > boundMicro) return 'unexplained';
   const { deposit } = record;
-  const isTaken = deposit !== null && (told.balanceMicro ?? 0n) >= record.balanceMicro + deposit.amountMicro;
+  const paidInMicro = record.balanceMicro + (deposit?.amountMicro ?? 0n);
+  const isTaken = deposit !== null && (told.balanceMicro ?? 0n) >= paidInMicro;
   const corrected = { ...record, isKnown: true, boundMicro, deposit: isTaken ? null : deposit };
-  const balanceMicro = larger(record.balanceMicro, told.balanceMicro);
+  const toldMicro = larger(record.balanceMicro, told.balanceMicro);
+  const balanceMicro = record.isKnown && toldMicro > paidInMicro ? paidInMicro : toldMicro;
   const chargedMicro = endedPart(record.chargedMicro, sumMicro, inFlightMicro);
   return { record: { ...corrected, balanceMicro, chargedMicro }, baseMicro: sumMicro };
 }

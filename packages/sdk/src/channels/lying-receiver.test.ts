@@ -44,6 +44,25 @@ describe('a receiver that lies', () => {
     await expect(payer.close()).rejects.toThrow('can be withdrawn without the receiver');
   });
 
+  it.each(['the answer to a payment', 'a correction'])(
+    'cannot put a balance into the books that no deposit explains, told in %s',
+    async (where) => {
+      await using world = await startWorld({
+        before(paid, count, node) {
+          if (count !== 3) return null;
+          const books = { ...paid.books, balance: 10n ** 12n };
+          if (where === 'a correction') return node.refuse(`${prefix}cumulative_amount_mismatch`, books);
+          return { ...success({}), headers: node.accept({ ...paid, books }) };
+        },
+      });
+      const { payer, invoke } = world.clientOf({ deposit: '0.02' });
+      await invoke();
+      await invoke();
+      expect(await payer.channels()).toMatchObject([{ balance: '0.02' }]);
+      expect(world.node.payments.length).toBeGreaterThan(2);
+    },
+  );
+
   it('is not believed with a signature that is not ours', async () => {
     await using world = await startWorld({
       before: (_paid, count, node) =>

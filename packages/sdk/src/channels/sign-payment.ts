@@ -3,7 +3,7 @@ import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { PaymentPayload } from '@x402/core/types';
 import { PaymentRefusedError } from '../payment-refused-error.ts';
 import { type Attempt, type BookedChannel, type CallInFlight, inFlightMicro, newRecord } from './channel-books.ts';
-import type { ChannelRecord } from './channel-record.ts';
+import { type ChannelRecord, larger } from './channel-record.ts';
 import {
   channelIdOf,
   depositToSign,
@@ -167,6 +167,7 @@ export async function signPayment(wallet: ChannelWallet, channel: BookedChannel,
   await wallet.books.keep(channel, {
     ...record,
     boundMicro: record.boundMicro + priceMicro,
+    signedMicro: larger(record.signedMicro, maxMicro),
     deposit: deposit ?? record.deposit,
   });
   const { channelId } = record;

@@ -1,6 +1,7 @@
-import { parseUsdc } from '@agent-network/contracts/money';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { encodeFunctionData } from 'viem/utils';
 import type { OpenChannel } from './channel-payer.ts';
+import { larger } from './channel-record.ts';
 import { configType, type Hex, settlementContract } from './channel-signatures.ts';
 
 const configInput = { name: 'config', type: 'tuple', components: configType } as const;
@@ -17,6 +18,8 @@ const abi = [
 ] as const;
 
 export interface Withdrawal {
+  /** USDC that the first asks for; `0.00`: there is nothing, and the contract would refuse it. */
+  readonly amount: string;
   readonly to: Hex;
   /** Calldata of the first transaction. */
   readonly initiate: Hex;
@@ -27,12 +30,16 @@ export interface Withdrawal {
 
 /**
  * The two transactions with which the payer's own wallet takes money out of a channel whose receiver does not refund it. Until the
- * second the receiver can still claim what calls have cost.
+ * second the receiver can still claim what calls have cost. The contract refuses the first when more is claimed than is left out here.
  */
-export function withdrawalOf(channel: Pick<OpenChannel, 'config' | 'balance' | 'charged'>): Withdrawal {
-  const { config } = channel;
-  const amountMicro = parseUsdc(channel.balance) - parseUsdc(channel.charged);
+export function withdrawalOf(
+  channel: Pick<OpenChannel, 'config' | 'balance' | 'charged'> & Partial<Pick<OpenChannel, 'claimable'>>,
+): Withdrawal {
+  const { config, balance, charged, claimable = '0' } = channel;
+  const leftMicro = parseUsdc(balance) - larger(parseUsdc(charged), parseUsdc(claimable));
+  const amountMicro = larger(leftMicro, 0n);
   return {
+    amount: formatUsdc(amountMicro),
     to: settlementContract,
     initiate: encodeFunctionData({ abi, functionName: 'initiateWithdraw', args: [config, amountMicro] }),
     finalize: encodeFunctionData({ abi, functionName: 'finalizeWithdraw', args: [config] }),
