@@ -72,6 +72,7 @@ export function newRecord(payer: Hex, terms: ChannelTerms, url: string, salt: He
     boundMicro: 0n,
     signedMicro: 0n,
     deposit: null,
+    depositEndsS: 0,
     refund: null,
   };
 }

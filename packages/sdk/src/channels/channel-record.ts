@@ -23,6 +23,8 @@ export interface ChannelRecord {
   readonly signedMicro: bigint;
   /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
   readonly deposit: SignedDeposit | null;
+  /** Latest end of the deposits that the receiver said it took: until then it can still take one that the chain does not have. 0: none. */
+  readonly depositEndsS: number;
   /** Header of a refund that was asked for, as long as its outcome is not known: shown again, it gets the same answer. */
   readonly refund: string | null;
 }
@@ -42,7 +44,8 @@ export function parseRecord(text: string): ChannelRecord {
     chargedMicro: BigInt(chargedMicro),
     boundMicro: BigInt(boundMicro),
     deposit: deposit ? { ...deposit, amountMicro: BigInt(deposit.amountMicro) } : null,
-    // Books of before have neither.
+    // Books of before have none of these.
+    depositEndsS: rest.depositEndsS ?? 0,
     signedMicro: BigInt(signedMicro ?? boundMicro),
     refund: refund ?? null,
   };
@@ -52,6 +55,8 @@ export function parseRecord(text: string): ChannelRecord {
 }
 
 export const larger = (a: bigint, b: bigint | null): bigint => (b !== null && b > a ? b : a);
+
+const endOf = (deposit: SignedDeposit | null): number => deposit?.validBeforeS ?? 0;
 
 /**
  * The books after a call that the receiver took: it cost what it says, at most its price. The balance rises by the deposit that went with
@@ -78,6 +83,7 @@ export function afterPayment(
     chargedMicro: isAlone && saidMicro !== null && saidMicro <= boundMicro ? saidMicro : ownMicro,
     balanceMicro: record.isKnown ? paidInMicro : larger(paidInMicro, told.state.balanceMicro),
     deposit: deposit ? null : record.deposit,
+    depositEndsS: Math.max(record.depositEndsS, endOf(deposit)),
   };
 }
 
@@ -114,7 +120,8 @@ export function adoptSum(
   const { deposit } = record;
   const paidInMicro = record.balanceMicro + (deposit?.amountMicro ?? 0n);
   const isTaken = deposit !== null && (told.balanceMicro ?? 0n) >= paidInMicro;
-  const corrected = { ...record, isKnown: true, boundMicro, deposit: isTaken ? null : deposit };
+  const depositEndsS = Math.max(record.depositEndsS, isTaken ? endOf(deposit) : 0);
+  const corrected = { ...record, isKnown: true, boundMicro, deposit: isTaken ? null : deposit, depositEndsS };
   const toldMicro = larger(record.balanceMicro, told.balanceMicro);
   const balanceMicro = record.isKnown && toldMicro > paidInMicro ? paidInMicro : toldMicro;
   const chargedMicro = endedPart(record.chargedMicro, sumMicro, inFlightMicro);

@@ -253,10 +253,19 @@ describe('a payer whose books were lost', () => {
     expect([world.deposits(), world.only().charged]).toEqual([1, 2_000n]);
   });
 
-  it('goes on from its storage without asking', async () => {
+  it('goes on from its storage without asking, also from books that an older version kept', async () => {
     await using world = await startWorld();
     const storage = memoryStorage();
-    for (let starts = 0; starts < 3; starts += 1) await world.clientOf({ storage, deposit: '0.02' }).invoke();
+    for (let starts = 0; starts < 3; starts += 1) {
+      await world.clientOf({ storage, deposit: '0.02' }).invoke();
+      const [key = ''] = await storage.keys();
+      const { signedMicro, depositEndsS, refund, ...older } = JSON.parse((await storage.get(key)) ?? '');
+      expect([signedMicro, depositEndsS > 0, refund]).toEqual([`${starts + 1}000`, starts === 0, null]);
+      await storage.set(key, JSON.stringify(older));
+    }
+    expect(await world.clientOf({ storage }).payer.channels()).toMatchObject([
+      { charged: '0.003', claimable: '0.003' },
+    ]);
     expect(world.only().charged).toBe(3_000n);
     expect(world.node.payments).toHaveLength(4);
   });

@@ -5,6 +5,7 @@ import { isVoucherOf, voucherToSign } from './channel-signatures.ts';
 import { type ChannelTerms, stateInOffer, type ToldState } from './channel-terms.ts';
 import type { ChannelWallet } from './channel-wallet.ts';
 import type { ChannelOnChain } from './read-channel.ts';
+import { mayBeTaken } from './sign-payment.ts';
 
 const prefix = 'invalid_batch_settlement_evm_';
 /** The voucher does not continue where the receiver counts from. */
@@ -31,9 +32,15 @@ export async function provenSum(record: ChannelRecord, chainId: number, { signed
   return (await isVoucherOf(record.config.payerAuthorizer, voucher, signed.signature)) ? signed.maxMicro : null;
 }
 
-/** The books with the chain's balance and claims. More claimed than our calls may have cost is a receiver that cheats. */
+/**
+ * The books with the chain's balance and claims. More claimed than our calls may have cost is a receiver that cheats. One that said that
+ * it took a deposit which the chain does not have may keep it back, and take it beside the next.
+ */
 function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: ChannelOnChain): ChannelRecord {
   if (record.isKnown && claimedMicro > record.boundMicro) throw unexplained(record);
+  const isShort = balanceMicro < record.balanceMicro && record.refund === null;
+  if (isShort && mayBeTaken({ validBeforeS: record.depositEndsS }))
+    throw new PaymentRefusedError('deposit_unsettled', 'The chain does not have a deposit yet that may still be taken');
   const boundMicro = claimedMicro > record.boundMicro ? claimedMicro : record.boundMicro;
   const chargedMicro = claimedMicro > record.chargedMicro ? claimedMicro : record.chargedMicro;
   return { ...record, isKnown: true, boundMicro, chargedMicro, balanceMicro, refund: null };

@@ -29,7 +29,9 @@ type Step =
 
 const nowS = () => Math.floor(Date.now() / 1000);
 
-const mayBeTaken = ({ validBeforeS }: SignedDeposit): boolean => validBeforeS + clockMarginS > nowS();
+/** True until a deposit of this end can no longer be taken. */
+export const mayBeTaken = ({ validBeforeS }: Pick<SignedDeposit, 'validBeforeS'>): boolean =>
+  validBeforeS + clockMarginS > nowS();
 
 /** The books of a channel nobody has used in this process, with what the chain has of it. */
 async function readPast(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
