@@ -4,10 +4,10 @@ import type { Records } from '../../db/records.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import type { Agent } from '../agent.ts';
 import { credibilityOf, type Standing, standingOf } from './credibility.ts';
-import { type Evidence, evidenceOf, HORIZON_DAYS } from './evidence.ts';
+import { type Evidence, evidenceOf, weights } from './evidence.ts';
 import { findStandings, listContacts, listGifts, listPaidOwners, listTrades, saveStandings } from './payer-store.ts';
 import { type Books, type Party, partiesOf, type Tie } from './payer-ties.ts';
-import { findRegistryWallet, listOutcomeDays } from './reputation-store.ts';
+import { findRegistryWallet, listPayerOutcomes } from './reputation-store.ts';
 
 export type JudgeContext = Records & HasChain;
 
@@ -20,10 +20,10 @@ type Owned = Pick<Agent, 'id' | 'accountId' | 'owner'>;
 /** Evidence of the payers of an agent, by the present books. */
 export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evidence> {
   const now = ctx.clock.now();
-  const days = await listOutcomeDays(ctx.db, agent.id, now, HORIZON_DAYS);
-  const payers = [...new Set(days.map(({ accountId }) => accountId))];
+  const outcomes = await listPayerOutcomes(ctx.db, agent.id, now, weights);
+  const payers = outcomes.map(({ accountId }) => accountId);
   const [parties, standings] = await Promise.all([readParties(ctx, agent, payers), readStandings(ctx, payers)]);
-  return evidenceOf(days, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
+  return evidenceOf(outcomes, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
 }
 
 /** The tie of each payer to the owner of an agent, evaluated one by one: independent of the other payers in the query. */

@@ -6,18 +6,28 @@ export interface Counting {
   readonly enoughOwners: number;
   /** True when outcomes with a payment on chain may become feedback. */
   readonly givesFeedback: boolean;
+  readonly pace: Pace;
   readonly now: Date;
+}
+
+/**
+ * How soon outcomes make a reputation due: when it is older than `msPerRecord` for each record beyond `quickRecords`; at once, when an earlier
+ * version of this code worked it out, which noted no records.
+ */
+export interface Pace {
+  readonly quickRecords: number;
+  readonly msPerRecord: number;
 }
 
 export const HAS_UNCOUNTED = 'exists (select from outcome_due)';
 
 /**
- * Counts at most `limit` uncounted outcomes and returns their number. Makes the affected reputations due, and expires the standings of
- * payers below full credibility. The sums do not depend on the order.
+ * Counts at most `limit` uncounted outcomes and returns their number. Makes the affected reputations due, at the given pace, and expires
+ * the standings of payers below full credibility. The sums do not depend on the order.
  */
 export async function countOutcomes(
   sql: Sql,
-  { limit, fullMicro, enoughOwners, givesFeedback, now }: Counting,
+  { limit, fullMicro, enoughOwners, givesFeedback, pace, now }: Counting,
 ): Promise<number> {
   const [row] = await sql.query<{ outcomes: bigint }>(
     'count-outcomes',
@@ -52,7 +62,9 @@ export async function countOutcomes(
        on conflict do nothing
      ), due as (
        insert into agent_reputation as r (agent_id, due_at) select distinct agent_id, $3::timestamptz from fresh order by 1
-       on conflict (agent_id) do update set due_at = least(r.due_at, excluded.due_at)
+       on conflict (agent_id) do update
+          set due_at = least(r.due_at, greatest(excluded.due_at, r.computed_at + nullif(
+                greatest(0, (r.parts->'outcomes'->>'records')::bigint - $6), 0) * $7::int * interval '1 millisecond'))
      ), feedback as (
        insert into feedback_due (request_id) select request_id from fresh f
         where $5 and exists (select from chain_payment p where p.subject_id = f.request_id and p.purpose in ('invocation', 'bill'))
@@ -60,7 +72,7 @@ export async function countOutcomes(
        delete from payer where account_id in (select account_id from fresh) and breadth < $4
      )
      select count(*) as outcomes from fresh`,
-    [limit, fullMicro, now, enoughOwners, givesFeedback],
+    [limit, fullMicro, now, enoughOwners, givesFeedback, pace.quickRecords, pace.msPerRecord],
   );
   return Number(row?.outcomes ?? 0);
 }

@@ -8,7 +8,7 @@ export interface ReputationParts {
   readonly liveness: { readonly probes: number; readonly responseMs: number | null };
 }
 
-const nobody: Evidence = { payers: [], goodCalls: 0, badCalls: 0, linkedPayers: 0, linkedCalls: 0 };
+const nobody: Evidence = { payers: [], goodCalls: 0, badCalls: 0, linkedPayers: 0, linkedCalls: 0, records: 0 };
 
 export const judgeOutcomes = ({ payers, ...counts }: Evidence = nobody): ReputationParts['outcomes'] => ({
   ...outcomesOf(payers),

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
-import type { OutcomeDay } from './evidence.ts';
+import type { PayerOutcomes } from './evidence.ts';
 import type { ReputationParts } from './reputation-parts.ts';
 
 export const HAS_DUE_REPUTATIONS = '(select min(due_at) from agent_reputation) <= given.now';
@@ -51,17 +51,28 @@ export async function saveReputation(
 export const forgetReputation = async (sql: Sql, agentId: string): Promise<void> =>
   void (await sql.query('forget-reputation', 'delete from agent_reputation where agent_id = $1', [agentId]));
 
-/** Ends of an agent's paid calls, by payer and day. */
-export const listOutcomeDays = (sql: Sql, agentId: string, now: Date, horizonDays: number): Promise<OutcomeDay[]> =>
-  sql.query<OutcomeDay>(
-    'list-outcome-days',
-    `select account_id as "accountId", ($2::timestamptz at time zone 'utc')::date - day as "ageDays",
-            sum(good_micro)::bigint as "goodMicro", sum(bad_micro)::bigint as "badMicro",
-            sum(good_calls)::bigint as "goodCalls", sum(bad_calls)::bigint as "badCalls"
-       from outcome_day where agent_id = $1 and day > ($2::timestamptz at time zone 'utc')::date - $3::int
-      group by account_id, day`,
-    [agentId, now, horizonDays],
+/**
+ * Ends of an agent's paid calls, added up by payer: a payer is one row, however many days and wallets it paid with. `weights`: by age, from 0
+ * days; what is older does not count.
+ */
+export async function listPayerOutcomes(
+  sql: Sql,
+  agentId: string,
+  now: Date,
+  weights: readonly bigint[],
+): Promise<PayerOutcomes[]> {
+  const rows = await sql.query<Omit<PayerOutcomes, 'good' | 'bad'> & { good: string; bad: string }>(
+    'list-payer-outcomes',
+    `select account_id as "accountId", sum(good_micro * weight) as good, sum(bad_micro * weight) as bad,
+            sum(good_calls)::bigint as "goodCalls", sum(bad_calls)::bigint as "badCalls", count(*) as records
+       from (select *, ($3::bigint[])[1 + greatest(0, ($2::timestamptz at time zone 'utc')::date - day)]::numeric as weight
+               from outcome_day
+              where agent_id = $1 and day > ($2::timestamptz at time zone 'utc')::date - cardinality($3::bigint[])) weighted
+      group by account_id`,
+    [agentId, now, weights],
   );
+  return rows.map(({ good, bad, ...row }) => ({ ...row, good: BigInt(good), bad: BigInt(bad) }));
+}
 
 /** The wallet that the shared registry names for an agent, signed for by its holder. */
 export async function findRegistryWallet(sql: Sql, agentId: string, chainId: number): Promise<string | null> {

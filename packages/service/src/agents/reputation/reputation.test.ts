@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evidenceOf, type OutcomeDay } from './evidence.ts';
+import { evidenceOf, type PayerOutcomes, weightOf } from './evidence.ts';
 import { type Party, partiesOf, type Tie } from './payer-ties.ts';
 import { type Liveness, outcomesOf, scoreOf } from './reputation.ts';
 
@@ -12,6 +12,20 @@ const anyLiveness = fc
     responseMs: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
   })
   .map(({ passed, missed, responseMs }) => ({ probes: passed + missed, probesPassed: passed, responseMs }));
+
+/** Outcomes of a payer's calls of one day. */
+interface OutcomeDay {
+  readonly accountId: string;
+  readonly ageDays: number;
+  readonly goodMicro: bigint;
+  readonly badMicro: bigint;
+  readonly goodCalls: bigint;
+  readonly badCalls: bigint;
+}
+const weighted = ({ ageDays, goodMicro, badMicro, ...counts }: OutcomeDay): PayerOutcomes => ({
+  ...counts,
+  ...{ good: goodMicro * weightOf(ageDays), bad: badMicro * weightOf(ageDays), records: 1n },
+});
 
 const anyAmount = fc.bigInt(0n, 10n ** 13n);
 const anyDay = fc.record({
@@ -37,7 +51,7 @@ const partiesIn = ({ ties }: Market): Party[] =>
 
 function scoreIn(market: Market, days: readonly OutcomeDay[] = market.days): number {
   const parties = partiesIn(market);
-  const { payers } = evidenceOf(days, parties, (id) => market.credibility[index(id)] as number);
+  const { payers } = evidenceOf(days.map(weighted), parties, (id) => market.credibility[index(id)] as number);
   return scoreOf(outcomesOf(payers), market.liveness).score;
 }
 
@@ -91,11 +105,25 @@ describe('a reputation', () => {
       fc.property(anyMarket, fc.array(fc.nat(), { minLength: 30, maxLength: 30 }), (market, keys) => {
         const shuffled = market.days.map((day, at) => ({ day, key: keys[at] as number }));
         const days = shuffled.sort((a, b) => a.key - b.key).map(({ day }) => day);
-        const { payers } = evidenceOf(days, partiesIn(market), (id) => market.credibility[index(id)] as number);
+        const credibilityOf = (id: string) => market.credibility[index(id)] as number;
+        const { payers } = evidenceOf(days.map(weighted), partiesIn(market), credibilityOf);
         expect(outcomesOf(payers.toReversed())).toEqual(outcomesOf(payers));
         expect(scoreIn(market, days)).toBe(scoreIn(market));
       }),
     );
+  });
+
+  it('weighs outcomes of a day half as much after 30 days, and as much in one sum as in parts', () => {
+    const days = Array.from({ length: 300 }, (_, ageDays) =>
+      oneDay({ ageDays, goodMicro: 7n, badMicro: 10n ** 13n, goodCalls: 1n, badCalls: 1n }),
+    );
+    const sum = evidenceOf(days.map(weighted), [{ accountIds: ['a'], tie: 'none' }], () => 1).payers[0];
+    const expected = days.reduce((total, { ageDays }) => total + 0.5 ** (ageDays / 30), 0) / 50_000;
+    expect(sum?.good).toBeCloseTo(7 * expected, 12);
+    expect((sum?.bad ?? 0) / (1e13 * expected)).toBeCloseTo(1, 12);
+    const parts = days.map((day, nth) => ({ ...weighted(day), accountId: nth % 2 === 0 ? 'a' : 'b' }));
+    const party = [{ accountIds: ['a', 'b'], tie: 'none' as const }];
+    expect(evidenceOf(parts, party, () => 1).payers).toEqual([sum]);
   });
 
   it('moves by no more than a quarter of what the known say, or two calls, for any number of payers hardly known', () => {

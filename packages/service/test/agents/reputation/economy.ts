@@ -1,5 +1,5 @@
 import { credibilityOf, type PaidOwner, standingOf } from '../../../src/agents/reputation/credibility.ts';
-import { evidenceOf, type OutcomeDay } from '../../../src/agents/reputation/evidence.ts';
+import { evidenceOf, type PayerOutcomes, weightOf } from '../../../src/agents/reputation/evidence.ts';
 import { type Books, partiesOf } from '../../../src/agents/reputation/payer-ties.ts';
 import { FULL_MICRO, type Liveness, outcomesOf, scoreOf } from '../../../src/agents/reputation/reputation.ts';
 
@@ -59,19 +59,19 @@ export function createEconomy(): Economy {
       const trades = calls.filter(({ ok }) => ok).map(({ payer, owner: to }) => ({ from: payer, to }));
       const books = { contacts, gifts, trades: trades.filter(({ to }) => payers.has(to)) };
       const parties = partiesOf([owner], payers, books);
-      return scoreOf(outcomesOf(evidenceOf(mine.map(toDay), parties, credibilities()).payers), liveness).score;
+      return scoreOf(outcomesOf(evidenceOf(mine.map(toOutcomes), parties, credibilities()).payers), liveness).score;
     },
   };
 }
 
-function toDay({ payer, ok, times, daysAgo, amountMicro }: Required<Call>): OutcomeDay {
-  const counted = (amountMicro < FULL_MICRO ? amountMicro : FULL_MICRO) * BigInt(times);
+function toOutcomes({ payer, ok, times, daysAgo, amountMicro }: Required<Call>): PayerOutcomes {
+  const counted = (amountMicro < FULL_MICRO ? amountMicro : FULL_MICRO) * BigInt(times) * weightOf(daysAgo);
   return {
     accountId: payer,
-    ageDays: daysAgo,
-    goodMicro: ok ? counted : 0n,
-    badMicro: ok ? 0n : counted,
+    good: ok ? counted : 0n,
+    bad: ok ? 0n : counted,
     goodCalls: ok ? BigInt(times) : 0n,
     badCalls: ok ? 0n : BigInt(times),
+    records: 1n,
   };
 }

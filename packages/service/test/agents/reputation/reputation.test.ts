@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addProbe } from '../../../src/agents/health/probe-store.ts';
 import { addCalls } from '../../../src/agents/reputation/call-store.ts';
+import { weightOf, weights } from '../../../src/agents/reputation/evidence.ts';
 import { recomputeReputations } from '../../../src/agents/reputation/recompute-reputations.ts';
+import { listPayerOutcomes } from '../../../src/agents/reputation/reputation-store.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { startA2aUpstream } from '../../adapters/support/a2a-upstream.ts';
@@ -243,6 +245,40 @@ describe('an agent that customers are content with', () => {
     await scoreOf(agentId);
     const after = await reputationOf(agentId);
     expect({ ...after, computedAt: '' }).toEqual({ ...before, computedAt: '' });
+  });
+});
+
+describe('an agent with a long past', () => {
+  it('is worked out from one row of each payer, and then waits a little with what comes next', async () => {
+    const agentId = await newAgent(await h.newAccount());
+    const [regular, guest] = [await newCustomer(), await newCustomer()];
+    await h.ctx.db.pool.query(
+      `insert into outcome_day (agent_id, account_id, wallet, day, good_micro, bad_micro, good_calls, bad_calls)
+       select $1, $2, 'wallet ' || w, ($3::timestamptz at time zone 'utc')::date - d, 10, 4, 1, 1
+         from generate_series(0, 309) d, generate_series(1, 4) w`,
+      [agentId, regular.accountId, clock.now()],
+    );
+    await note({ by: guest, agentId });
+    await scoreOf(agentId);
+    const rows = await listPayerOutcomes(h.ctx.db, agentId, clock.now(), weights);
+    const of = (account: TestAccount) => rows.find(({ accountId }) => accountId === account.accountId);
+    expect(rows).toHaveLength(2);
+    expect(of(guest)).toMatchObject({ good: 50_000n * weightOf(0), bad: 0n, goodCalls: 1n, badCalls: 0n, records: 1n });
+    const once = weights.reduce((sum, weight) => sum + weight, 0n);
+    expect(of(regular)).toMatchObject({ good: 40n * once, bad: 16n * once, goodCalls: 1200n, records: 1200n });
+    const { calls } = (await reputationOf(agentId)).components.outcomes;
+    expect(calls).toEqual({ good: 1201, bad: 1200 });
+
+    await note({ by: guest, agentId });
+    const counted = async () =>
+      (await h.ctx.db.pool.query('select where not exists (select from outcome_due)')).rows[0] ?? null;
+    await recomputeReputations(h.ctx);
+    await eventually(counted);
+    expect((await reputationOf(agentId)).components.outcomes.calls).toEqual(calls);
+    // 201 records beyond the first thousand, 2 ms for each.
+    clock.advance(402);
+    await recomputeReputations(h.ctx);
+    await eventually(async () => ((await reputationOf(agentId)).components.outcomes.calls.good === 1202 ? true : null));
   });
 });
 
