@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { failLeftPending } from '../../src/events/webhooks/fail-pending.ts';
 import {
   deleteWebhook,
@@ -10,6 +9,7 @@ import {
 import { askDatabase } from '../support/books.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
+import { holdDeliveries } from './support/hold-deliveries.ts';
 import { answer, startReceiver } from './support/receiver.ts';
 import { happened } from './support/sample-event.ts';
 
@@ -36,22 +36,6 @@ async function setUp() {
   return { world, receiver, accountId, webhookId, states };
 }
 
-/** Holds the deliveries of a webhook: who ends them stands still, as one does that has millions to end. */
-async function holdDeliveries(webhookId: string) {
-  const client = new pg.Client(database.url);
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query('begin');
-  await client.query('select id from webhook_delivery where webhook_id = $1 for update', [webhookId]);
-  const waiting = `select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  const countWaiting = async () => (await askDatabase<{ count: number }>(database.url, waiting))[0]?.count;
-  return {
-    untilWaitedFor: () => expect.poll(countWaiting).toBeGreaterThan(0),
-    release: () => client.query('rollback'),
-  };
-}
-
 type Ending = { ctx: WebhookContext; accountId: string; webhookId: string };
 
 test.each([
@@ -70,7 +54,7 @@ test.each([
   const { world, accountId, webhookId } = await setUp();
   const [other, quick] = [await world.newAccount(), await startReceiver()];
   await world.newEndpoint(other.accountId, quick.url);
-  const held = await holdDeliveries(webhookId);
+  const held = await holdDeliveries(database.url, webhookId);
   const ending = end({ ctx: world.ctx, accountId, webhookId });
   await held.untilWaitedFor();
   // Events wait ten seconds for open transactions, such as the one that holds the deliveries; these are older.

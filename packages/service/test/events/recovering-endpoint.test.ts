@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { replayWebhook } from '../../src/events/deliveries/replay-webhook.ts';
 import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
+import { askDatabase } from '../support/books.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
+import { holdDeliveries } from './support/hold-deliveries.ts';
 import { answer, type Received, startReceiver } from './support/receiver.ts';
 import { happened } from './support/sample-event.ts';
 
@@ -50,6 +52,50 @@ test('an endpoint that answers again gets what waits for it at once, not when th
   await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500, 500, 200]);
   await expect.poll(() => statuses(deliveryOf('agt_b'))).toEqual([500, 500, 200]);
   expect(receiver.received.slice(-3).map(subjectOf)).toEqual(['agt_c', 'agt_a', 'agt_b']);
+});
+
+test('what waits for an endpoint that was away for days is brought forward in steps, and holds up the events of nobody', async () => {
+  const { world, receiver, accountId, webhookId, deliveryOf } = await setUp();
+  const [other, quick] = [await world.newAccount(), await startReceiver()];
+  await world.newEndpoint(other.accountId, quick.url);
+  // Events wait ten seconds for open transactions, such as the one that holds the deliveries; these are older.
+  world.ctx.clock.advance(-60 * SECOND);
+  receiver.react(answer(500));
+  await world.emit(happened(accountId, 'agt_a'));
+  await expect.poll(() => statuses(deliveryOf('agt_a'))).toEqual([500]);
+  await world.db.query(
+    'more-deliveries',
+    `with more as (
+       insert into webhook_delivery (id, webhook_id, event_id, sequence, type, state, attempts, tries, next_attempt_at, created_at)
+       select 'more_' || n, webhook_id, 'more_' || n, sequence, type, state, attempts, tries, created_at + interval '1 hour', created_at
+         from webhook_delivery, generate_series(1, 2500) n where webhook_id = $1 returning id, created_at)
+     insert into webhook_attempt (delivery_id, number, at, duration_ms) select id, 1, created_at, 1 from more`,
+    [webhookId],
+  );
+  const held = await holdDeliveries(database.url, webhookId);
+  receiver.react(answer(200));
+  await world.emit(happened(accountId, 'agt_b'));
+  await held.untilWaitedFor();
+  await world.emit(happened(accountId, 'agt_c'), happened(other.accountId, 'agt_d'));
+  await expect.poll(() => quick.received.map(subjectOf)).toEqual(['agt_d']);
+  await held.release();
+  await expect.poll(() => receiver.received.map(subjectOf)).toContain('agt_c');
+  // Rows that one transaction changed have one xmin.
+  const changes = await askDatabase<{ rows: number }>(
+    database.url,
+    `select count(*)::int as rows from webhook_delivery
+      where webhook_id = $1 and id like 'more%' and is_early and next_attempt_at <= $2 group by xmin::text`,
+    [webhookId, new Date(world.ctx.clock.now().getTime() + 5 * SECOND)],
+  );
+  expect(Math.max(...changes.map(({ rows }) => rows))).toBeLessThanOrEqual(1000);
+  expect(changes.reduce((sum, { rows }) => sum + rows, 0)).toBe(2500);
+  const [endpoint] = await askDatabase<{ dueAt: Date }>(
+    database.url,
+    `update webhook set status = 'disabled', due_at = null from (select due_at as at from webhook where id = $1) before where id = $1
+     returning before.at as "dueAt"`,
+    [webhookId],
+  );
+  expect(endpoint?.dueAt.getTime()).toBeLessThanOrEqual(world.ctx.clock.now().getTime() + 5 * SECOND);
 });
 
 test('an endpoint that its owner enables in a pause that it asked for gets what waits at once', async () => {

@@ -111,35 +111,53 @@ export interface Answered {
   readonly urls: readonly string[] | null;
 }
 
+/** A place in the order of a webhook's next attempts: a time as PostgreSQL writes it, and the id of a delivery. */
+export interface RetryPlace {
+  readonly at: string;
+  readonly id: string;
+}
+
 /**
  * Brings forward pending deliveries of an endpoint that has just succeeded, instead of waiting for the schedule; not sooner than five
- * seconds after the last attempt, nor than a tenth of the delivery's age: a delivery that always fails is tried ever more rarely.
+ * seconds after the last attempt, nor than a tenth of the delivery's age: a delivery that always fails is tried ever more rarely. Looks at
+ * `most` deliveries behind a place; null: behind `now`. Those that change meanwhile stay as they are. Returns the place to go on behind,
+ * null at the end; and when the first one that was brought forward is due.
  */
-async function bringForward(tx: Tx, { webhookId, urls }: Answered, now: Date): Promise<void> {
-  await tx.query(
+export async function bringSomeForward(
+  sql: Sql,
+  { webhookId, urls }: Answered,
+  { behind, most, now }: { readonly behind: RetryPlace | null; readonly most: number; readonly now: Date },
+): Promise<{ next: RetryPlace | null; dueAt: Date | null }> {
+  const [row] = await sql.query<{ seen: number; at: string; id: string; dueAt: Date | null }>(
     'bring-forward-deliveries',
-    `update webhook_delivery d set next_attempt_at = early.at, is_early = true
-       from (
-         select w.id, greatest($3::timestamptz, (select max(at) from webhook_attempt where delivery_id = w.id)
-                                   + greatest(interval '5 seconds', ($3::timestamptz - w.created_at) / 10)) as at
-           from webhook_delivery w
-          where w.webhook_id = $1 and w.state = 'pending' and w.tries > 0 and not w.is_early
-            and w.next_attempt_at > $3 and ($2::text[] is null or w.url = any($2))) early
-      where d.id = early.id and early.at < d.next_attempt_at`,
-    [webhookId, urls, now],
+    `with seen as materialized (
+       select id, url, tries, created_at, next_attempt_at from webhook_delivery
+        where webhook_id = $1 and state = 'pending' and tries > 0 and not is_early
+          and (next_attempt_at, id) > (coalesce($4::timestamptz, $3::timestamptz), coalesce($5::text, ''))
+        order by next_attempt_at, id limit $6
+     ), early as (
+       select id, tries, next_attempt_at, greatest($3::timestamptz, (select max(at) from webhook_attempt where delivery_id = seen.id)
+                                           + greatest(interval '5 seconds', ($3::timestamptz - created_at) / 10)) as at
+         from seen where $2::text[] is null or url = any($2)
+     ), moved as (
+       update webhook_delivery d set next_attempt_at = early.at, is_early = true from early
+        where d.id = early.id and early.at < d.next_attempt_at
+          and d.next_attempt_at = early.next_attempt_at and d.tries = early.tries and not d.is_early
+       returning d.next_attempt_at
+     )
+     select (select count(*)::int from seen) as seen, next_attempt_at::text as at, id, (select min(next_attempt_at) from moved) as "dueAt"
+       from seen order by seen.next_attempt_at desc, id desc limit 1`,
+    [webhookId, urls, now, behind?.at, behind?.id, most],
   );
+  if (!row) return { next: null, dueAt: null };
+  const { seen, at, id, dueAt } = row;
+  return { next: seen < most ? null : { at, id }, dueAt };
 }
 
 /** Releases an endpoint queue and sets its next due time, behind all that are due now. Returns true when it is due at once. */
-export async function releaseEndpointQueue(
-  tx: Tx,
-  queue: EndpointQueue,
-  answered: Answered | null,
-  now: Date,
-): Promise<boolean> {
+export async function releaseEndpointQueue(tx: Tx, queue: EndpointQueue, now: Date): Promise<boolean> {
   // A separate statement takes the lock, so that the next one sees everything that fan-out has committed before.
   await tx.query('lock-endpoint-queue', 'select from webhook where id = $1 for no key update', [queue.id]);
-  if (answered) await bringForward(tx, answered, now);
   const [row] = await tx.query<{ dueAt: Date | null }>(
     'release-endpoint-queue',
     `update webhook w

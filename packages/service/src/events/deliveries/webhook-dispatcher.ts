@@ -6,6 +6,7 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import type { Repeating, Schedule } from '../../queue/schedule.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
+import { bringForward } from './bring-forward.ts';
 import {
   type Answered,
   type EndpointQueue,
@@ -60,9 +61,10 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
       wentWell = false;
       if (!aborting.signal.aborted) ctx.log.error({ err, webhookId: queue.id }, 'webhook delivery run failed');
     }
-    const isDueAgain = await release(ctx, queue, answered);
+    const isDueAgain = await release(ctx, queue);
+    const isBroughtForward = await retryNow(ctx, answeredOf(queue, answered), aborting.signal);
     queues.delete(queue.id);
-    if (isDueAgain && wentWell) runs.request();
+    if ((isDueAgain || isBroughtForward) && wentWell) runs.request();
   }
 
   async function pass(): Promise<'done' | 'more' | 'wait'> {
@@ -113,14 +115,27 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Webhoo
   };
 }
 
-/** Gives a queue up for any process to take; true when it is due again. `urls`: those that answered. */
-const release = (ctx: WebhookDispatcherContext, queue: EndpointQueue, urls: ReadonlySet<string>): Promise<boolean> =>
+/** Gives a queue up for any process to take; true when it is due again. */
+const release = (ctx: WebhookDispatcherContext, queue: EndpointQueue): Promise<boolean> =>
   ctx.db
-    .transaction((tx) => releaseEndpointQueue(tx, queue, answeredOf(queue, urls), ctx.clock.now()))
+    .transaction((tx) => releaseEndpointQueue(tx, queue, ctx.clock.now()))
     .catch((err: unknown) => {
       ctx.log.warn({ err, webhookId: queue.id }, 'release of a webhook endpoint failed; retried at the next tick');
       return false;
     });
+
+/** Brings forward what failed before at those that answered; true when some of it is due now. */
+async function retryNow(
+  ctx: WebhookDispatcherContext,
+  answered: Answered | null,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (answered === null) return false;
+  return bringForward(ctx, answered, signal).catch((err: unknown) => {
+    ctx.log.warn({ err, webhookId: answered.webhookId }, 'retries of a webhook endpoint were not brought forward');
+    return false;
+  });
+}
 
 /** Requests for runs of the dispatcher, and the wait for the next one. */
 function createRunRequests() {

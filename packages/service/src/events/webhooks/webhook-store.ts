@@ -169,12 +169,12 @@ export async function rotateSecretRow(
   return rows.length > 0;
 }
 
-/** Records pending deliveries. The transaction must hold the webhooks' locks. */
-export async function markDue(tx: Tx, ids: readonly string[], now: Date): Promise<void> {
-  await tx.query(
+/** Records when deliveries of enabled webhooks are due. A transaction that writes them holds the webhooks' locks, or commits before. */
+export async function markDue(sql: Sql, ids: readonly string[], at: Date): Promise<void> {
+  await sql.query(
     'mark-webhooks-due',
-    'update webhook set due_at = least(due_at, greatest($2, paused_until)) where id = any($1)',
-    [ids, now],
+    `update webhook set due_at = least(due_at, greatest($2, paused_until)) where id = any($1) and status = 'enabled'`,
+    [ids, at],
   );
 }
 
