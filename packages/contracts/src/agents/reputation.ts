@@ -22,7 +22,7 @@ const Count = z.int().min(0);
 const example = {
   agentId: 'agt_01k9xq3v7m2n8p4r6t0w5y1zab',
   score: 876,
-  formulaVersion: 2,
+  formulaVersion: 3,
   computedAt: '2026-11-21T10:00:00.000Z',
   components: {
     outcomes: {

@@ -26,7 +26,7 @@ export type Feedback =
 
 /**
  * Decides the feedback of a settled outcome. None when the giver holds the token (the registry refuses it; the node holds those of
- * unclaimed agents), when no payment is on chain (no proof), or when the payer is tied to the owner.
+ * unclaimed agents), when no payment is on chain (no proof), or when the payer's tie to the owner leaves it unheard.
  */
 export function feedbackOf(facts: FeedbackFacts, isTied: boolean, place: FeedbackPlace): Feedback {
   const { agentId, tokenId, tokenOwner, payment, isGood, endedAt } = facts;

@@ -10,6 +10,7 @@ import { isId } from '../agent-id.ts';
 import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from './feedback-of.ts';
 import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-store.ts';
 import { type JudgeContext, tiesOfPayers } from './judge-payers.ts';
+import { isHeard } from './payer-ties.ts';
 
 /** The wallet that gives feedback about this node's outcomes to the shared registry; null: feedback is off. */
 export interface HasFeedbackGiver {
@@ -42,14 +43,15 @@ export async function giveFeedback(ctx: FeedbackContext): Promise<void> {
   }
 }
 
-/** The requests whose payer is tied to the owner of the agent, removed or not. */
+/** The requests that say nothing, as their payer is tied to the owner of the agent, removed or not. */
 async function findTied(ctx: JudgeContext, given: readonly FeedbackFacts[]): Promise<Set<string>> {
   const tied = new Set<string>();
   for (const [id, calls] of Map.groupBy(given, ({ agentId }) => agentId)) {
     const { owner } = calls[0] as FeedbackFacts;
     const agent = { id, accountId: owner.accountId, owner: owner.address };
     const ties = await tiesOfPayers(ctx, agent, [...new Set(calls.map(({ accountId }) => accountId))]);
-    for (const { requestId, accountId } of calls) if (ties.get(accountId) !== 'none') tied.add(requestId);
+    for (const { requestId, accountId, isGood } of calls)
+      if (!isHeard(ties.get(accountId) ?? 'none', isGood)) tied.add(requestId);
   }
   return tied;
 }

@@ -32,31 +32,35 @@ export async function tiesOfPayers(
   agent: Owned,
   payers: readonly string[],
 ): Promise<Map<string, Tie>> {
-  const { subject, books } = await readBooks(ctx, agent, payers);
+  const { subject, books, stated } = await readBooks(ctx, agent, payers);
   return new Map(
     payers.map((payer) => {
       const isOfBoth = (id: string) => id === payer || id === agent.accountId;
-      const [party] = partiesOf(subject, [payer], {
+      const ofBoth = {
         contacts: books.contacts.filter(({ accountId }) => isOfBoth(accountId)),
         gifts: books.gifts.filter(({ from }) => isOfBoth(from)),
         trades: books.trades.filter(({ from, to }) => to === payer && isOfBoth(from)),
-      });
+      };
+      const [party] = partiesOf(subject, [payer], ofBoth, stated);
       return [payer, party?.tie ?? 'none'] as const;
     }),
   );
 }
 
 async function readParties(ctx: JudgeContext, agent: Owned, payers: readonly string[]): Promise<Party[]> {
-  const { subject, books } = await readBooks(ctx, agent, payers);
-  return partiesOf(subject, payers, books);
+  const { subject, books, stated } = await readBooks(ctx, agent, payers);
+  return partiesOf(subject, payers, books, stated);
 }
 
-/** The books about an agent's owner and payers, and the names of the owner in them. */
+/**
+ * The books about an agent's owner and payers, and the names of the owner in them. `stated`: the wallet that the agent's home states for its
+ * owner, or that somebody has sent its token to. Its holder need not agree; that of the account's own wallet does, which is a contact.
+ */
 async function readBooks(
   ctx: JudgeContext,
   agent: Owned,
   payers: readonly string[],
-): Promise<{ subject: string[]; books: Books }> {
+): Promise<{ subject: string[]; books: Books; stated: string }> {
   const everyone = [...new Set([...payers, agent.accountId])];
   const [contacts, gifts, trades, wallet] = await Promise.all([
     listContacts(ctx.db, everyone),
@@ -64,8 +68,8 @@ async function readBooks(
     listTrades(ctx.db, everyone, payers),
     findRegistryWallet(ctx.db, agent.id, ctx.chain.chainId),
   ]);
-  const subject = [agent.accountId, agent.owner.toLowerCase(), ...(wallet === null ? [] : [wallet])];
-  return { subject, books: { contacts, gifts, trades } };
+  const subject = [agent.accountId, ...(wallet === null ? [] : [wallet])];
+  return { subject, books: { contacts, gifts, trades }, stated: agent.owner.toLowerCase() };
 }
 
 /** The standings of payers; missing or expired ones are computed. */

@@ -11,6 +11,9 @@ export interface Books {
 /** `same`: one party with the subject. `money`: they exchanged money other than for the judged work. */
 export type Tie = 'same' | 'money' | 'none';
 
+/** Whether a call of a payer says anything of the agent. One that money ties to the owner may complain but not praise. */
+export const isHeard = (tie: Tie, isGood: boolean): boolean => tie === 'none' || (tie === 'money' && !isGood);
+
 /** Accounts of one party, and their tie to the subject. */
 export interface Party {
   readonly accountIds: readonly string[];
@@ -19,20 +22,27 @@ export interface Party {
 
 /**
  * Groups accounts into parties, relative to a subject (an owner's account and wallets, or a payer). A gift ties only its sender and its
- * receiver, never two others: nobody can tie others together by sending them money.
+ * receiver, never two others: nobody can tie others together by sending them money. `stated`: a wallet that the subject names as its own
+ * without the holder's consent; it ties by money at most, so that nobody silences another by naming its wallet.
  */
-export function partiesOf(subject: readonly string[], accountIds: Iterable<string>, books: Books): Party[] {
+export function partiesOf(
+  subject: readonly string[],
+  accountIds: Iterable<string>,
+  books: Books,
+  stated: string | null = null,
+): Party[] {
   const { join, find } = createGroups();
   const [first = ''] = subject;
   for (const name of subject) join(first, name);
   for (const { accountId, wallet } of books.contacts) join(accountId, wallet);
   const self = find(first);
-  const tied = new Set<string>();
+  const tied = new Set(stated === null ? [] : [find(stated)]);
+  const ours = new Set([self, ...tied]);
   for (const { from, to } of books.gifts) {
-    if (find(from) === self) tied.add(find(to));
-    else if (find(to) === self) tied.add(find(from));
+    if (ours.has(find(from))) tied.add(find(to));
+    else if (ours.has(find(to))) tied.add(find(from));
   }
-  for (const { from, to } of books.trades) if (find(from) === self) tied.add(find(to));
+  for (const { from, to } of books.trades) if (ours.has(find(from))) tied.add(find(to));
   const members = Map.groupBy(new Set(accountIds), find);
   return [...members].map(([root, ids]) => ({ accountIds: ids, tie: tieOf(root, self, tied) }));
 }

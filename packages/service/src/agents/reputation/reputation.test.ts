@@ -168,8 +168,8 @@ describe('the caps are needed: without them', () => {
 
 describe('parties', () => {
   const nothing = { contacts: [], gifts: [], trades: [] };
-  const tieOf = (accountId: string, books: Partial<Parameters<typeof partiesOf>[2]>) =>
-    partiesOf(['owner', '0xowner'], ['owner', 'a', 'b'], { ...nothing, ...books }).find(({ accountIds }) =>
+  const tieOf = (accountId: string, books: Partial<Parameters<typeof partiesOf>[2]>, stated: string | null = null) =>
+    partiesOf(['owner', '0xowner'], ['owner', 'a', 'b'], { ...nothing, ...books }, stated).find(({ accountIds }) =>
       accountIds.includes(accountId),
     );
   const contact = (accountId: string, wallet: string) => ({ accountId, wallet });
@@ -189,6 +189,15 @@ describe('parties', () => {
     expect(tieOf('a', { contacts, gifts: [{ from: 'a', to: '0xowner' }] })?.tie).toBe('money');
     expect(tieOf('a', { trades: [{ from: 'owner', to: 'a' }] })?.tie).toBe('money');
     expect(tieOf('a', { trades: [{ from: 'a', to: 'owner' }] })?.tie).toBe('none');
+  });
+
+  it('are tied by money at most to who only states a wallet of theirs, as are those that they pay', () => {
+    const contacts = [contact('a', '0xa'), contact('b', '0xb'), contact('owner', '0xowner')];
+    expect(tieOf('a', { contacts }, '0xa')).toEqual({ accountIds: ['a'], tie: 'money' });
+    expect(tieOf('b', { contacts }, '0xa')?.tie).toBe('none');
+    expect(tieOf('b', { contacts, gifts: [{ from: 'a', to: '0xb' }] }, '0xa')?.tie).toBe('money');
+    expect(tieOf('b', { trades: [{ from: 'a', to: 'b' }], contacts }, '0xa')?.tie).toBe('money');
+    expect(tieOf('owner', { contacts }, '0xowner')?.tie).toBe('same');
   });
 
   it('are not tied by what a third one sends to both', () => {

@@ -1,5 +1,5 @@
 /** Version of the reputation formula. Increment it with every change that moves a score. */
-export const FORMULA_VERSION = 2;
+export const FORMULA_VERSION = 3;
 
 /** Amount from which a call counts in full; smaller amounts count in proportion. */
 export const FULL_MICRO = 50_000n;

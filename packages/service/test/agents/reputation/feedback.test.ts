@@ -121,6 +121,23 @@ describe('feedback to the shared registry', () => {
     expect(await file.json()).toMatchObject({ value: 0, proofOfPayment: { toAddress: till.address.toLowerCase() } });
   });
 
+  it('is 0 for a failed call of whom the agent names as its owner, and none for what that one praises', async () => {
+    const critic = await h.newAccount();
+    const name = ({ address }: TestAccount) =>
+      h.ctx.db.pool.query('update agent set owner_address = $2 where id = $1', [agent.id, address.toLowerCase()]);
+    await name(critic);
+    const praise = await payByWallet(critic.key);
+    agent.behave(answerWith(500, {}));
+    const complaint = await payByWallet(critic.key);
+    agent.behave(echo);
+    await untilJudged();
+    await name(owner);
+    expect(await writeOf(praise.requestId)).toBe(null);
+    expect(
+      decodeFunctionData({ abi: reputationRegistryAbi, data: (await writeOf(complaint.requestId)).data }).args?.[1],
+    ).toBe(0n);
+  });
+
   it('is none for what the owner paid, when the agent is removed before it is judged', async () => {
     const { requestId } = await payByWallet(owner.key);
     await untilJudged();

@@ -104,7 +104,7 @@ describe('a paid call', () => {
 
   it('moves the score within seconds, the same in the record, the list and the explanation, whose parts add up', async () => {
     const before = await reputationOf(agent.id);
-    expect(before).toMatchObject({ agentId: agent.id, formulaVersion: 2 });
+    expect(before).toMatchObject({ agentId: agent.id, formulaVersion: 3 });
     const client = await newClient(h, '1.00');
     expect((await invoke(client.key)).body.data.status).toBe('completed');
     const after = await eventually(async () => {
@@ -334,7 +334,7 @@ describe('an account that is related to the owner', () => {
     expect(proven.after).toBe(proven.start);
   });
 
-  it('may complain but not praise: who got money of the owner, or whose agent the owner paid', async () => {
+  it('may complain but not praise: who got money of the owner, whose agent the owner paid, whom the agent names as its owner', async () => {
     const toCustomer = (owner: TestAccount, customer: TestAccount) =>
       payment(owner, 'withdrawal', h.ctx.chain.wallet, customer.address.toLowerCase());
     const praised = await tied(toCustomer);
@@ -343,6 +343,16 @@ describe('an account that is related to the owner', () => {
     const blamed = await tied(toCustomer, false);
     expect(blamed.before).toBeLessThan(blamed.start);
     expect(blamed.after).toBe(blamed.before);
+    const named = (owner: TestAccount, customer: TestAccount) =>
+      h.ctx.db.pool.query('update agent set owner_address = $2 where account_id = $1', [
+        owner.accountId,
+        customer.address.toLowerCase(),
+      ]);
+    const namedAndPraised = await tied(named);
+    expect(namedAndPraised.after).toBe(namedAndPraised.start);
+    const namedAndBlamed = await tied(named, false);
+    expect(namedAndBlamed.before).toBeLessThan(namedAndBlamed.start);
+    expect(namedAndBlamed.after).toBe(namedAndBlamed.before);
     const bought = await tied(async (owner, customer) => note({ by: owner, agentId: await newAgent(customer) }));
     expect(bought.after).toBe(bought.start);
   });
