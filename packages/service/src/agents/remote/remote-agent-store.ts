@@ -53,6 +53,14 @@ export async function upsertRemoteRows(
     'insert into agent_totals (agent_id) select unnest($1::text[]) on conflict do nothing',
     [ids],
   );
+  // The computations of an agent end with its removal; the outcomes that were counted since then are to bear upon its score.
+  await tx.query(
+    'resume-remote-reputations',
+    `insert into agent_reputation (agent_id, due_at)
+     select id, $2 from unnest($1::text[]) as n(id) where exists (select from outcome_day where agent_id = n.id) order by id
+     on conflict do nothing`,
+    [ids, now],
+  );
   return ids;
 }
 

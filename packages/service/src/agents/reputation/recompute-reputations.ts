@@ -1,3 +1,4 @@
+import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import type { HasLog } from '../../lib/log/log.ts';
@@ -50,7 +51,7 @@ export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedb
 /** Recomputes the reputation of an agent from all counted outcomes; `due`: the time it was postponed to, if it was due. */
 export async function recomputeReputation(ctx: JudgeContext, agentId: string, due: Date | null = null): Promise<void> {
   const agent = await findAgentRow(ctx.db, agentId);
-  if (!agent) return forgetReputation(ctx.db, agentId);
+  if (!agent) return forget(ctx, agentId);
   const outcomes = judgeOutcomes(await readEvidence(ctx, agent));
   await ctx.db.transaction(async (tx) => {
     const current = await lockAgentRow(tx, agentId);
@@ -60,6 +61,12 @@ export async function recomputeReputation(ctx: JudgeContext, agentId: string, du
     await updateAgentRow(tx, agentId, { reputation });
   });
 }
+
+/** Ends the computations of a removed agent, under its lock: who lists it again does so under this lock, and then makes one due. */
+const forget = (ctx: HasDb, agentId: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    if ((await lockAgentRow(tx, agentId)) === null) await forgetReputation(tx, agentId);
+  });
 
 /** The reputation of an agent after a probe, with unchanged outcomes. The caller holds the agent's lock and writes it. */
 export async function reputationAfterProbe(tx: Tx, agent: Agent, now: Date): Promise<number> {

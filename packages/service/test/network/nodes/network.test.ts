@@ -1,6 +1,8 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
+import { addCalls } from '../../../src/agents/reputation/call-store.ts';
+import { newId } from '../../../src/lib/id.ts';
 import type { Harness, TestAccount } from '../../support/harness.ts';
 import { type NetworkNode, seenBy, startNodes, stopNodes, untilSo } from '../../support/network.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -202,13 +204,31 @@ describe('a node', () => {
     expect(await heard()).toEqual(['node-1']);
   });
 
-  it('that removes an agent has it removed everywhere; past calls of it read as before, and it may come back', async () => {
+  it('that removes an agent has it removed everywhere; past calls of it read as before, and it may come back, with what failed meanwhile', async () => {
+    const score = async () => (await b.request('GET', '/agents?capability=flying')).body.data.agents[0]?.reputation;
+    const end = (isGood: boolean, payers: number) =>
+      addCalls(
+        b.ctx.db,
+        [],
+        Array.from({ length: 3 * payers }, (_, nth) => ({
+          ...{ requestId: newId('req'), agentId: agent.id, accountId: `acc_${isGood}_${nth % payers}`, wallet: '' },
+          ...{ amountMicro: 50_000n, isGood },
+        })),
+        new Date(),
+      );
+    const before = await score();
+    await end(true, 20);
+    await untilSo('its score has risen', async () => (await score()) > before);
     await changeAtHome(`status = 'removed'`);
     await untilSo('the agent is gone', async () => (await detail(b, agent.id)).status === 404);
     expect((await find(b, 'zebra finch')).total).toBe(0);
+    await end(false, 60);
+    const computations = () => b.ctx.db.query('', 'select from agent_reputation where agent_id = $1', [agent.id]);
+    await untilSo('its score is not computed any more', async () => (await computations()).length === 0);
     await changeAtHome(`status = 'online'`);
     await untilSo('the agent is back', () => isShown(b, agent.id, { status: 'online' }));
     expect((await find(b, 'zebra finch')).total).toBe(1);
+    await untilSo('its score has fallen', async () => (await score()) < before);
   });
 });
 
