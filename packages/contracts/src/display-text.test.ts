@@ -81,3 +81,12 @@ describe('a description', () => {
     expect(text.safeParse(value).success).toBe(false),
   );
 });
+
+it.each([
+  ['white space within', `a${'\t'.repeat(100_000)}a`],
+  ['marks that have to be sorted', `a${'\u0301\u0323'.repeat(50_000)}`],
+])('a text that is far too long is refused within a second: %s', (_what, value) => {
+  const startMs = performance.now();
+  expect([name, text].map((schema) => schema.safeParse(value).success)).toEqual([false, false]);
+  expect(performance.now() - startMs).toBeLessThan(1000);
+});
