@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkUpstream } from '../../src/agents/upstream/check-upstream.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
@@ -12,6 +13,7 @@ import { startMipUpstream } from './support/mip-upstream.ts';
 import { startOpenaiUpstream } from './support/openai-upstream.ts';
 import { json, listUpstream, startUpstream, type TestUpstream } from './support/upstream.ts';
 
+const MIB = 1024 * 1024;
 const SECRET = 'Bearer sk-very-secret-9876543210';
 const clock = fixedClock(new Date());
 let h: Harness;
@@ -370,6 +372,35 @@ describe('the state of an endpoint', () => {
     }));
     const { id } = await listUpstream(h, server, { owner, awaited: 'offline' });
     expect((await own(id)).fault).toBe('The agent card names an interface that is not below its own address.');
+    await server.stop();
+  });
+
+  const card = (url: string) =>
+    JSON.stringify({ supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] });
+  it.each<[string, AgentProtocol, number, string, string]>([
+    ['a megabyte of carriage returns', 'mcp', 200, 'text/event-stream', '\r'.repeat(MIB)],
+    ['a megabyte of lines that mean nothing', 'mcp', 200, 'text/event-stream', 'x\n'.repeat(MIB / 2)],
+    ['a card with a row of slashes', 'a2a', 200, 'application/json', card(`/it${'/'.repeat(100_000)}rpc`)],
+    ['a megabyte in which a thousand secrets are looked for', 'openai', 400, 'text/plain', 'a'.repeat(MIB)],
+  ])('an answer that is slow to read holds up nobody: %s', async (_what, protocol, status, type, text) => {
+    const server = await startUpstream(() => ({
+      protocol,
+      path: '/it',
+      isWork: () => false,
+      answer: (_seen, _request, response) => void response.writeHead(status, { 'content-type': type }).end(text),
+    }));
+    const secrets = 'aaaaab '.repeat(580).trim();
+    const upstream = {
+      endpoint: server.endpoint,
+      protocol,
+      tool: 't',
+      model: 'm',
+      headers: { a: secrets, b: secrets },
+    };
+    const startMs = performance.now();
+    await checkUpstream(h.ctx, upstream);
+    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(server.seen.length).toBeGreaterThan(0);
     await server.stop();
   });
 });

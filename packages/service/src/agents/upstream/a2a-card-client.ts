@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../lib/json/json-object.ts';
 import { scalarText } from '../../lib/json/json-text.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import { type Upstream, urlBelow } from './upstream.ts';
+import { type Upstream, urlBelow, withoutEndSlashes } from './upstream.ts';
 import { readObject, UpstreamFault } from './upstream-client.ts';
 
 const CARD_PATH = '/.well-known/agent-card.json';
@@ -31,7 +31,7 @@ export async function readA2aAgent(ctx: HasGuardedFetch, upstream: Upstream): Pr
   if (!found) throw new UpstreamFault('The agent card names no JSON-RPC interface of A2A 1.0 or 0.3.');
   const url = URL.parse(found.url, cardUrl);
   const base = new URL(cardUrl.replace(/(\/\.well-known)?\/[^/?]+\.json([?#].*)?$/, '/'));
-  const isBelow = url?.origin === base.origin && `${url.pathname.replace(/\/+$/, '')}/`.startsWith(base.pathname);
+  const isBelow = url?.origin === base.origin && `${withoutEndSlashes(url.pathname)}/`.startsWith(base.pathname);
   if (!url || !isBelow) throw new UpstreamFault('The agent card names an interface that is not below its own address.');
   const capabilities = isObject(card.capabilities) ? card.capabilities : {};
   const extensions = Array.isArray(capabilities.extensions) ? capabilities.extensions.filter(isObject) : [];

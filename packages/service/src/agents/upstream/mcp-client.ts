@@ -1,5 +1,5 @@
-import { createParser } from 'eventsource-parser';
 import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
+import { createEventParser } from '../../lib/net/event-parser.ts';
 import type { GuardedResponse, HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { schemaDigest } from './schema-digest.ts';
@@ -194,13 +194,6 @@ function messagesIn({ headers, body }: GuardedResponse): Json[] {
       .startsWith('text/event-stream')
   )
     return [parseObject(text)].filter((each) => each !== undefined);
-  const messages: Json[] = [];
-  const parser = createParser({
-    onEvent({ data }) {
-      const message = parseObject(data);
-      if (message) messages.push(message);
-    },
-  });
-  parser.feed(`${text}\n\n`);
-  return messages;
+  const events = createEventParser(text.length).feed(`${text}\n\n`);
+  return events.map(({ data }) => parseObject(data)).filter((each) => each !== undefined);
 }

@@ -16,14 +16,20 @@ export const CHECK_LIMITS: Limits = { timeoutMs: 5000, maxBytes: 1024 * 1024 };
 
 const unspecified: FaultDetail = { kind: 'answer', status: null, body: null };
 
+/** Beginning of an answer that is shown in part: to look for a thousand secrets in a megabyte would take seconds. */
+const MOST_LOOKED_AT = 8192;
+
+/** The beginning of an endpoint's text, for its owner. */
+const shownOf = (upstream: Upstream, text: string): string =>
+  excerptOf(withoutSecrets(upstream, text.slice(0, MOST_LOOKED_AT)));
+
 /** The answer of an endpoint as a part of its fault, for its owner. */
 export function answerDetail(
   upstream: Upstream,
   { status, body }: Pick<GuardedResponse, 'status' | 'body'>,
   kind: FaultKind = 'answer',
 ): FaultDetail {
-  const shown = excerptOf(withoutSecrets(upstream, body.toString('utf8')));
-  return { kind, status, body: shown || null };
+  return { kind, status, body: shownOf(upstream, body.toString('utf8')) || null };
 }
 
 /** A fault of an endpoint. `isCertain`: it answered so, and an equal request would get an equal answer. */
@@ -69,7 +75,7 @@ export function requireGood(upstream: Upstream, { status, body }: GuardedRespons
     });
   const said = parseObject(body.toString('utf8'))?.error;
   const message = typeof said === 'string' ? said : (said as Json | undefined)?.message;
-  const detail = typeof message === 'string' ? ` (${excerptOf(withoutSecrets(upstream, message))})` : '';
+  const detail = typeof message === 'string' ? ` (${shownOf(upstream, message)})` : '';
   const isCertain = status < 500 && status !== 429 && status !== 408;
   throw new UpstreamFault(`${name} is answered with status ${status}${detail}.`, {
     isCertain,

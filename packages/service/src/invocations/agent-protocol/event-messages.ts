@@ -1,27 +1,28 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createBytePieces } from '../../lib/byte-pieces.ts';
+import { createEventParser, type EventMessage } from '../../lib/net/event-parser.ts';
 import { MAX_RESULT_BYTES } from './agent-answer.ts';
+
+/** Bytes of an unfinished line that are parsed together. */
+const LINE_PIECE_BYTES = 16 * 1024;
+const [LF, CR] = [10, 13] as const;
 
 /** Events of one piece of a stream. */
 export interface MessagePart {
-  readonly messages: readonly EventSourceMessage[];
+  readonly messages: readonly EventMessage[];
   /** An event of this piece exceeds the maximum length. */
   readonly isTooLarge: boolean;
 }
 
-/** Parses server-sent events as they arrive (WHATWG HTML, "Server-sent events"). `roomBytes`: allowance for the envelope of a result. */
+/** Parses server-sent events as they arrive. `roomBytes`: allowance for the envelope of a result. */
 export async function* messagesOf(bytes: AsyncIterable<Buffer>, roomBytes: number): AsyncGenerator<MessagePart> {
-  const messages: EventSourceMessage[] = [];
-  let isTooLarge = false;
-  const parser = createParser({
-    onEvent: (message) => void messages.push(message),
-    onError: ({ type }) => {
-      isTooLarge ||= type === 'max-buffer-size-exceeded';
-    },
-    maxBufferSize: MAX_RESULT_BYTES + roomBytes,
-  });
+  const parser = createEventParser(MAX_RESULT_BYTES + roomBytes);
   const decoder = new TextDecoder();
-  for await (const part of bytes) {
-    parser.feed(decoder.decode(part, { stream: true }));
-    yield { messages: messages.splice(0), isTooLarge };
+  const pieces = createBytePieces();
+  for await (const piece of bytes) {
+    pieces.add(piece);
+    const endsLine = piece.includes(LF) || piece.includes(CR);
+    if (!endsLine && pieces.byteLength < LINE_PIECE_BYTES) continue;
+    const messages = parser.feed(decoder.decode(pieces.take(), { stream: true }));
+    yield { messages, isTooLarge: parser.isTooLarge() };
   }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventSourceMessage } from 'eventsource-parser';
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
+import type { EventMessage } from '../../lib/net/event-parser.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
 import { failed } from '../agent-protocol/agent-answer.ts';
@@ -104,7 +104,7 @@ function createReader(
   let homeRequestId = knownId;
 
   /** The next chunk, or the end; null: nothing new. */
-  function readOne({ event = '', data, id }: EventSourceMessage): Chunk | Followed | null {
+  function readOne({ event = '', data, id }: EventMessage): Chunk | Followed | null {
     if (event === 'invocation.created') homeRequestId ??= readHomeRecord(parseObject(data))?.homeRequestId ?? null;
     if (terminal.has(event)) return endOf(data);
     const number = Number(id);
@@ -117,7 +117,7 @@ function createReader(
     return { position: number - FIRST_CHUNK_ID + 1, type: event, data: said, createdAt: ctx.clock.now() };
   }
 
-  async function take(messages: readonly EventSourceMessage[]): Promise<Followed | null> {
+  async function take(messages: readonly EventMessage[]): Promise<Followed | null> {
     const chunks: Chunk[] = [];
     let ended: Followed | null = null;
     const isUnknown = homeRequestId === null;

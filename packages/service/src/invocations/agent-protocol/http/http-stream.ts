@@ -1,6 +1,6 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import { isDeeperThan } from '../../../lib/json/json-depth.ts';
 import { parseObject } from '../../../lib/json/json-object.ts';
+import type { EventMessage } from '../../../lib/net/event-parser.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
 import { describeError, failed, MAX_RESULT_BYTES, readResult } from '../agent-answer.ts';
@@ -30,7 +30,7 @@ const resultTooLarge = failed('response_too_large', 'The agent streamed an event
 const MAX_CHUNK_DEPTH = 128;
 
 /** The chunks up to the end, and the outcome; null: the stream continues. */
-function read(messages: readonly EventSourceMessage[]): { said: Said[]; outcome: Outcome | null } {
+function read(messages: readonly EventMessage[]): { said: Said[]; outcome: Outcome | null } {
   const said: Said[] = [];
   for (const message of messages) {
     const next = readOne(message);
@@ -41,7 +41,7 @@ function read(messages: readonly EventSourceMessage[]): { said: Said[]; outcome:
 }
 
 /** A chunk, or the end; null: an event without a meaning here. */
-function readOne({ event = '', data }: EventSourceMessage): Said | Outcome | null {
+function readOne({ event = '', data }: EventMessage): Said | Outcome | null {
   const bytes = Buffer.byteLength(data);
   if (bytes > MAX_RESULT_BYTES) return resultTooLarge;
   if (event === 'result') return readResult(parseObject(data));

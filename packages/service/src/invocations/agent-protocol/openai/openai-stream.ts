@@ -1,5 +1,5 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
+import type { EventMessage } from '../../../lib/net/event-parser.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from '../../stream/record-chunks.ts';
 import { describeError, failed, MAX_RESULT_BYTES } from '../agent-answer.ts';
@@ -40,7 +40,7 @@ export async function followCompletion(bytes: AsyncIterable<Buffer>, recorder: C
 }
 
 /** Adds an event; returns the outcome if it is an error. */
-function take(course: Course, { data }: EventSourceMessage): Outcome | null {
+function take(course: Course, { data }: EventMessage): Outcome | null {
   if (course.isOver) return null;
   if (data.trim() === '[DONE]') {
     course.isOver = true;

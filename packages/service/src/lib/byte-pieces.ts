@@ -1,0 +1,39 @@
+/** Pieces that are kept apart; each costs 100 bytes or more beside its own. */
+const MOST_APART = 256;
+
+/** Pieces of a body, in memory by their bytes: whoever sends them chooses how many there are, so many small ones are copied together. */
+export interface BytePieces {
+  readonly byteLength: number;
+  add(piece: Uint8Array): void;
+  /** All bytes since they were last taken. */
+  take(): Buffer;
+}
+
+export function createBytePieces(): BytePieces {
+  let joined: Buffer[] = [];
+  let apart: Uint8Array[] = [];
+  let byteLength = 0;
+  return {
+    get byteLength() {
+      return byteLength;
+    },
+    add(piece) {
+      byteLength += piece.byteLength;
+      apart.push(piece);
+      if (apart.length < MOST_APART) return;
+      joined.push(Buffer.concat(apart));
+      apart = [];
+    },
+    take() {
+      const [first, ...others] = [...joined, ...apart];
+      const whole =
+        first && others.length === 0
+          ? Buffer.from(first.buffer, first.byteOffset, first.byteLength)
+          : Buffer.concat([...joined, ...apart]);
+      joined = [];
+      apart = [];
+      byteLength = 0;
+      return whole;
+    },
+  };
+}
