@@ -1,5 +1,6 @@
 import { streamEventTypes } from '@agent-network/contracts/invocations/stream-event-types';
 import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
+import { createLineEnds } from '@agent-network/contracts/line-ends';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
@@ -32,12 +33,13 @@ async function* readEvents<E>(
   const messages: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => void messages.push(message), maxBufferSize: maxEventChars });
   const decoder = new TextDecoder();
+  const toLf = createLineEnds();
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
     onBytes();
-    parser.feed(decoder.decode(value, { stream: true }));
+    parser.feed(toLf(decoder.decode(value, { stream: true })));
     for (const message of messages.splice(0)) {
       const event = readEvent(message);
       if (event) yield event;

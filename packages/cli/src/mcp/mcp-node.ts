@@ -1,3 +1,4 @@
+import { createLineEnds } from '@agent-network/contracts/line-ends';
 import { createParser } from 'eventsource-parser';
 import { type McpMessage, readMessage } from './mcp-message.ts';
 
@@ -57,7 +58,8 @@ async function readEvents(body: AsyncIterable<Uint8Array>, take: (answer: McpMes
   const onEvent = ({ data }: { data: string }) => take(JSON.parse(data) as McpMessage);
   const parser = createParser({ onEvent, maxBufferSize: MAX_ANSWER_CHARS });
   const decoder = new TextDecoder();
-  for await (const part of body) parser.feed(decoder.decode(part, { stream: true }));
+  const toLf = createLineEnds();
+  for await (const part of body) parser.feed(toLf(decoder.decode(part, { stream: true })));
 }
 
 /** The text of an answer, which a hostile node could go on with for ever. */

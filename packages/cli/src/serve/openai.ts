@@ -1,3 +1,4 @@
+import { createLineEnds } from '@agent-network/contracts/line-ends';
 import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { CommandError } from '../exit-codes.ts';
@@ -71,6 +72,7 @@ async function* deltasOf(endpoint: Endpoint, response: Response, signal: AbortSi
   if (!response.body) throw failed('The endpoint answered without a body.');
   const events = response.body
     .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
+    .pipeThrough(inLf())
     .pipeThrough(new EventSourceParserStream());
   let text = '';
   let finishReason: unknown = null;
@@ -95,6 +97,12 @@ async function* deltasOf(endpoint: Endpoint, response: Response, signal: AbortSi
   }
   if (finishReason === null) throw failed('The endpoint ended its stream before its answer.');
   return resultOf(text, finishReason, about);
+}
+
+/** Has each line end in LF. */
+function inLf(): TransformStream<string, string> {
+  const toLf = createLineEnds();
+  return new TransformStream({ transform: (piece, controller) => controller.enqueue(toLf(piece)) });
 }
 
 function parseEvent(data: string): Json {
