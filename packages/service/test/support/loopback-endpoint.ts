@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket, Server as TcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { expect } from 'vitest';
 import { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from '../../src/lib/net/guarded-fetch.ts';
 import { GuardedFetchError, type GuardedFetchErrorKind } from '../../src/lib/net/guarded-fetch-error.ts';
@@ -59,6 +59,13 @@ export async function startLoopbackEndpoint(): Promise<LoopbackEndpoint> {
   };
   return endpoint;
 }
+
+/** A server that answers each request with so many bytes, each in a chunk of its own. */
+export const inSingleBytes = (count: number): TcpServer =>
+  createTcpServer((socket) => {
+    const answer = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`;
+    socket.on('error', () => {}).once('data', () => socket.end(answer));
+  });
 
 /** Expects a failure of this kind whose message gives no address away. */
 export async function expectKind(work: Promise<unknown>, kind: GuardedFetchErrorKind): Promise<GuardedFetchError> {

@@ -1,3 +1,4 @@
+import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { isEncoded } from '../../lib/net/guarded-fetch-exchange.ts';
 import type { EndpointAnswer } from './attempt.ts';
@@ -52,16 +53,14 @@ export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<End
 
 /** Text that PostgreSQL can store: without NUL. */
 async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let byteCount = 0;
+  const pieces = createBytePieces();
   try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      byteCount += chunk.length;
-      if (byteCount >= KEPT_BYTES) break;
+    for await (const piece of body) {
+      pieces.add(piece);
+      if (pieces.byteLength >= KEPT_BYTES) break;
     }
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;
   }
-  return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
+  return pieces.take().subarray(0, KEPT_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
 }

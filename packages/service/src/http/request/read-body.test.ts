@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import { listen } from '../listen.ts';
 import { readBody } from './read-body.ts';
@@ -35,4 +35,17 @@ it.each([
   await begun;
   socket.destroy();
   expect(await read).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('was cut off') });
+});
+
+it('a body in chunks of one byte is held in a few buffers', async () => {
+  const { port, read } = await startReader();
+  const concat = vi.spyOn(Buffer, 'concat');
+  onTestFinished(() => void concat.mockRestore());
+  const text = JSON.stringify('x'.repeat(30_000));
+  const chunks = [...text].map((character) => `1\r\n${character}\r\n`).join('');
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  expect(await read).toBe('x'.repeat(30_000));
+  expect(Math.max(...concat.mock.calls.map(([parts]) => parts.length))).toBeLessThan(1000);
 });

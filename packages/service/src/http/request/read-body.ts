@@ -1,4 +1,5 @@
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { alteredNumber } from '../../lib/json/altered-number.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -62,14 +63,12 @@ const bytesOf = (request: Request): Promise<ArrayBuffer | Uint8Array> =>
 
 /** Reads a body up to the limit, counting its bytes because it may have no length. */
 async function readBounded(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  const pieces = createBytePieces();
+  for await (const piece of request.body ?? []) {
+    pieces.add(piece);
+    if (pieces.byteLength > MAX_BODY_BYTES) throw tooLarge();
   }
-  return Buffer.concat(chunks);
+  return pieces.take();
 }
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,4 +1,5 @@
 import { headersTo } from '../../agents/upstream/upstream.ts';
+import { createBytePieces } from '../../lib/byte-pieces.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
@@ -68,15 +69,13 @@ const toWhole = (answer: GuardedResponse) => ({
   kind: answer.status === 402 ? ('billed' as const) : ('whole' as const),
 });
 
-export async function readAll(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of bytes) {
-    length += part.byteLength;
-    if (length > MAX_RESULT_BYTES) throw new GuardedFetchError('too_large');
-    parts.push(part);
+export async function readAll(bytes: AsyncIterable<Buffer>, maxBytes = MAX_RESULT_BYTES): Promise<Buffer> {
+  const pieces = createBytePieces();
+  for await (const piece of bytes) {
+    pieces.add(piece);
+    if (pieces.byteLength > maxBytes) throw new GuardedFetchError('too_large');
   }
-  return Buffer.concat(parts);
+  return pieces.take();
 }
 
 /** Ends the call for an answer with an error. */

@@ -7,15 +7,16 @@ import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { awaitRefunds } from '../../payments/payouts/await-refunds.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
-import { failed, MAX_RESULT_BYTES } from '../agent-protocol/agent-answer.ts';
+import { failed } from '../agent-protocol/agent-answer.ts';
 import type { CallContext } from '../agent-protocol/agent-call.ts';
+import { readAll } from '../agent-protocol/exchange.ts';
 import { payAgentBill, proofSigned } from '../agent-protocol/pay-agent-bill.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 import { isStopping } from '../places/stopping.ts';
 import { followHome, overdue } from './follow-home.ts';
 import { type HomeAnswer, type HomeRecord, outcomeOf, readHomeAnswer, readHomeFailure } from './home-answer.ts';
 import type { HomeCall } from './home-call.ts';
-import { askHome, openAtHome } from './home-client.ts';
+import { askHome, MAX_ANSWER_BYTES, openAtHome } from './home-client.ts';
 import type { HasHomeKeys } from './home-keys.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
 import { endAtHome, noteEnd, settleHomeCall } from './settle-home-calls.ts';
@@ -100,7 +101,7 @@ async function askOnce(
       const stream = await openAtHome(ctx, call.home, request);
       const type = String(stream.headers['content-type'] ?? '').toLowerCase();
       if (stream.status === 200 && type.startsWith('text/event-stream')) return await follow(ctx, call, null, stream);
-      return await read(ctx, call, readHomeAnswer({ ...stream, body: await readAll(stream.body) }));
+      return await read(ctx, call, readHomeAnswer({ ...stream, body: await readAll(stream.body, MAX_ANSWER_BYTES) }));
     }
     return await read(ctx, call, readHomeAnswer(await askHome(ctx, call.home, request)));
   } catch (error) {
@@ -216,14 +217,3 @@ const toHomeBody = (invocation: Invocation) => ({
   maxCost: formatUsdc(invocation.priceMicro),
   stream: invocation.isStreamed,
 });
-
-async function readAll(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of bytes) {
-    length += part.byteLength;
-    if (length > 4 * MAX_RESULT_BYTES) throw new GuardedFetchError('too_large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}

@@ -18,7 +18,7 @@ export interface HomeRequest {
 }
 
 /** Fits a record with the largest result and the largest input. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Maximum bytes of a stream on one connection. */
 const MAX_STREAM_BYTES = 32 * 1024 * 1024;
 /** Idle timeout: three heartbeats of a node's stream. */

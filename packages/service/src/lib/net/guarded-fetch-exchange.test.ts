@@ -1,8 +1,9 @@
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   expectKind,
+  inSingleBytes,
   type LoopbackEndpoint,
   MIB,
   startLoopbackEndpoint,
@@ -53,6 +54,15 @@ describe('answers', () => {
     });
     await expectKind(endpoint.open().request(endpoint.get()), 'too_large');
     await closed;
+  });
+
+  test('a body in chunks of one byte is held in a few buffers', async () => {
+    const port = await endpoint.listen(inSingleBytes(60_000));
+    const concat = vi.spyOn(Buffer, 'concat');
+    onTestFinished(() => void concat.mockRestore());
+    const { body } = await endpoint.open().request(endpoint.get(`http://127.0.0.1:${port}/`));
+    expect(body).toHaveLength(60_000);
+    expect(Math.max(...concat.mock.calls.map(([parts]) => parts.length))).toBeLessThan(1000);
   });
 
   test('a compressed answer is refused, and "identity" is not compression', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   expectKind,
+  inSingleBytes,
   type LoopbackEndpoint,
   MIB,
   startLoopbackEndpoint,
@@ -33,6 +34,14 @@ describe('a stream', () => {
       respond(received.length < 3 ? `data: ${received.length + 1}\n\n` : '');
     }
     expect(received).toEqual(['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']);
+  });
+
+  test('hands over as one piece what came together, in chunks of one byte as well', async () => {
+    const port = await endpoint.listen(inSingleBytes(60_000));
+    const { body } = await openStream({ url: `http://127.0.0.1:${port}/` });
+    const received = await Array.fromAsync(body);
+    expect(Buffer.concat(received)).toHaveLength(60_000);
+    expect(received.length).toBeLessThan(1000);
   });
 
   test('makes a fast endpoint wait for a slow reader and loses no byte', async () => {

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { createBytePieces } from '../byte-pieces.ts';
 import { type Exchange, type GuardedRequest, type ResponseHead, startExchange } from './guarded-fetch-exchange.ts';
 
 /** Unread bytes above which the endpoint is throttled. */
@@ -10,7 +11,7 @@ export type GuardedStreamRequest = GuardedRequest & {
 };
 
 export type GuardedStream = ResponseHead & {
-  /** The bytes as they arrive. Readable once; leaving the loop early closes the connection. */
+  /** The bytes as they arrive, those that came together as one piece. Readable once; leaving the loop early closes the connection. */
   body: AsyncIterable<Buffer>;
   /** Discards a body that is not read. */
   cancel(): void;
@@ -50,8 +51,7 @@ export function openStream(agent: Dispatcher, url: URL, request: GuardedStreamRe
 }
 
 function createChunkQueue() {
-  let chunks: Buffer[] = [];
-  let byteCount = 0;
+  const pieces = createBytePieces();
   let isEnded = false;
   let failure: unknown;
   let wake = () => {};
@@ -59,12 +59,12 @@ function createChunkQueue() {
   async function* read({ onRoom, onLeave }: { onRoom: () => void; onLeave: () => void }): AsyncGenerator<Buffer> {
     try {
       while (true) {
-        const ready = chunks;
-        chunks = [];
-        byteCount = 0;
-        if (ready.length > 0) onRoom();
-        yield* ready;
-        if (chunks.length > 0) continue;
+        if (pieces.byteLength > 0) {
+          const ready = pieces.take();
+          onRoom();
+          yield ready;
+          continue;
+        }
         if (failure !== undefined) throw failure;
         if (isEnded) return;
         await new Promise<void>((resolve) => {
@@ -78,10 +78,9 @@ function createChunkQueue() {
 
   return {
     read,
-    isFull: () => byteCount >= HIGH_WATER_BYTES,
+    isFull: () => pieces.byteLength >= HIGH_WATER_BYTES,
     push(chunk: Buffer): void {
-      chunks.push(chunk);
-      byteCount += chunk.length;
+      pieces.add(chunk);
       wake();
     },
     end(error?: unknown): void {

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { createBytePieces } from '../byte-pieces.ts';
 import { traced, traceHeaders } from '../tracing/tracing.ts';
 import { checkUrl, type UrlCheck } from './guarded-fetch-address.ts';
 import { guardedConnector, type Resolve } from './guarded-fetch-connect.ts';
@@ -80,14 +81,14 @@ const inSpan = <T>({ method = 'GET', url }: GuardedRequest, send: () => Promise<
 
 function readWhole(agent: Agent, url: URL, request: GuardedRequest): Promise<GuardedResponse> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const pieces = createBytePieces();
     let head: ResponseHead = { status: 0, headers: {} };
     startExchange(agent, url, request, {
       onHead(received) {
         head = received;
       },
-      onChunk: (chunk) => chunks.push(chunk),
-      onEnd: () => resolve({ ...head, body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) }),
+      onChunk: pieces.add,
+      onEnd: () => resolve({ ...head, body: pieces.take() }),
       onFail: reject,
     });
   });

@@ -34,7 +34,7 @@ export const protocols: readonly ProtocolRow[] = [
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
       model: 'test-model-1-2026',
     },
-    streamed: ['{"chunk":"Say"', 'event: invocation.chunk'],
+    streamed: ['{"chunk":"Say', 'event: invocation.chunk'],
     cancels: 'hangs',
     resumes: false,
   },

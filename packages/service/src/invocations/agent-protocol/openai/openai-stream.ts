@@ -9,6 +9,9 @@ import { toResult } from './openai-result.ts';
 /** Progress of the stream so far. */
 interface Course {
   text: string;
+  bytes: number;
+  /** Texts that were not added yet. */
+  deltas: string[];
   finishReason: unknown;
   usage: unknown;
   model: unknown;
@@ -17,19 +20,20 @@ interface Course {
 
 /** Follows a streamed completion: stores its deltas as chunks, those that came together as one. */
 export async function followCompletion(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
-  const course: Course = { text: '', finishReason: null, usage: null, model: null, isOver: false };
+  const about = { finishReason: null, usage: null, model: null, isOver: false };
+  const course: Course = { text: '', bytes: 0, deltas: [], ...about };
   let count = 0;
   for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
-    const before = course.text.length;
     const failure = messages.map((message) => take(course, message)).find((each) => each !== null);
     if (failure) return failure;
-    const delta = course.text.slice(before);
-    if (isTooLarge || Buffer.byteLength(delta) > MAX_CHUNK_BYTES || Buffer.byteLength(course.text) > MAX_RESULT_BYTES)
+    const chunks = joined(course.deltas.splice(0));
+    if (isTooLarge || course.bytes > MAX_RESULT_BYTES || chunks.some(isTooLong))
       return failed('response_too_large', 'The agent streamed too much text.');
-    if (delta !== '') {
-      count += 1;
+    if (chunks.length > 0) {
+      course.text += chunks.join('');
+      count += chunks.length;
       if (count > MAX_CHUNKS) return failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events.`);
-      if (!(await recorder.add([{ type: 'invocation.chunk', data: { chunk: delta } }])))
+      if (!(await recorder.add(chunks.map((chunk) => ({ type: 'invocation.chunk', data: { chunk } })))))
         return failed('agent_error', 'Another process has taken the request over.');
     }
     if (course.isOver) return toResult(course.text, course);
@@ -37,6 +41,22 @@ export async function followCompletion(bytes: AsyncIterable<Buffer>, recorder: C
   // Some servers close the stream without the last line.
   if (course.finishReason !== null) return toResult(course.text, course);
   return failed('invalid_response', 'The agent ended its stream without an end of its answer.');
+}
+
+const isTooLong = (chunk: string) => Buffer.byteLength(chunk) > MAX_CHUNK_BYTES;
+
+/** Deltas as few chunks: none is longer than a chunk may be, unless a delta is. */
+function joined(deltas: readonly string[]): string[] {
+  const chunks: string[] = [];
+  let bytes = 0;
+  for (const delta of deltas) {
+    const more = Buffer.byteLength(delta);
+    const isNew = chunks.length === 0 || bytes + more > MAX_CHUNK_BYTES;
+    if (isNew) chunks.push(delta);
+    else chunks[chunks.length - 1] += delta;
+    bytes = isNew ? more : bytes + more;
+  }
+  return chunks;
 }
 
 /** Adds an event; returns the outcome if it is an error. */
@@ -53,7 +73,10 @@ function take(course: Course, { data }: EventMessage): Outcome | null {
   if (value.error != null) return failed('agent_error', `The agent failed${describeError(value.error)}.`);
   const choice = choiceOf(value);
   const delta = choice && isObject(choice.delta) ? choice.delta.content : undefined;
-  if (typeof delta === 'string') course.text += delta;
+  if (typeof delta === 'string' && delta !== '') {
+    course.deltas.push(delta);
+    course.bytes += Buffer.byteLength(delta);
+  }
   course.finishReason = choice?.finish_reason ?? course.finishReason;
   course.usage = value.usage ?? course.usage;
   course.model = value.model ?? course.model;
