@@ -99,15 +99,19 @@ async function askOnce(
   try {
     if (call.invocation.isStreamed) {
       const stream = await openAtHome(ctx, call.home, request);
-      const type = String(stream.headers['content-type'] ?? '').toLowerCase();
-      if (stream.status === 200 && type.startsWith('text/event-stream')) return await follow(ctx, call, null, stream);
-      return await read(ctx, call, readHomeAnswer({ ...stream, body: await readAll(stream.body, MAX_ANSWER_BYTES) }));
+      return await readOpened(ctx, call, stream).finally(stream.cancel);
     }
     return await read(ctx, call, readHomeAnswer(await askHome(ctx, call.home, request)));
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;
     return readHomeFailure(error);
   }
+}
+
+async function readOpened(ctx: HomeCallContext, call: HomeCall, stream: GuardedStream): Promise<Asked> {
+  const type = String(stream.headers['content-type'] ?? '').toLowerCase();
+  if (stream.status === 200 && type.startsWith('text/event-stream')) return follow(ctx, call, null, stream);
+  return read(ctx, call, readHomeAnswer({ ...stream, body: await readAll(stream.body, MAX_ANSWER_BYTES) }));
 }
 
 async function read(ctx: HomeCallContext, call: HomeCall, answer: HomeAnswer): Promise<Asked> {

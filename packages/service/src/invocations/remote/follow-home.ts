@@ -48,7 +48,10 @@ export async function followHome(
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
     try {
       stream ??= await open(ctx, call, reader);
-      if (stream.status === 404) return { kind: 'unknown' };
+      if (stream.status === 404) {
+        stream.cancel();
+        return { kind: 'unknown' };
+      }
       const before = reader.last();
       const followed = stream.status === 200 ? await reader.read(stream.body) : null;
       if (followed) return followed;

@@ -26,15 +26,19 @@ const IDLE_MS = 45_000;
 
 /** Calls another node with this node's API key there. Throws GuardedFetchError when it can't be reached. */
 export const askHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedResponse> =>
-  withKey(ctx, home, request, refused, (send) => ctx.guardedFetch.request({ ...send, maxBytes: MAX_ANSWER_BYTES }));
+  withKey(ctx, home, request, {
+    refuse: (status) => ({ status, headers: {}, body: Buffer.alloc(0) }),
+    send: (sent) => ctx.guardedFetch.request({ ...sent, maxBytes: MAX_ANSWER_BYTES }),
+    drop: () => undefined,
+  });
 
 /** The same, for a streamed answer. */
 export const openAtHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedStream> =>
-  withKey(ctx, home, request, refusedStream, (send) =>
-    ctx.guardedFetch.stream({ ...send, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: IDLE_MS }),
-  );
-
-const refused = (status: number): GuardedResponse => ({ status, headers: {}, body: Buffer.alloc(0) });
+  withKey(ctx, home, request, {
+    refuse: refusedStream,
+    send: (sent) => ctx.guardedFetch.stream({ ...sent, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: IDLE_MS }),
+    drop: (stream) => stream.cancel(),
+  });
 
 const refusedStream = (status: number): GuardedStream => ({
   ...{ status, headers: {}, cancel: () => undefined },
@@ -43,13 +47,20 @@ const refusedStream = (status: number): GuardedStream => ({
   },
 });
 
+interface Way<R> {
+  /** What stands for the answer of a node that gives no key. */
+  readonly refuse: (status: number) => R;
+  readonly send: (request: Parameters<HasGuardedFetch['guardedFetch']['request']>[0]) => Promise<R>;
+  /** Closes the connection of an answer that is not read. */
+  readonly drop: (answer: R) => void;
+}
+
 /** Renews a refused key once. */
 async function withKey<R extends { status: number }>(
   ctx: HomeContext,
   home: Home,
   { path, headers, ...request }: HomeRequest,
-  refuse: (status: number) => R,
-  send: (request: Parameters<HasGuardedFetch['guardedFetch']['request']>[0]) => Promise<R>,
+  { refuse, send, drop }: Way<R>,
 ): Promise<R> {
   let known = await ctx.homeKeys.keyFor(home);
   for (let tries = 1; ; tries++) {
@@ -61,6 +72,7 @@ async function withKey<R extends { status: number }>(
       maxBytes: 0,
     });
     if (answer.status !== 401 || tries === 2) return answer;
+    drop(answer);
     known = await ctx.homeKeys.renew(home, known.key);
   }
 }

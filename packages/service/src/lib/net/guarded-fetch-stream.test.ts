@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   expectKind,
@@ -70,6 +71,22 @@ describe('a stream', () => {
     })();
     await expectKind(reading, 'timeout');
     expect(received).toEqual(['one']);
+  });
+
+  test('a full body that nobody reads ends after the idle time; one that is read waits for its reader', async () => {
+    const closed = new Map<string, Promise<unknown>>();
+    endpoint.handle = (request, response) => {
+      closed.set(request.url ?? '', once(response, 'close'));
+      response.write(Buffer.alloc(MIB));
+    };
+    const url = (path: string) => `http://127.0.0.1:${endpoint.port}/${path}`;
+    const read = await openStream({ url: url('read'), idleTimeoutMs: 500, maxBytes: 2 * MIB });
+    const reader = read.body[Symbol.asyncIterator]();
+    let bytes = (await reader.next()).value.byteLength;
+    await openStream({ url: url('dropped'), idleTimeoutMs: 500, maxBytes: 2 * MIB });
+    await closed.get('/dropped');
+    while (bytes < MIB) bytes += (await reader.next()).value.byteLength;
+    await expectKind(reader.next(), 'timeout');
   });
 
   test('has the guards of a request', async () => {

@@ -6,7 +6,7 @@ import { type Exchange, type GuardedRequest, type ResponseHead, startExchange } 
 const HIGH_WATER_BYTES = 64 * 1024;
 
 export type GuardedStreamRequest = GuardedRequest & {
-  /** Maximum silence, from the call to the head and between any two chunks. Time spent waiting for our reader does not count. */
+  /** Maximum silence, from the call to the head and between any two chunks. Time spent waiting for our reader does not count, once it has begun. */
   idleTimeoutMs: number;
 };
 
@@ -22,7 +22,7 @@ export function openStream(agent: Dispatcher, url: URL, request: GuardedStreamRe
   return new Promise((resolve, reject) => {
     const queue = createChunkQueue();
     const idle = setTimeout(() => {
-      if (queue.isFull()) idle.refresh();
+      if (queue.isFull() && queue.isRead()) idle.refresh();
       else exchange.fail('timeout');
     }, request.idleTimeoutMs);
 
@@ -52,11 +52,13 @@ export function openStream(agent: Dispatcher, url: URL, request: GuardedStreamRe
 
 function createChunkQueue() {
   const pieces = createBytePieces();
+  let isRead = false;
   let isEnded = false;
   let failure: unknown;
   let wake = () => {};
 
   async function* read({ onRoom, onLeave }: { onRoom: () => void; onLeave: () => void }): AsyncGenerator<Buffer> {
+    isRead = true;
     try {
       while (true) {
         if (pieces.byteLength > 0) {
@@ -79,6 +81,7 @@ function createChunkQueue() {
   return {
     read,
     isFull: () => pieces.byteLength >= HIGH_WATER_BYTES,
+    isRead: () => isRead,
     push(chunk: Buffer): void {
       pieces.add(chunk);
       wake();

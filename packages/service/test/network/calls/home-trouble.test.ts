@@ -737,6 +737,40 @@ describe('a streamed call that costs nothing', () => {
     expect(new Set(begins.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   });
 
+  it('closes the connection of each answer that it does not read', async () => {
+    const speech = spokenBy();
+    free.behave(speech.behaviour);
+    const unread: Passed['response'][] = [];
+    const leaveOpen = ({ response }: Passed, status: number) => {
+      unread.push(response);
+      response.writeHead(status, { 'content-type': 'application/json' }).write(Buffer.alloc(1024 * 1024));
+      return true;
+    };
+    let begins = 0;
+    home.proxy.rule(async (passed) => {
+      const { method, path, pass, response } = passed;
+      if (method === 'GET' && path.endsWith('/events') && unread.length === 1) return leaveOpen(passed, 404);
+      if (method !== 'POST' || path !== `/invoke/${free.id}`) return false;
+      begins += 1;
+      if (begins === 1) return leaveOpen(passed, 401);
+      if (begins > 2) return false;
+      const got = await pass();
+      response.writeHead(200, got.headers);
+      got.on('data', (bytes: Buffer) => {
+        response.write(bytes);
+        if (bytes.includes('invocation.created')) setImmediate(() => response.destroy());
+      });
+      return true;
+    });
+    const stream = await open(soon(20_000));
+    const talk = await speech.next();
+    await expect.poll(() => unread.length).toBe(2);
+    talk.say(result('read'));
+    talk.end();
+    expect((await stream.rest()).at(-1)).toMatchObject({ type: 'invocation.completed' });
+    await expect.poll(() => unread.every(({ destroyed }) => destroyed)).toBe(true);
+  });
+
   it('is cancelled at its home with the request here', async () => {
     const speech = spokenBy();
     free.behave(speech.behaviour);

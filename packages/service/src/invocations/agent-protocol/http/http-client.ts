@@ -113,11 +113,12 @@ async function tryOnce(
   try {
     if (!invocation.isStreamed)
       return readCallAnswer(await ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES }));
+    const recorder = await createChunkRecorder(ctx, call, isRepetition);
     const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: leftMs });
     const type = String(answer.headers['content-type'] ?? '').toLowerCase();
     if (answer.status !== 200 || !type.startsWith('text/event-stream'))
       return readCallAnswer({ ...answer, body: await readAll(answer.body) });
-    const outcome = await followStream(answer.body, await createChunkRecorder(ctx, call, isRepetition));
+    const outcome = await followStream(answer.body, recorder);
     return { kind: 'ended', outcome, isRetryable: false };
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;

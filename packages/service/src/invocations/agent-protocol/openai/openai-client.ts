@@ -1,4 +1,5 @@
 import { urlBelow } from '../../../agents/upstream/upstream.ts';
+import { invariant } from '../../../lib/invariant.ts';
 import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { createChunkRecorder } from '../../stream/record-chunks.ts';
@@ -13,12 +14,16 @@ export const openaiAdapter: Adapter = {
     const { target, invocation } = call;
     const url = urlBelow(target.endpoint, '/chat/completions');
     const body = toCompletionRequest(invocation, target.model ?? '');
+    const recorder = invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
     return async (proof) => {
-      const reply = invocation.isStreamed
+      const reply = recorder
         ? await postForEvents(ctx, call, { url, body, proof })
         : await post(ctx, call, { url, body, proof });
       if (reply.kind === 'billed') return reply;
-      if (reply.kind === 'events') return followCompletion(reply.bytes, await createChunkRecorder(ctx, call));
+      if (reply.kind === 'events') {
+        invariant(recorder !== null, 'only a streamed call is answered with events');
+        return followCompletion(reply.bytes, recorder);
+      }
       const value = parseObject(reply.body.toString('utf8'));
       if (reply.status !== 200) return refused(reply.status, value?.error);
       return readCompletion(value);
