@@ -7,7 +7,7 @@ type Fetch = Parameters<typeof getRequestListener>[0];
 
 /** Time after which an answer is aborted if the client reads nothing; streams send something every 15 s. */
 export const STALLED_MS = 45_000;
-/** Time within which an answer that is no stream must be read, however steadily the client reads a little. */
+/** Time within which an answer must be read, however steadily the client reads a little; a stream has as long again after its end. */
 export const WHOLE_MS = 120_000;
 const LOOK_MS = 5000;
 
@@ -18,16 +18,25 @@ export interface AnswerWatch {
   stop(): void;
 }
 
+interface Leaving {
+  readonly socket: Socket;
+  readonly sinceMs: number;
+  /** True for a stream that had been written to its end by then. */
+  readonly isEnded: boolean;
+}
+
 export function createAnswerWatch(): AnswerWatch {
-  const leaving = new Map<ServerResponse, { socket: Socket; sinceMs: number }>();
-  const timer = setInterval(() => {
-    const before = performance.now() - WHOLE_MS;
-    for (const [outgoing, { socket, sinceMs }] of leaving) {
-      if (sinceMs > before) break;
+  const leaving = new Map<ServerResponse, Leaving>();
+  const look = () => {
+    const nowMs = performance.now();
+    for (const [outgoing, { socket, sinceMs, isEnded }] of leaving) {
+      if (sinceMs > nowMs - WHOLE_MS) break;
       leaving.delete(outgoing);
-      if (!isStream(outgoing)) socket.destroy();
+      if (isEnded || !isStream(outgoing)) socket.destroy();
+      else leaving.set(outgoing, { socket, sinceMs: nowMs, isEnded: outgoing.writableEnded });
     }
-  }, LOOK_MS).unref();
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
   return {
     asked(socket, outgoing) {
       // No timeout while the request is handled.
@@ -35,7 +44,7 @@ export function createAnswerWatch(): AnswerWatch {
       return {
         answered() {
           if (outgoing.destroyed || outgoing.writableFinished) return;
-          leaving.set(outgoing, { socket, sinceMs: performance.now() });
+          leaving.set(outgoing, { socket, sinceMs: performance.now(), isEnded: false });
           socket.setTimeout(STALLED_MS);
         },
         closed: () => void leaving.delete(outgoing),
@@ -45,8 +54,9 @@ export function createAnswerWatch(): AnswerWatch {
   };
 }
 
-const isStream = (outgoing: ServerResponse) =>
-  String(outgoing.getHeader('content-type') ?? '').startsWith('text/event-stream');
+/** By the headers as they were sent: `getHeader` does not know those that `writeHead` was given, as the Node adapter does it. */
+const isStream = (outgoing: ServerResponse & { readonly _header?: string | null }) =>
+  /^content-type: text\/event-stream/im.test(outgoing._header ?? '');
 
 /** Watches the answer of each request that is handled. */
 export function watched(handle: Fetch, watch: AnswerWatch): Fetch {

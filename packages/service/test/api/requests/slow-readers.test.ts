@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import type { KnownCaller } from '../../../src/access/caller/caller.ts';
 import { listEvents, MAX_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
@@ -172,23 +173,33 @@ it('the bytes of a stream that is read count as well: the next one is refused, t
   room.admit(['192.0.2.1', 'acc_1'], 'getAccount');
 });
 
-it('an answer that is not taken is broken off: after a pause, or when it takes too long as a whole; a stream goes on', () => {
+it('an answer that is not taken is broken off: after a pause, or when it takes too long as a whole; a stream goes on until it has ended', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const watch = createAnswerWatch();
   onTestFinished(() => watch.stop());
   const answer = (type: string) => {
     const socket = { setTimeout: vi.fn(), destroy: vi.fn() };
-    const outgoing = { destroyed: false, writableFinished: false, getHeader: () => type };
-    const asked = watch.asked(socket as never, outgoing as never);
+    const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+    const asked = watch.asked(socket as never, outgoing);
     asked.answered();
-    return { socket, asked };
+    outgoing.writeHead(200, { 'content-type': type });
+    return { socket, asked, outgoing };
   };
-  const [stuck, taken, stream] = [answer('application/json'), answer('application/json'), answer('text/event-stream')];
+  const [stuck, taken] = [answer('application/json'), answer('application/json')];
+  const [stream, last] = [answer('text/event-stream'), answer('text/event-stream')];
+  const all = [stuck, taken, stream, last];
+  const broken = () => all.map(({ socket }) => socket.destroy.mock.calls.length);
   expect(stuck.socket.setTimeout.mock.calls).toEqual([[0], [STALLED_MS]]);
   taken.asked.closed();
+  last.outgoing.end('x');
   vi.advanceTimersByTime(WHOLE_MS + 10_000);
-  expect([stuck, taken, stream].map(({ socket }) => socket.destroy.mock.calls.length)).toEqual([1, 0, 0]);
+  expect(broken()).toEqual([1, 0, 0, 0]);
+  vi.advanceTimersByTime(WHOLE_MS + 10_000);
+  expect(broken()).toEqual([1, 0, 0, 1]);
+  stream.outgoing.end('x');
+  vi.advanceTimersByTime(2 * WHOLE_MS + 20_000);
+  expect(broken()).toEqual([1, 0, 1, 1]);
 });
 
 it('one address has so many connections at a time, and one more when one has ended', async () => {
