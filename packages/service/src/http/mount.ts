@@ -4,7 +4,6 @@ import type { Context, Hono } from 'hono';
 import type { Caller } from '../access/caller/caller.ts';
 import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
-import { networkOf } from '../lib/net/address-ranges.ts';
 import { failpoint } from '../lib/process/failpoint.ts';
 import type { AnswerRoom, Readers } from './answer/answer-room.ts';
 import { commonHeaders } from './answer/common-headers.ts';
@@ -20,7 +19,7 @@ import type { Handlers } from './request/handler.ts';
 import type { HttpContext } from './request/http-context.ts';
 import { identify } from './request/identify.ts';
 import { noteRequest } from './request/note-request.ts';
-import { addressOf } from './request/remote-address.ts';
+import { addressOf, clientNetwork } from './request/remote-address.ts';
 import { partsOf } from './request/request-parts.ts';
 
 /** Mounts each row of the endpoint table as a route, handled by `handle-call.ts`. */
@@ -83,7 +82,7 @@ async function answer(
     failpoint('before-handle');
     const answered = await handleCall(ctx, {
       ...{ name, row, handler, c, headers, admit },
-      parts: partsOf(c),
+      parts: partsOf(ctx, c),
       identify: () => identify(ctx, row, c, headers),
       count: (caller) => countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers),
     });
@@ -127,11 +126,6 @@ export function countUntilTaken(c: Context, take: (bytes: number) => () => void,
 
 export const readersOf = (ctx: HttpContext, c: Context, caller: Caller): Readers =>
   caller.kind === 'anonymous' ? [clientNetwork(ctx, c)] : [clientNetwork(ctx, c), caller.accountId];
-
-function clientNetwork(ctx: HttpContext, c: Context): string {
-  const address = addressOf(ctx, c);
-  return networkOf(address) ?? address;
-}
 
 /** The body of an answer, whose length it adds to the headers; a large one leaves in pieces. */
 export function toBody(

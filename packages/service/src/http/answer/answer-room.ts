@@ -2,6 +2,7 @@ import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createByteBudget } from './byte-budget.ts';
+import { createHeldBytes } from './held-bytes.ts';
 import { PIECE_BYTES } from './large-body.ts';
 
 /** Maximum bytes of unread answers, for one reader and in total; beyond them the next answer is refused. */
@@ -65,26 +66,17 @@ export function createAnswerRoom({ clock, answerBytesPerMinute: limit }: HasAnsw
 
 /** Bytes of unread answers by reader. */
 function createUnread() {
-  const ofReader = new Map<string, number>();
-  let all = 0;
-  const count = (readers: Readers, bytes: number) => {
-    all += bytes;
-    for (const reader of readers) {
-      const left = (ofReader.get(reader) ?? 0) + bytes;
-      if (left > 0) ofReader.set(reader, left);
-      else ofReader.delete(reader);
-    }
-  };
+  const held = createHeldBytes();
   return {
     add(readers: Readers, bytes: number): () => void {
       for (const reader of readers) {
-        const own = ofReader.get(reader) ?? 0;
+        const own = held.of(reader);
         if (own > 0 && own + bytes > MAX_OF_READER_BYTES) throw notTaken(MAX_OF_READER_BYTES);
       }
-      if (all > 0 && all + bytes > MAX_BYTES)
+      if (held.all() > 0 && held.all() + bytes > MAX_BYTES)
         throw new AppError('UNAVAILABLE', 'The node is sending too many large answers; repeat the request later.');
-      count(readers, bytes);
-      return () => count(readers, -bytes);
+      held.add(readers, bytes);
+      return () => held.add(readers, -bytes);
     },
   };
 }

@@ -1,26 +1,31 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Hono } from 'hono';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { AppError } from '../../lib/app-error.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import { listen } from '../listen.ts';
-import { readBody } from './read-body.ts';
+import { MAX_OF_NETWORK_BYTES } from './arriving-bodies.ts';
+import { MAX_BODY_BYTES, readBody } from './read-body.ts';
 
 const stops: StopStep[] = [];
 afterEach(async () => {
   for (const { stop } of stops.splice(0)) await stop();
 });
 
-/** A server, and what reading the body of its one request ends in. */
+/** A server, and what reading the body of its first request ends in. */
 async function startReader() {
   const config = { host: '127.0.0.1', port: 0, baseUrl: null, trustedProxies: [] };
-  const front = await listen({ ...config, connectionLimits: { most: 10, mostOfAddress: 10 } }, stops);
+  const front = await listen({ ...config, connectionLimits: { most: 100, mostOfAddress: 100 } }, stops);
   const begun = Promise.withResolvers<void>();
   const read = Promise.withResolvers<unknown>();
-  front.serve(async (request) => {
+  const app = new Hono().post('/', async (c) => {
     begun.resolve();
-    await readBody(request).then(read.resolve, read.resolve);
-    return new Response();
+    const ended = await readBody({ trustedProxies: [] }, c).catch((error: unknown) => error);
+    read.resolve(ended);
+    return c.json(ended instanceof AppError ? { code: ended.code, ...ended.extra } : {});
   });
+  front.serve(app.fetch);
   return { port: front.port, begun: begun.promise, read: read.promise };
 }
 
@@ -48,4 +53,21 @@ it('a body in chunks of one byte is held in a few buffers', async () => {
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
   expect(await read).toBe('x'.repeat(30_000));
   expect(Math.max(...concat.mock.calls.map(([parts]) => parts.length))).toBeLessThan(1000);
+});
+
+it('large bodies of one address that are not whole are bounded in all; small ones and those of later are read', async () => {
+  const { port } = await startReader();
+  const send = (length: number, sent: string) => {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${sent}`);
+    return { socket, answer: once(socket, 'data').then(([bytes]: Buffer[]) => String(bytes)) };
+  };
+  const part = ' '.repeat(MAX_BODY_BYTES - 1);
+  const parts = Array.from({ length: MAX_OF_NETWORK_BYTES / part.length + 1 }, () => send(MAX_BODY_BYTES, part));
+  expect(await Promise.any(parts.map(({ answer }) => answer))).toContain('{"code":"UNAVAILABLE"');
+  expect(await send(2, '{}').answer).toContain('200 OK');
+  for (const { socket } of parts) socket.destroy();
+  const isRead = async () => (await send(MAX_BODY_BYTES, `${part}1`).answer).includes('\r\n\r\n{}');
+  await expect.poll(isRead).toBe(true);
 });

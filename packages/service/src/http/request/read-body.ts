@@ -1,6 +1,9 @@
+import type { Context } from 'hono';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { alteredNumber } from '../../lib/json/altered-number.ts';
+import { type ArrivingBody, createArrivingBodies, SMALL_BYTES } from './arriving-bodies.ts';
+import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 32;
@@ -16,13 +19,16 @@ const tooLarge = () =>
 
 const MAX_SHOWN = 40;
 
+/** One for the process, as its memory is. */
+const arriving = createArrivingBodies();
+
 /**
  * Reads a JSON body; undefined when there is none. Throws if it is too large, nested too deep, or not JSON, or holds a number that would
- * reach an agent as another one.
+ * reach an agent as another one, and while too much of others or of its own network is arriving.
  */
-export async function readBody(request: Request): Promise<unknown> {
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const bytes = await bytesOf(request).catch((error: unknown) => {
+export async function readBody(ctx: HasTrustedProxies, c: Context): Promise<unknown> {
+  const request = c.req.raw;
+  const bytes = await bytesOf(ctx, c).catch((error: unknown) => {
     if (request.signal.aborted) throw invalid('body', 'was cut off: the connection ended before it was whole');
     throw error;
   });
@@ -58,13 +64,21 @@ function whyNot(request: Request, error: unknown): string {
   return error instanceof SyntaxError && /end of JSON|Unterminated/.test(error.message) ? ': it ends too early' : '';
 }
 
-const bytesOf = (request: Request): Promise<ArrayBuffer | Uint8Array> =>
-  request.headers.has('content-length') ? request.arrayBuffer() : readBounded(request);
+async function bytesOf(ctx: HasTrustedProxies, c: Context): Promise<ArrayBuffer | Uint8Array> {
+  const request = c.req.raw;
+  const length = request.headers.get('content-length');
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  // What a limit of connections bounds is not counted.
+  if (length !== null && Number(length) <= SMALL_BYTES) return request.arrayBuffer();
+  const body = arriving.open(clientNetwork(ctx, c));
+  return readCounted(request, body).finally(body.close);
+}
 
-/** Reads a body up to the limit, counting its bytes because it may have no length. */
-async function readBounded(request: Request): Promise<Uint8Array> {
+/** Reads a body up to the limit, counting its bytes as they arrive: it may have no length, and take its time. */
+async function readCounted(request: Request, body: ArrivingBody): Promise<Uint8Array> {
   const pieces = createBytePieces();
   for await (const piece of request.body ?? []) {
+    body.add(piece.byteLength);
     pieces.add(piece);
     if (pieces.byteLength > MAX_BODY_BYTES) throw tooLarge();
   }

@@ -1,6 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import { type AddressRanges, isInRanges, normalAddress } from '../../lib/net/address-ranges.ts';
+import { type AddressRanges, isInRanges, networkOf, normalAddress } from '../../lib/net/address-ranges.ts';
 
 export interface HasTrustedProxies {
   /** Proxies whose `X-Forwarded-For` is trusted. */
@@ -19,6 +19,12 @@ export function socketAddressOf(c: Context): string {
 /** The network address of the client. */
 export const addressOf = (ctx: HasTrustedProxies, c: Context): string =>
   clientAddress(socketAddressOf(c), c.req.header('x-forwarded-for'), ctx.trustedProxies);
+
+/** The network of the client, or what else is known of its address. */
+export function clientNetwork(ctx: HasTrustedProxies, c: Context): string {
+  const address = addressOf(ctx, c);
+  return networkOf(address) ?? address;
+}
 
 /**
  * Returns the client's address: the peer of the connection or, as long as that is a trusted proxy, the address that the proxy reports.

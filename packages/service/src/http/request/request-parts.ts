@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { readBody } from './read-body.ts';
+import type { HasTrustedProxies } from './remote-address.ts';
 
 /** Parts that a row of the endpoint table validates: of an HTTP request, or of a call that came inside of another protocol. */
 export interface RequestParts {
@@ -10,10 +11,10 @@ export interface RequestParts {
   readonly body: () => Promise<unknown>;
 }
 
-export const partsOf = (c: Context): RequestParts => ({
+export const partsOf = (ctx: HasTrustedProxies, c: Context): RequestParts => ({
   path: c.req.path,
   params: c.req.param(),
   query: c.req.queries(),
   header: (name) => c.req.header(name),
-  body: () => readBody(c.req.raw),
+  body: () => readBody(ctx, c),
 });

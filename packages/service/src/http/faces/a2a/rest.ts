@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
 import type { BoundRequest } from './bound-request.ts';
 import { A2aError, invalidParam, restError } from './protocol/errors.ts';
@@ -58,7 +59,7 @@ export async function answerRest({ ctx, c, place, operations, open, refuse, send
     const call = await open();
     if (versionOf(c) !== '1.0')
       throw new A2aError('VERSION_NOT_SUPPORTED', 'HTTP+JSON is of version 1.0: send "A2A-Version: 1.0".');
-    const given = c.req.method === 'POST' ? await bodyOf(c) : queryOf(c);
+    const given = c.req.method === 'POST' ? await bodyOf(ctx, c) : queryOf(c);
     const answer = await operations[name](ctx, { ...call, version: '1.0' }, { ...given, ...path });
     if ('stream' in answer) return send({ stream: answer.stream, show: (event: StreamResponse) => event });
     return send({ status: 200, type: A2A_TYPE, body: answer.value ?? {} });
@@ -68,9 +69,9 @@ export async function answerRest({ ctx, c, place, operations, open, refuse, send
   }
 }
 
-async function bodyOf(c: Context): Promise<object> {
+async function bodyOf(ctx: HttpContext, c: Context): Promise<object> {
   const type = c.req.header('content-type');
-  const body = await readBody(c.req.raw);
+  const body = await readBody(ctx, c);
   if (body === undefined) return {};
   if (!/^application\/(json|a2a\+json)\s*(;|$)/i.test(type ?? ''))
     throw new A2aError('INVALID_REQUEST', 'Content-Type must be application/a2a+json.', { status: 415 });

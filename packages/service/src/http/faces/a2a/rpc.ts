@@ -1,4 +1,6 @@
+import type { Context } from 'hono';
 import { AppError } from '../../../lib/app-error.ts';
+import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
 import type { BoundRequest } from './bound-request.ts';
 import { A2aError, rpcError } from './protocol/errors.ts';
@@ -22,7 +24,7 @@ export async function answerRpc(request: BoundRequest): Promise<Response> {
     if (c.req.method !== 'POST') throw notPost();
     requireJson(c.req.header('content-type'));
     const call = await open();
-    const { id, method, params } = readEnvelope(await readMessage(c.req.raw), told);
+    const { id, method, params } = readEnvelope(await readMessage(ctx, c), told);
     const version = versionOf(c);
     const name = operationOf(method, version);
     const answer = await operations[name](
@@ -58,8 +60,8 @@ function requireJson(type: string | undefined): void {
   throw new A2aError('INVALID_REQUEST', 'Content-Type must be application/json.', { status: 415 });
 }
 
-async function readMessage(request: Request): Promise<unknown> {
-  const message = await readBody(request).catch((error) => {
+async function readMessage(ctx: HttpContext, c: Context): Promise<unknown> {
+  const message = await readBody(ctx, c).catch((error) => {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     throw new A2aError('PARSE_ERROR', `Invalid JSON payload. ${error.message}`);
   });

@@ -90,7 +90,7 @@ async function serve(
   if (!isJsonContentType(c.req.header('content-type') ?? null))
     throw new Refusal(415, codes.ours, 'Unsupported Media Type: Content-Type must be application/json.');
   const face = await openFaceRequest(ctx, { face: 'mcp', room }, c, headers);
-  const message = await readMessage(c);
+  const message = await readMessage(ctx, c);
   // Callers know no other address for what they bought of an agent that is removed.
   if (agentId !== null) await findEvenRemoved(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';
@@ -112,8 +112,8 @@ async function serve(
 }
 
 /** Reads the one message of a request: batches ended with the protocol of 2025-03-26, and would hide calls from the limits. */
-async function readMessage(c: Context): Promise<object> {
-  const message = await readBody(c.req.raw).catch((error) => {
+async function readMessage(ctx: HttpContext, c: Context): Promise<object> {
+  const message = await readBody(ctx, c).catch((error) => {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     throw new Refusal(400, codes.parse, `Parse error. ${error.message}`);
   });

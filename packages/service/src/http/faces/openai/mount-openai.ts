@@ -108,15 +108,15 @@ const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(bod
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i;
 
 /** Reads a body that says that it is JSON, as every client of this API does. */
-async function readJson({ c }: FaceRequest): Promise<unknown> {
+async function readJson({ ctx }: Mounted, { c }: FaceRequest): Promise<unknown> {
   const type = c.req.header('content-type');
   if (type !== undefined && !JSON_TYPE.test(type))
     throw invalidFields([{ path: 'Content-Type', message: 'must be application/json' }]);
-  return readBody(c.req.raw);
+  return readBody(ctx, c);
 }
 
 const chat: Route = async (mounted, face) => {
-  const request = readChatRequest(await readJson(face));
+  const request = readChatRequest(await readJson(mounted, face));
   const started = await buy(mounted, face, request);
   const promptChars = promptCharsOf(request);
   if (request.isStreamed)
@@ -130,7 +130,7 @@ const badPrevious = (message: string) => invalidFields([{ path: 'previous_respon
 
 const createResponse: Route = async (mounted, face) => {
   const { ctx } = mounted;
-  const request = await readResponseRequest(await readJson(face), async (requestId) => {
+  const request = await readResponseRequest(await readJson(mounted, face), async (requestId) => {
     const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } }).catch((error) => {
       if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
       throw badPrevious('names no response of yours');
