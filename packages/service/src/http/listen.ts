@@ -11,6 +11,7 @@ import { createAnswerWatch, watched } from './answer/answer-watch.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { toErrorAnswer } from './answer/errors.ts';
 import { inTurn, type Listener } from './request/in-turn.ts';
+import { joinChunks } from './request/join-chunks.ts';
 import { limitConnections } from './request/limit-connections.ts';
 import { createRetirement } from './request/retirement.ts';
 
@@ -62,10 +63,11 @@ export async function listen(
     // A request without Host is refused below, with a body.
     requireHostHeader: false,
   };
-  const server = createServer(
-    serverOptions,
-    inTurn((incoming, outgoing) => admitted(incoming, outgoing)),
-  );
+  const serve = inTurn((incoming, outgoing) => admitted(incoming, outgoing));
+  const server = createServer(serverOptions, (incoming, outgoing) => {
+    joinChunks(incoming);
+    serve(incoming, outgoing);
+  });
   server.maxHeadersCount = 100;
   const retiring = createRetirement(server);
   limitConnections(server, config);
