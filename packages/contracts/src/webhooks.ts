@@ -218,7 +218,9 @@ export const webhookEndpoints = {
       eventId: Id.optional(),
       type: EventTypeName.or(z.literal('webhook.test'))
         .optional()
-        .describe('Among the latest 20,000 deliveries that match the other filters.'),
+        .describe(
+          'Among the latest 20,000 deliveries that match the other filters; of pending ones, among those that are tried first.',
+        ),
       ...pageQuery,
     }),
     data: z.object({

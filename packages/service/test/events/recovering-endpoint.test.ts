@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bringForward } from '../../src/events/deliveries/bring-forward.ts';
 import { replayWebhook } from '../../src/events/deliveries/replay-webhook.ts';
 import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
 import { askDatabase } from '../support/books.ts';
@@ -96,6 +97,40 @@ test('what waits for an endpoint that was away for days is brought forward in st
     [webhookId],
   );
   expect(endpoint?.dueAt.getTime()).toBeLessThanOrEqual(world.ctx.clock.now().getTime() + 5 * SECOND);
+});
+
+test('what a later step brings forward is due, also when another process released the endpoint between the steps', async () => {
+  const world = openEventWorld(database.url);
+  const { accountId } = await world.newAccount();
+  const { webhookId } = await world.newEndpoint(accountId, 'http://127.0.0.1:9/');
+  const now = world.ctx.clock.now();
+  const later = new Date(now.getTime() + 3600 * SECOND);
+  await world.db.query(
+    'retried-deliveries',
+    `with d as (
+       insert into webhook_delivery (id, webhook_id, event_id, sequence, type, state, attempts, tries, next_attempt_at, created_at)
+       select 'step_' || n, $1, 'step_' || n, n, 'agent.online', 'pending', 1, 1, $2, $3::timestamptz - interval '1 hour'
+         from generate_series(1, 1500) n returning id)
+     insert into webhook_attempt (delivery_id, number, at, duration_ms) select id, 1, $3::timestamptz - interval '1 hour', 1 from d`,
+    [webhookId, later, now],
+  );
+  let marks = 0;
+  const query: typeof world.db.query = async (name, text, params) => {
+    const rows = await world.db.query(name, text, params);
+    if (name === 'mark-webhooks-due' && marks++ === 0)
+      await world.db.query('released', 'update webhook set due_at = $2 where id = $1', [webhookId, later]);
+    return rows as never;
+  };
+  const db = new Proxy(world.db, { get: (real, key) => (key === 'query' ? query : Reflect.get(real, key)) });
+  const { signal } = new AbortController();
+  expect(await bringForward({ ...world.ctx, db }, { webhookId, urls: null }, signal)).toBe(true);
+  expect(marks).toBe(2);
+  const [endpoint] = await askDatabase<{ dueAt: Date }>(
+    database.url,
+    'select due_at as "dueAt" from webhook where id = $1',
+    [webhookId],
+  );
+  expect(endpoint?.dueAt).toEqual(now);
 });
 
 test('an endpoint that its owner enables in a pause that it asked for gets what waits at once', async () => {

@@ -17,9 +17,10 @@ export async function bringForward(ctx: Records, answered: Answered, signal: Abo
   let firstAt: Date | null = null;
   do {
     const { next, dueAt } = await bringSomeForward(ctx.db, answered, { behind, most: STEP, now });
-    if (dueAt !== null && (firstAt === null || dueAt < firstAt)) {
-      firstAt = dueAt;
-      await markDue(ctx.db, [answered.webhookId], firstAt);
+    if (dueAt !== null) {
+      // In each step: another process may have taken the queue since the last one, and released it for what it saw.
+      await markDue(ctx.db, [answered.webhookId], dueAt);
+      if (firstAt === null || dueAt < firstAt) firstAt = dueAt;
     }
     behind = next;
   } while (behind !== null && !signal.aborted && performance.now() < endMs);
