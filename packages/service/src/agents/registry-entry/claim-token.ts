@@ -12,8 +12,8 @@ import type { RegistrationContext } from './register-verified.ts';
 
 type ClaimContext = RegistrationContext & HasRegistryTokens & HasRegistryWriter;
 
-/** Maximum waits of a request: for the index to read a token that was just minted, and for the transfer to be mined. */
-const READ_WITHIN_MS = 2000;
+/** Maximum waits of a request: for the index to read a token that was just minted or bought, and for the transfer to be mined. */
+export const READ_WITHIN_MS = 2000;
 const CLAIMED_WITHIN_MS = 3000;
 
 /**

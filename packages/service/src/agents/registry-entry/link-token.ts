@@ -2,6 +2,7 @@ import type { TokenLink } from '@agent-network/contracts/agents/identity';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import { dropWrite, latestWrite, noteWrite } from '../../registry/write/note-write.ts';
@@ -11,7 +12,7 @@ import type { Agent } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 import { isTaken } from './agent-token-store.ts';
-import { requireProvenOwner } from './claim-token.ts';
+import { READ_WITHIN_MS, requireProvenOwner } from './claim-token.ts';
 import type { RegistrationContext } from './register-verified.ts';
 import { registrationUrl } from './registration-file.ts';
 
@@ -65,10 +66,10 @@ async function requireHolder(ctx: LinkContext, owner: string, tokenId: string): 
   const holder = await askChain(() => ctx.tokenClient.ownerOf(tokenId));
   if (holder === null) throw invalid('tokenId', 'is no token of the registry');
   if (holder !== owner) throw conflict(`The token belongs to ${holder}, not to the owner of the agent.`);
-  // By an index that still names the former holder, and an RPC node that is behind, the agent would be that holder's.
-  const known = await ctx.registryTokens.at(BigInt(tokenId));
-  if (known && known.token.owner !== owner)
-    throw conflict('This node has not read the transfer of this token yet; try again in some seconds.');
+  // By an index that does not name this holder yet, and an RPC node that is behind, the agent would be the former holder's.
+  const hasRead = async () => ((await ctx.registryTokens.at(BigInt(tokenId)))?.token.owner === owner ? true : null);
+  if (!(await until(hasRead, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })))
+    throw conflict('This node has not read yet that the owner holds this token; try again in some seconds.');
 }
 
 async function link(

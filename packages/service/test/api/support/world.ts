@@ -104,6 +104,7 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   const newWebhook = async () =>
     (await post('/account/webhooks', { url, eventTypes: ['withdrawal.confirmed'] })).webhookId as string;
   const tokenId = await registerOnChain(h.rpcUrl, address, 'https://agent.example/a.json');
+  await h.ctx.registryReader.read();
   await post(`/identity/${agent.id}/link`, { tokenId });
   const { quoteId } = await post(`/invoke/${agent.id}/quote`, { task: 'hello' });
   const { requestId } = await post(`/invoke/${strangersAgent.id}`, { task: 'hello' }, { 'x-sync': 'true' });

@@ -162,12 +162,16 @@ describe('an index that is behind the chain', () => {
     agents.push(agent);
     await proveWallet(h, owner, agent.id);
     const tokenId = await registerOnChain(h.rpcUrl, owner.address, 'https://x.example');
-    const link = () => post(owner.key, `/identity/${agent.id}/link`, { tokenId });
+    const unknown = await registerOnChain(h.rpcUrl, owner.address, 'https://y.example');
+    const link = (token: string) => post(owner.key, `/identity/${agent.id}/link`, { tokenId: token });
     const former = `0x${'77'.repeat(20)}`;
-    await expect.poll(() => write(tokenId, former), { timeout: 10_000 }).toHaveLength(1);
-    expectError(await link(), 'CONFLICT');
+    const forget = () =>
+      askDatabase(h.databaseUrl, 'delete from registry_token where token_id = $1 returning 1', [unknown]);
+    await expect.poll(forget, { timeout: 10_000 }).toHaveLength(1);
+    expect(await write(tokenId, former)).toHaveLength(1);
+    for (const refused of await Promise.all([link(tokenId), link(unknown)])) expectError(refused, 'CONFLICT');
     await write(tokenId, owner.address);
-    expect((await link()).status).toBe(200);
+    expect((await link(tokenId)).status).toBe(200);
     await write(tokenId, former);
     await followOwners(h.ctx);
     expect(await answerOf(agent.id)).toMatchObject({ frozen: false, verified: true });
