@@ -141,7 +141,7 @@ export const RequestRecord = z.object({
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
   contentRemovedAt: Timestamp.optional().describe(
-    `Time at which \`result\`, \`input\` and \`context\` were removed, at the end of their retention period, with metadata of more than 4 KiB and all but the first ${KEPT_TASK_CHARACTERS} characters of the task. State and payments stay.`,
+    `Time at which \`result\`, \`input\` and \`context\` were removed, at the end of their retention period, with metadata of more than 4 KiB (but for its A2A context and message) and all but the first ${KEPT_TASK_CHARACTERS} characters of the task. State and payments stay.`,
   ),
   chosen: ChosenIfAuto,
 });

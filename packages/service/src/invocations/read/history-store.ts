@@ -2,6 +2,7 @@ import type { HistoryItem } from '@agent-network/contracts/invocations/history';
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import type { Sql } from '../../db/sql.ts';
 import { DAY_MS } from '../../lib/duration.ts';
+import { namedByA2a } from '../a2a-metadata.ts';
 import { sumUse, type UseSum } from '../stats/usage-store.ts';
 
 export interface HistoryQuery {
@@ -46,11 +47,8 @@ const MOST_SEARCHED = 10_000;
 
 /** No request runs longer than a day: what changed since a time was made at most two days before it. */
 const LONGEST_RUN = `interval '2 days'`;
-/**
- * The context that a request names, as the index has it; one that names none has one of its own. Fields of metadata that have \u0000 or halves
- * of characters anywhere cannot be read: such a call has the context of its id. At most 256 characters are asked for.
- */
-const NAMED_CONTEXT = `case when metadata::text !~ '\\\\u(0000|[dD][89a-fA-F])' then left(metadata #>> '{a2a,contextId}', 257) end`;
+/** The context that a request names; one that names none has one of its own. */
+const NAMED_CONTEXT = namedByA2a('contextId');
 
 /**
  * The conditions of the filters that are given, so that the planner sees which index serves them. `$n` are found by `parameters`, which casts

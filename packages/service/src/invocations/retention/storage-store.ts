@@ -1,5 +1,6 @@
 import { KEPT_TASK_CHARACTERS } from '@agent-network/contracts/invocations/invocations';
 import type { Sql, Tx } from '../../db/sql.ts';
+import { namedByA2a } from '../a2a-metadata.ts';
 
 /** Bytes stored for the requests of an account. */
 export async function storedBytes(sql: Sql, accountId: string): Promise<bigint> {
@@ -33,16 +34,17 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
 
 /** Most bytes of contents, as stored, that one removal reads. */
 const MOST_READ_BYTES = 16 * 1024 * 1024;
-/** Larger metadata is removed. */
+/** Larger metadata is removed, but for what A2A names. */
 const KEPT_METADATA_BYTES = 4096;
+const NAMED_BY_A2A = `json_strip_nulls(json_build_object('contextId', ${namedByA2a('contextId')}, 'messageId', ${namedByA2a('messageId')}))`;
 
 const STORED_BYTES = `pg_column_size(task) + pg_column_size(input) + pg_column_size(metadata) + coalesce(pg_column_size(context), 0)
   + coalesce(pg_column_size(result), 0)`;
 
 /**
  * Removes input, context and result of requests that ended before a time, what is long of their tasks and metadata, and what was noted of
- * their sending; status and cost stay, and so does what receipts are made of. Returns their number: at most `most`, and at least one of
- * those that are due.
+ * their sending; status and cost stay, and so do the context and the message of A2A, and what receipts are made of. Returns their number:
+ * at most `most`, and at least one of those that are due.
  */
 export async function removeContents(
   tx: Tx,
@@ -68,7 +70,8 @@ export async function removeContents(
      ), removed as (
        update invocation v
           set result = null, input = '{}', context = null, content_removed_at = $2,
-              metadata = case when due.is_large then '{}' else v.metadata end,
+              metadata = case when not due.is_large then v.metadata
+                              when ${NAMED_BY_A2A}::text = '{}' then '{}' else json_build_object('a2a', ${NAMED_BY_A2A}) end,
               task = case when due.is_long then left(v.task, ${KEPT_TASK_CHARACTERS}) else v.task end,
               -- JSON of a string is canonical (RFC 8785) as PostgreSQL writes it.
               task_hash = case when due.is_long then sha256(convert_to(to_json(v.task)::text, 'UTF8')) end

@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const WORDS = 5;
 
 /** A node whose clock the test sets, an agent that streams, and a call of it that has ended. */
-async function startOld() {
+async function startOld(changed: { metadata?: object } = {}) {
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const h = await startHarness({ clock });
@@ -30,7 +30,7 @@ async function startOld() {
   const client = await newClient(h, '1.00');
   const { accountId } = (await h.request('GET', '/account', { key: client.key })).body.data;
   const input = { text: 'i'.repeat(3000) };
-  const body = { task: 't'.repeat(1500), input, metadata: { note: 'm'.repeat(5000) }, stream: true };
+  const body = { task: 't'.repeat(1500), input, metadata: { note: 'm'.repeat(5000) }, stream: true, ...changed };
   const events = await (await openSse(h, 'POST', `/invoke/${agent.id}`, { key: client.key, body })).rest();
   const requestId: string = events[0]?.data.requestId;
   return {
@@ -96,6 +96,18 @@ it('an ended request is removed when its time is over: state, money and books st
   expect(await old.stored()).toBe(0);
   expect(await balanceOf(h, old.key)).toEqual(balance);
   expect(await contradictions(h.databaseUrl)).toEqual([]);
+});
+
+it('of the large metadata of an A2A task its context and message stay, where no character of it makes it unreadable', async () => {
+  const a2a = { contextId: 'c'.repeat(5000), messageId: 'm-1', other: 'o' };
+  const { h, agent, key, requestId, later, read } = await startOld({ metadata: { a2a } });
+  agent.behave(answerWith(200, { result: 'r' }));
+  const body = { task: 'x', metadata: { a2a, nul: '\u0000' } };
+  const unreadable = await h.request('POST', `/invoke/${agent.id}`, { key, body, headers: { 'x-sync': 'true' } });
+  await later(91);
+  const metadataOf = async (id: string) => (await read(`/invoke/${id}`)).body.data.metadata;
+  expect(await metadataOf(requestId)).toEqual({ a2a: { contextId: 'c'.repeat(257), messageId: 'm-1' } });
+  expect(await metadataOf(unreadable.body.data.requestId)).toEqual({});
 });
 
 it('of a request that a version before ended, what that version counted is taken off', async () => {
