@@ -20,7 +20,7 @@ export interface PreparedDelivery {
 }
 
 export interface Prepared {
-  /** The first of the deliveries, as many as `MAX_BATCH_BYTES` allows, at least one. */
+  /** The first of the deliveries, as many as `MAX_BATCH_BYTES` allows, at least one if there is any. */
   readonly ready: readonly PreparedDelivery[];
   /** The others: to be prepared again. */
   readonly left: readonly DueDelivery[];
@@ -36,11 +36,16 @@ export interface BodyPreparer {
 
 export function createBodyPreparer(ctx: BodyContext): BodyPreparer {
   const lines = createOneByOne();
-  let last = 0;
+  const waiting = new Array<number>(PREPARED_AT_ONCE).fill(0);
+  const count = (line: number, change: number) => {
+    waiting[line] = (waiting[line] ?? 0) + change;
+  };
   return {
-    prepare(due) {
-      last = (last + 1) % PREPARED_AT_ONCE;
-      return lines.run(String(last), () => prepareBodies(ctx, due));
+    async prepare(due) {
+      if (due.length === 0) return { ready: [], left: [] };
+      const line = waiting.indexOf(Math.min(...waiting));
+      count(line, 1);
+      return lines.run(String(line), () => prepareBodies(ctx, due)).finally(() => count(line, -1));
     },
   };
 }

@@ -18,7 +18,7 @@ const BATCH = 100;
 const BODIES = 20;
 /** Bytes of the bodies that are being sent; a single larger body is sent too. With the two batches: what a queue has in memory. */
 const MAX_SENT_BYTES = 1024 * 1024;
-/** Turn length: a slow endpoint yields to others after this, and is queued again. */
+/** Turn length, from its first body on, which may have waited in line: a slow endpoint yields to others after this, and is queued again. */
 const TURN_MS = 2000;
 /** The next delivery is sent after the previous answer, or after this: a slow answer delays the rest only briefly. */
 const IN_TURN_MS = 1000;
@@ -33,6 +33,7 @@ interface Turn {
   hasFailed: boolean;
   readonly answered: Set<string>;
   isOver: boolean;
+  endMs: number;
   error: unknown;
 }
 
@@ -46,9 +47,17 @@ export async function runEndpointQueue(
   signal: AbortSignal,
   answered: Set<string> = new Set(),
 ): Promise<void> {
-  const endMs = performance.now() + TURN_MS;
-  const turn: Turn = { queue, signal, hasFailed: queue.failingSince !== null, answered, isOver: false, error: null };
-  const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= endMs;
+  const hasFailed = queue.failingSince !== null;
+  const turn: Turn = {
+    queue,
+    signal,
+    hasFailed,
+    answered,
+    isOver: false,
+    endMs: Number.POSITIVE_INFINITY,
+    error: null,
+  };
+  const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= turn.endMs;
   let sent = BATCH;
   // All attempts are recorded before the next read: nothing is sent twice.
   while (sent === BATCH && mayGoOn()) sent = await sendBatch(ctx, turn, mayGoOn);
@@ -66,6 +75,7 @@ async function sendBatch(ctx: EndpointQueueContext, turn: Turn, mayGoOn: () => b
   try {
     for await (const { delivery, body } of withBodies(ctx, due)) {
       const bytes = Buffer.byteLength(body ?? '');
+      turn.endMs = Math.min(turn.endMs, performance.now() + TURN_MS);
       while (inFlight.size > 0 && bytesInFlight() + bytes > MAX_SENT_BYTES) await Promise.race(inFlight.keys());
       if (!mayGoOn()) break;
       sent += 1;
