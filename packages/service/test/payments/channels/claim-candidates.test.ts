@@ -82,13 +82,27 @@ describe('channels that owe less than a claim is worth, and whose payers are gon
     expect(onChain).toMatchObject({ claimedMicro: 1500n });
   });
 
-  it('keep no old call from being removed, however many were made before it', async () => {
+  it('keep no old call from being removed, however many were made before it, and are looked at once an hour', async () => {
     await engine.ctx.channelClaims.claim('due');
     const old = `update channel_charge set created_at = now() - interval '50 days', ended_at = now() - interval '50 days' where channel_id = $1`;
     await askDatabase(engine.databaseUrl, old, [real.id]);
     const retention = { resultDays: 30, chunkDays: 1, eventDays: 1 };
-    const names = await statementsOf((ctx) => createChargeRemoval({ ...ctx, retention })());
-    expect(names.filter((name) => name === 'delete-old-channel-charges').length).toBeLessThanOrEqual(DUST / 1000 + 2);
+    let aheadMs = 0;
+    const clock = { now: () => new Date(Date.now() + aheadMs) };
+    let remove = async () => {};
+    const names = await statementsOf(async (ctx) => {
+      remove = createChargeRemoval({ ...ctx, clock, retention });
+      await remove();
+    });
+    const steps = () => names.filter((name) => name === 'delete-old-channel-charges').length;
+    const ofOnePass = steps();
+    expect(ofOnePass).toBeLessThanOrEqual(DUST / 1000 + 2);
+    aheadMs = 59 * 60_000;
+    await remove();
+    expect(steps()).toBe(ofOnePass);
+    aheadMs = 61 * 60_000;
+    await remove();
+    expect(steps()).toBeGreaterThan(ofOnePass);
     const kept = await askDatabase(
       engine.databaseUrl,
       `select max_micro::int as max, count(*)::int as calls from channel_charge where channel_id = $1 or max_micro = 9 group by 1`,
