@@ -61,6 +61,7 @@ import { settleOwed } from './payments/settlement/settle-owed.ts';
 import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
 import { HAS_CHANNELS } from './payments/x402/channels/chain/channel-reading-store.ts';
+import { rereadChannels } from './payments/x402/channels/chain/reread-channels.ts';
 import { actOnChannels } from './payments/x402/channels/claims/act-on-channels.ts';
 import { bookClaims } from './payments/x402/channels/claims/book-claims.ts';
 import type { ClaimContext } from './payments/x402/channels/claims/claim-context.ts';
@@ -155,6 +156,7 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
   every('claim-channels', 2000, () => ctx.channelClaims.claim('due'), { look });
   every('book-claims', 15_000, () => bookClaims(ctx), { look });
   every('follow-channels', 2000, () => actOnChannels(ctx), { look });
+  every('reread-channels', 60_000, () => rereadChannels(ctx), { look });
   // In every process: each reports its own figures.
   here('watch-settlement', 10_000, () => watchSettlement(ctx));
   here('measure-channels', 10_000, () => measureChannels(ctx));

@@ -84,7 +84,8 @@ export async function readBooks(
 /**
  * SQL condition: the channel owes less than a claim is worth, and the chain says of it what the books do. It was read in a block that no reorg
  * removes and has had no event since, by events that were read up to a block as young; and it holds what it owes, which only a withdrawal
- * could change, not before its delay is over. A claim by others shows in the total of the wallet.
+ * could change, not before its delay is over. An event that was missed shows when the channel is read again, a day after its last reading. A
+ * claim by others shows in the total of the wallet.
  */
 const isQuiet = `(c.charged_micro - c.claimed_micro < $5 and c.reserved_micro = 0 and c.charged_micro <= c.balance_micro
     and c.receiver = $3 and c.read_block between 1 and $2 and c.due_block is null and c.refund_id is null and c.lost_micro = 0

@@ -3,6 +3,7 @@ import { createIncomingTransfers } from '../../../src/chain/incoming-transfer-cl
 import { createWalletBalances } from '../../../src/chain/wallet-balance-client.ts';
 import { postTransfers, VOUCHERS } from '../../../src/payments/ledger/ledger-store.ts';
 import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
+import { rereadChannels } from '../../../src/payments/x402/channels/chain/reread-channels.ts';
 import { createClaimer } from '../../../src/payments/x402/channels/claims/claimer.ts';
 import { createChargeRemoval } from '../../../src/payments/x402/channels/claims/forget-charges.ts';
 import { askDatabase } from '../../support/books.ts';
@@ -112,6 +113,23 @@ describe('channels that owe less than a claim is worth, and whose payers are gon
       { max: 9, calls: DUST },
       { max: 2200, calls: 1 },
     ]);
+  });
+
+  it('are read again a day later, the longest unread first, so that the reserves show an event that was missed', async () => {
+    const { ctx } = engine;
+    const point = [ctx.chain.chainId, 50_000];
+    await askDatabase(engine.databaseUrl, `insert into channel_point values ($1, $2, '0x')`, point);
+    await askDatabase(engine.databaseUrl, 'update channel set read_block = 2 where charged_micro = 9');
+    await askDatabase(engine.databaseUrl, `update channel set read_block = 1 where id = '0x' || lpad('bb8', 64, '0')`);
+    await rereadChannels(ctx);
+    await askDatabase(engine.databaseUrl, 'delete from channel_point where chain_id = $1 and block_number = $2', point);
+    const wrong = await askDatabase<{ id: string }>(
+      engine.databaseUrl,
+      'select id from channel where charged_micro = 9 and balance_micro = 0 and read_block = $1 order by id',
+      [String(await ctx.settlementContract.headBlock())],
+    );
+    expect(wrong).toHaveLength(150);
+    expect(wrong.at(-1)?.id).toMatch(/0bb8$/);
   });
 
   it('are in the reserves without a question to the chain for each, until their payers may have withdrawn', async () => {

@@ -92,6 +92,21 @@ export async function dueChannels(
   return rows.map(({ id }) => id);
 }
 
+/** Channels that were read so many blocks before the events were read up to, longest ago first. */
+export async function channelsReadLongAgo(
+  sql: Sql,
+  chainId: number,
+  { blocks, most }: { readonly blocks: bigint; readonly most: number },
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'channels-read-long-ago',
+    `select id from channel where chain_id = $1 and read_block between 1 and
+       (select max(block_number) from channel_point where chain_id = $1) - $2::bigint order by read_block limit $3`,
+    [chainId, blocks, most],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export const HAS_CHANNELS = 'exists (select from channel where chain_id = given.chain_id)';
 
 export async function hasChannels(sql: Sql, chainId: number): Promise<boolean> {
