@@ -99,6 +99,21 @@ describe('a call that the relay paid for', () => {
     expect([paying.shown(), paying.written]).toEqual([[undefined, 1, 1], [completed.body]]);
   });
 
+  it('shows the same payment when its client cancels and repeats it at once', async () => {
+    const paid = Promise.withResolvers<void>();
+    const never = new Promise<Reply>(() => undefined);
+    let calls = 0;
+    await using paying = await startPaying(() => {
+      paid.resolve();
+      return ++calls === 1 ? never : completed;
+    });
+    const given = paying.call('a');
+    await paid.promise;
+    const cancelled = paying.send({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    await Promise.all([given, cancelled, paying.call('a')]);
+    expect([paying.shown(), paying.written]).toEqual([[undefined, 1, 1], [completed.body]]);
+  });
+
   it('shows its payment for no other call', async () => {
     const { shown: payments } = await callPaying(['hang up'], ['a', 'b', 'a']);
     expect(payments).toEqual([undefined, 1, undefined, 2, 1]);

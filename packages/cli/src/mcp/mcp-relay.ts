@@ -41,20 +41,20 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
   async function attempt(message: McpMessage, payment: unknown, signal: AbortSignal): Promise<McpMessage | null> {
     let asking: McpMessage | null = null;
     let isAnswered = false;
-    let isSettled = payment === undefined;
+    const held = unsettled.hold(message, payment, signal);
     try {
       const take = (answer: McpMessage) => {
         if (signal.aborted) return;
         if (!isAnswerTo(answer, message)) return write(answer);
         isAnswered = true;
-        isSettled ||= tellsOutcome(answer);
+        if (tellsOutcome(answer)) held.settle();
         if (asksForPayment(answer)) asking = answer;
         else write(answer);
       };
       await node.send(payment === undefined ? message : withPayment(message, payment), take, signal);
       if (isRequest(message) && !isAnswered) throw new Error('The node broke off without an answer.');
     } finally {
-      if (!isSettled) unsettled.remember(message, payment);
+      held.end();
     }
     return asking;
   }
@@ -63,6 +63,7 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
     const asking = await attempt(message, unsettled.take(message), signal);
     const maxMicro = maxCostOf(message);
     const isPaid = asking && payer && maxMicro !== null;
+    if (isPaid) signal.throwIfAborted();
     const refused = isPaid ? await attempt(message, await payFor(payer, asking, maxMicro), signal) : asking;
     if (refused) write(refused);
   }
@@ -96,13 +97,33 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
 /** Signed payments whose outcome the client did not learn, by purchase: the same call shows the same payment, which never pays twice. */
 function createUnsettled() {
   const payments = new Map<string, unknown>();
+  function remember(message: McpMessage, payment: unknown): void {
+    payments.set(purchaseOf(message), payment);
+    for (const oldest of payments.keys()) {
+      if (payments.size <= MAX_UNSETTLED) return;
+      payments.delete(oldest);
+    }
+  }
   return {
-    remember(message: McpMessage, payment: unknown): void {
-      payments.set(purchaseOf(message), payment);
-      for (const oldest of payments.keys()) {
-        if (payments.size <= MAX_UNSETTLED) return;
-        payments.delete(oldest);
-      }
+    /**
+     * Remembers the payment of an attempt, if there is one, unless `settle` comes first: at its end, or at the abort itself, since the
+     * repetition may be the client's next line, which is read at once.
+     */
+    hold(message: McpMessage, payment: unknown, signal: AbortSignal) {
+      let isSettled = payment === undefined;
+      const settle = () => {
+        isSettled = true;
+      };
+      const keep = () => {
+        if (!isSettled) remember(message, payment);
+        settle();
+      };
+      signal.addEventListener('abort', keep, { once: true });
+      const end = () => {
+        signal.removeEventListener('abort', keep);
+        keep();
+      };
+      return { settle, end };
     },
     /** The payment of this purchase, which is forgotten; undefined: there is none. */
     take(message: McpMessage): unknown {
