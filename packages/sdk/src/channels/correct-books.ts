@@ -34,11 +34,12 @@ export async function provenSum(record: ChannelRecord, chainId: number, { signed
 
 /**
  * The books with the chain's balance and claims. More claimed than our calls may have cost is a receiver that cheats. One that said that
- * it took a deposit which the chain does not have may keep it back, and take it beside the next.
+ * it took a deposit which the chain does not have may keep it back, and take it beside the next: also after a refund that was asked for
+ * and not answered, which explains as little.
  */
 function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: ChannelOnChain): ChannelRecord {
   if (record.isKnown && claimedMicro > record.boundMicro) throw unexplained(record);
-  const isShort = balanceMicro < record.balanceMicro && record.refund === null;
+  const isShort = balanceMicro < record.balanceMicro;
   if (isShort && mayBeTaken({ validBeforeS: record.depositEndsS }))
     throw new PaymentRefusedError('deposit_unsettled', 'The chain does not have a deposit yet that may still be taken');
   const boundMicro = claimedMicro > record.boundMicro ? claimedMicro : record.boundMicro;

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { prefix } from '../../test/support/channel-node.ts';
 import { highest, startWorld } from '../../test/support/channel-world.ts';
-import { startFakeNode, success } from '../../test/support/fake-node.ts';
+import { failure, startFakeNode, success } from '../../test/support/fake-node.ts';
 import { memoryStorage } from './channel-storage.ts';
 
 describe('a receiver that lies', () => {
@@ -146,6 +146,25 @@ describe('a receiver that lies', () => {
     vi.setSystemTime((Number(deposit?.authorization.erc3009Authorization.validBefore) + 60) * 1000);
     expect(await invoke()).toEqual({ paid: true });
     expect(world.deposits()).toBe(2);
+  });
+
+  it('gets no other deposit either after a refund that it does not answer', async () => {
+    await using world = await startWorld({
+      before({ payload }, _count, node) {
+        if (payload.type === 'refund') return failure(500, 'INTERNAL_ERROR');
+        return payload.type === 'voucher' ? node.refuse(`${prefix}cumulative_exceeds_balance`) : null;
+      },
+    });
+    await using rpc = await startFakeNode(({ body }) => ({
+      status: 200,
+      body: { result: JSON.parse(body).method === 'eth_chainId' ? '0x14a34' : `0x${'0'.repeat(128)}` },
+    }));
+    const { payer, invoke } = world.clientOf({ deposit: '0.02', rpcUrl: rpc.baseUrl });
+    await invoke();
+    await expect(payer.close()).rejects.toThrow('the answer was 500');
+    for (let calls = 0; calls < 2; calls += 1)
+      await expect(invoke()).rejects.toMatchObject({ reason: 'deposit_unsettled' });
+    expect(world.deposits()).toBe(1);
   });
 
   it('gets no second channel by naming another receiver while the first holds money', async () => {
