@@ -32,6 +32,8 @@ export interface OpenChannel {
   /** URL of the last payment. */
   readonly url: string;
   readonly config: ChannelConfig;
+  /** True if `balance` and `claimable` were read from the chain: false without `rpcUrl`, and where its RPC failed or is of another chain. */
+  readonly isOnChain: boolean;
   /** Deposits less refunds, as the chain has them where `rpcUrl` tells. */
   readonly balance: string;
   /** Cost of its calls. */
@@ -70,9 +72,10 @@ function walletOf(signer: PayerSigner, limits: PaymentLimits, options: ChannelOp
 /** A channel of the books, with what the chain has of it where that can be read: books of several chains have one RPC. */
 async function openChannel({ readChannel }: ChannelWallet, record: ChannelRecord): Promise<OpenChannel> {
   const { channelId, network, url, config, balanceMicro, chargedMicro, boundMicro, signedMicro } = record;
-  const onChain = await readChannel?.(Number(network.replace('eip155:', '')), channelId).catch(() => null);
+  const asked = readChannel?.(Number(network.replace('eip155:', '')), channelId);
+  const onChain = (await asked?.catch(() => null)) ?? null;
   return {
-    ...{ channelId, network, url, config },
+    ...{ channelId, network, url, config, isOnChain: onChain !== null },
     balance: formatUsdc(onChain?.balanceMicro ?? balanceMicro),
     charged: formatUsdc(chargedMicro),
     claimable: formatUsdc(onChain?.claimedMicro ?? larger(boundMicro, signedMicro)),

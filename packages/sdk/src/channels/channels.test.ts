@@ -253,6 +253,25 @@ describe('a payer whose books were lost', () => {
     expect([world.deposits(), world.only().charged]).toEqual([1, 2_000n]);
   });
 
+  it('says of its channels whether the chain was read: an RPC that refuses leaves what the books have', async () => {
+    await using world = await startWorld();
+    let isRefusing = true;
+    const word = (value: bigint) => value.toString(16).padStart(64, '0');
+    await using rpc = await startFakeNode(({ body }) => {
+      if (isRefusing) return { status: 429, body: { error: 'too many requests' } };
+      const isChainId = JSON.parse(body).method === 'eth_chainId';
+      return { status: 200, body: { result: isChainId ? '0x14a34' : `0x${word(70_000n)}${word(500n)}` } };
+    });
+    const storage = memoryStorage();
+    await world.clientOf({ deposit: '0.05', storage }).invoke();
+    const { payer } = world.clientOf({ storage, rpcUrl: rpc.baseUrl });
+    const booked = { isOnChain: false, balance: '0.05', claimable: '0.001' };
+    expect(await payer.channels()).toMatchObject([booked]);
+    expect(await world.clientOf({ storage }).payer.channels()).toMatchObject([booked]);
+    isRefusing = false;
+    expect(await payer.channels()).toMatchObject([{ isOnChain: true, balance: '0.07', claimable: '0.0005' }]);
+  });
+
   it('goes on from its storage without asking, also from books that an older version kept', async () => {
     await using world = await startWorld();
     const storage = memoryStorage();
