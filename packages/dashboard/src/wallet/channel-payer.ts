@@ -12,15 +12,26 @@ import type { WalletPayer } from './wallet-payer.ts';
 /** Stands for the wallet, which reads the chain: what it has of a channel whose books this browser does not have. */
 const WALLET_RPC = 'https://wallet.invalid/';
 
+/** Rejects with the signal's reason once it aborts: a wallet may never answer. */
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
+  if (!signal) return answer;
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([answer, aborted.promise]).finally(() => signal.removeEventListener('abort', stop));
+}
+
 /** Calls of the chain go to the wallet. Refunds are asked for without the session: the voucher says whose channel it is. */
 const fetchWith =
   (provider: Eip1193Provider): typeof fetch =>
   async (input, init) => {
     if (input !== WALLET_RPC) return fetch(input, { ...init, credentials: 'omit' });
     const { method, params } = JSON.parse(String(init?.body)) as { method: string; params: unknown[] };
-    const result = await provider.request({ method, params }).catch((error) => {
+    const asked = provider.request({ method, params }).catch((error) => {
       throw walletError(error);
     });
+    const result = await unlessAborted(asked, init?.signal);
     return Response.json({ result });
   };
 
@@ -46,7 +57,7 @@ const ownChannel = async (payer: ChannelPayer, { chainId }: PaidIn): Promise<Ope
   return channels.find(isHere) ?? null;
 };
 
-/** The channel of a wallet with this node, by the books of this browser; null: none. */
+/** The channel of a wallet with this node, by the books of this browser, and by the chain where the wallet reads it in time; null: none. */
 export const findChannel = async (provider: Eip1193Provider, paidIn: PaidIn): Promise<OpenChannel | null> =>
   ownChannel(await open(provider, paidIn, nothing), paidIn);
 
