@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failure, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
 import { InvocationFailedError, InvocationTimeoutError, invokeAndWait } from './invoke-and-wait.ts';
@@ -78,5 +78,16 @@ describe('invokeAndWait', () => {
     const thrown = await run(node, 50).catch((caught: unknown) => caught);
     expect(thrown).toBeInstanceOf(InvocationTimeoutError);
     expect(thrown).toMatchObject({ requestId });
+  });
+
+  it('gives a look what is left after the pause before it', async () => {
+    const limits = vi.spyOn(AbortSignal, 'timeout');
+    onTestFinished(() => limits.mockRestore());
+    const never = new Promise<never>(() => undefined);
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? created : never));
+    const client = createClient({ ...node, timeoutMs: 60_000 });
+    const given = invokeAndWait(client, agentId, { task: 'x' }, { pollMs: 400, timeoutMs: 500 });
+    await expect(given).rejects.toMatchObject({ name: 'InvocationTimeoutError', requestId });
+    expect(limits.mock.calls.flat().filter((limitMs) => limitMs !== 60_000)).toEqual([250]);
   });
 });

@@ -44,7 +44,10 @@ export class InvocationTimeoutError extends InvocationUnknownError {
 type InvokeCall = CallOf<Api['invokeAgent']>;
 
 export interface WaitOptions {
-  /** Maximum wait for the end of the request; default 600,000. */
+  /**
+   * Maximum wait for the end of the request, from the call on; default 600,000. It does not bound the starting of the request: the client's
+   * `timeoutMs` and `maxRetries` do. The last look may take a quarter of a second more.
+   */
   readonly timeoutMs?: number;
   /** The first pause between two looks; each next one is half as long again, up to 5 s. Default 250. */
   readonly pollMs?: number;
@@ -57,6 +60,8 @@ export interface WaitOptions {
 }
 
 const longestPauseMs = 5_000;
+/** The last look, at the end of the wait, has this long. */
+const leastLookMs = 250;
 /** A timer of more than this fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -99,7 +104,8 @@ export async function invokeAndWait(
     if (leftMs <= 0) throw new InvocationTimeoutError(requestId, timeoutMs, lastError);
     await wait(Math.min(pauseMs, leftMs), signal).catch(stop);
     // One look with its repeats can take minutes at a node that hangs.
-    const timeUp = AbortSignal.timeout(Math.min(Math.ceil(leftMs), longestTimerMs));
+    const lookMs = Math.max(leastLookMs, endsAtMs - performance.now());
+    const timeUp = AbortSignal.timeout(Math.min(Math.ceil(lookMs), longestTimerMs));
     const looking = { signal: signal ? AbortSignal.any([signal, timeUp]) : timeUp };
     const record = await client.getInvocation({ params: { requestId } }, looking).catch((error: unknown) => {
       const isTimeUp = timeUp.aborted && !signal?.aborted;
