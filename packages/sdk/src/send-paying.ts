@@ -95,7 +95,9 @@ export async function sendPaying<T>(
       await payer.answered?.(payment, last()).catch(() => undefined);
       return { answer, request: paid };
     } catch (error) {
-      const next = await payer.answered?.(payment, last());
+      const told = last();
+      // A call that was given up is not paid again: without terms there is nothing to sign.
+      const next = await payer.answered?.(payment, told && signal?.aborted ? { ...told, paymentRequired: null } : told);
       if (!next) throw withPayment(error, paid, signal);
       payment = next;
     }
