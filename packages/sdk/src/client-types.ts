@@ -18,7 +18,8 @@ export type CallOf<E extends Endpoint> = {
 export interface CallOptions {
   /**
    * Gives the call up. One with an Idempotency-Key, or a payment, may be done all the same: it ends with `NoAnswerError`, which has both
-   * and, as `cause`, the signal's reason. Others end with the reason.
+   * and, as `cause`, the signal's reason. Others end with the reason, as does `invokeStreaming` after its first event, whose `requestId`
+   * finds the request.
    */
   readonly signal?: AbortSignal;
   /** Timeout of one attempt; default: the client's. */

@@ -8,7 +8,8 @@ const isAbort = (error: unknown): boolean =>
 
 /**
  * True if a call that moves money may have been executed, or may yet be, although it ended with this error. Repeat it unchanged, under
- * the same Idempotency-Key and with the payment that it showed (`error.paymentHeaders`); never replace it by a new call.
+ * the same Idempotency-Key and with the payment that it showed (`error.paymentHeaders`), or read the request that an
+ * `InvocationUnknownError` names (`error.requestId`); never replace it by a new call.
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof NoAnswerError || error instanceof InvocationUnknownError || isAbort(error)) return true;
