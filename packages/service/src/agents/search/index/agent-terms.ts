@@ -1,5 +1,5 @@
 import type { Lexicon } from '../words/lexicon.ts';
-import { capabilityTerm, type Home, THIS_NODE, wordsOf } from '../words/words.ts';
+import { capabilityTerm, type Home, isPair, THIS_NODE, wordsOf } from '../words/words.ts';
 import { IntSlab, sizeClassOf } from './int-slab.ts';
 import type { ListingRow } from './listing-fields.ts';
 import type { PostingStore } from './posting-store.ts';
@@ -20,6 +20,9 @@ export const flags = {
   unverified: '!unverified',
 } as const;
 
+/** A word of a script without spaces has about two characters, and as many pairs. */
+const LENGTH_OF_PAIR = 0.5;
+
 /** The terms of each agent, ascending, each as the id of the set of its highest level; keeps the sets. */
 export class AgentTerms {
   readonly #lexicon: Lexicon;
@@ -27,6 +30,7 @@ export class AgentTerms {
   readonly #slab = new IntSlab();
   #places = new Int32Array(1024);
   #counts = new Int32Array(1024);
+  #lengths = new Float32Array(1024);
 
   constructor(lexicon: Lexicon, postings: PostingStore) {
     this.#lexicon = lexicon;
@@ -39,12 +43,20 @@ export class AgentTerms {
     return count === 0 ? none : this.#slab.view(this.#places[ordinal] as number, count);
   }
 
+  /** How many words and capabilities the agent has; a pair of characters is half a word. */
+  lengthOf(ordinal: number): number {
+    return this.#lengths[ordinal] as number;
+  }
+
   set(ordinal: number, row: ListingRow): void {
-    const wanted = this.#setsOf(row);
+    const levels = levelsOf(row);
+    const capabilities = new Set(row.capabilities);
+    const wanted = this.#setsOf(row, capabilities, levels);
     const old = this.of(ordinal);
     if (isEqual(old, wanted)) return;
     this.#change(ordinal, old, wanted);
     this.#store(ordinal, wanted);
+    this.#lengths[ordinal] = capabilities.size + lengthOf(levels.keys());
   }
 
   clear(ordinal: number): void {
@@ -52,11 +64,11 @@ export class AgentTerms {
     this.#store(ordinal, none);
   }
 
-  #setsOf(row: ListingRow): Int32Array {
+  #setsOf(row: ListingRow, capabilities: ReadonlySet<string>, levels: ReadonlyMap<string, Level>): Int32Array {
     const lexicon = this.#lexicon;
     const sets: number[] = [];
-    for (const capability of new Set(row.capabilities)) sets.push(setId(lexicon.take(capabilityTerm(capability)), 0));
-    for (const [word, level] of levelsOf(row)) sets.push(setId(lexicon.take(word), level));
+    for (const capability of capabilities) sets.push(setId(lexicon.take(capabilityTerm(capability)), 0));
+    for (const [word, level] of levels) sets.push(setId(lexicon.take(word), level));
     sets.push(
       setId(lexicon.take(flags.all), 0),
       setId(lexicon.take(row.isOnline ? flags.online : flags.offline), 0),
@@ -100,8 +112,11 @@ export class AgentTerms {
     const [places, counts] = [new Int32Array(length), new Int32Array(length)];
     places.set(this.#places);
     counts.set(this.#counts);
+    const lengths = new Float32Array(length);
+    lengths.set(this.#lengths);
     this.#places = places;
     this.#counts = counts;
+    this.#lengths = lengths;
   }
 }
 
@@ -122,6 +137,12 @@ function levelsOf({ name, tags, description }: ListingRow): Map<string, Level> {
   for (const tag of tags) for (const word of wordsOf(tag)) if (!levels.has(word)) levels.set(word, 1);
   for (const word of wordsOf(description)) if (!levels.has(word)) levels.set(word, 0);
   return levels;
+}
+
+function lengthOf(words: Iterable<string>): number {
+  let length = 0;
+  for (const word of words) length += isPair(word) ? LENGTH_OF_PAIR : 1;
+  return length;
 }
 
 const none = new Int32Array(0);

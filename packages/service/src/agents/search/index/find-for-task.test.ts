@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coverageOf, decidingWords, formsOf } from '../words/task-words.ts';
-import { termsOf } from '../words/words.ts';
+import { isPair, termsOf } from '../words/words.ts';
 import { createListingIndex } from './create-listing-index.ts';
 import type { TaskFacts, TaskQuestion } from './listing.ts';
 import type { ListingRow } from './listing-fields.ts';
@@ -60,7 +60,8 @@ function model(rows: readonly ListingRow[], asked: TaskQuestion) {
     .filter((each) => each.isOnline && asked.capabilities.every((one) => each.capabilities.includes(one)))
     .map((each) => {
       const has = deciding.map(({ word }) => word.terms.some((term) => own(each).has(term)));
-      const length = [...own(each)].filter((term) => !/^[+#]/.test(term)).length;
+      const counted = [...own(each)].filter((term) => !/^[+#]/.test(term));
+      const length = counted.length - counted.filter(isPair).length / 2;
       return {
         ...{ id: each.id, isVerified: each.isVerified, reputation: each.reputation, responseMs: each.responseMs },
         coverage: coverageOf(deciding, (index) => has[index] === true, length),
@@ -116,6 +117,22 @@ describe('agents for a task', () => {
         },
       ),
     );
+  });
+
+  it('are not covered far worse by an agent that also says in a script without spaces what it does', () => {
+    const index = createListingIndex(1);
+    const base = { capabilities: [], tags: [], home: null, isOnline: true, isVerified: true, perHourMicro: 0n };
+    const facts = { ...base, perRequestMicro: 1n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') };
+    const english = ['contract', ...Array.from({ length: 34 }, (_, nth) => `word${nth}`)].join(' ');
+    const japanese = String.fromCodePoint(...Array.from({ length: 120 }, (_, nth) => 0x4e00 + nth));
+    index.put({ ...facts, id: 'agt_one', name: 'One', description: english, reputation: 0 });
+    index.put({ ...facts, id: 'agt_two', name: 'Two', description: `${english} ${japanese}`, reputation: 0 });
+    const asked = { words: ['contract'], capabilities: [], mostMicro: null, leastMicro: 0n, takesFree: true };
+    const { hits } = index.forTask({ ...asked, among: null, except: [], also: null, limit: 2 }, (hit) => hit.coverage);
+    const [one, two] = hits.map(({ coverage }) => coverage);
+    expect(one).toBe(1);
+    expect(two).toBeGreaterThanOrEqual(0.6);
+    expect(two).toBeLessThan(1);
   });
 
   it('of words that most agents have are the ones with all of them, and the best reputations', () => {

@@ -25,8 +25,6 @@ const MOST_CANDIDATES = 2000;
 const FIRST_CANDIDATES = 64;
 /** Number of prices that the usual one is the median of. */
 const PRICE_SAMPLE = 1000;
-/** Beside its words and capabilities an agent has these: all, online or not, verified or not, its home. */
-const STATE_TERMS = 4;
 
 /** A word of the task with the sets of its forms, and of the capabilities named like them. */
 interface KnownWord extends CountedWord {
@@ -146,12 +144,15 @@ function hitReader(shelf: Shelf, deciding: readonly DecidingWord[], having: read
   const { ids, numbers } = shelf.columns;
   const verified = agentsWith(shelf, flags.verified);
   return (ordinal: number): TaskFacts => {
-    const length = shelf.terms.of(ordinal).length - STATE_TERMS;
     const responseMs = numbers.responseTime[ordinal] as number;
     return {
       id: ids[ordinal] as string,
       isVerified: hasOrdinal(verified, ordinal),
-      coverage: coverageOf(deciding, (index) => hasOrdinal(having[index] as OrdinalSet, ordinal), length),
+      coverage: coverageOf(
+        deciding,
+        (index) => hasOrdinal(having[index] as OrdinalSet, ordinal),
+        shelf.terms.lengthOf(ordinal),
+      ),
       reputation: numbers.reputation[ordinal] as number,
       priceMicro: amountOf(numbers['rates.perRequest'][ordinal] as number),
       responseMs: responseMs === Number.POSITIVE_INFINITY ? null : responseMs,

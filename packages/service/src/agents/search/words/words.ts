@@ -23,6 +23,9 @@ function pairsIn(run: string): string[] {
   });
 }
 
+/** Whether a word is, or looks like, a pair of neighbouring characters of such a text. */
+export const isPair = (word: string): boolean => hasUnspaced.test(word) && [...word].length === 2;
+
 /**
  * The words of a text, each once: runs of letters and digits, without regard to case and width. Where a script has no spaces, pairs of
  * characters stand for words, so that a word is found within a longer run.
