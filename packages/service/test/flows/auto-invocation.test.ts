@@ -320,12 +320,16 @@ describe('a payment for the agent that a 402 named', () => {
     // Nor do those hide others that refuse the input, or lack the capability of the call.
     await h.ctx.db.pool.query('update agent set per_request_micro = 0 where id = any($1)', [copies]);
     expect((await invoke(key)).body.error).toMatchObject({ agentId: second.id });
+    const { key: rich } = await newClient(h, '1.00');
+    // The figures are of all that match, not of those that were left.
+    expect((await invoke(rich)).body.data.chosen).toMatchObject({
+      ...{ agentId: best.id, rank: 42, considered: 44, parts: { price: { price: '0.009', usual: '0.00' } } },
+    });
     await h.ctx.db.pool.query(`update agent set capabilities = '{another}', types_id = null where id = any($1)`, [
       copies,
     ]);
     expect((await invoke(key, { capability: 'auto-test' })).body.error).toMatchObject({ agentId: second.id });
     for (const id of copies) await h.request('DELETE', `/agents/${id}`, { key: owner.key });
-    const { key: rich } = await newClient(h, '1.00');
     expect((await invoke(rich)).body.data).toMatchObject({ agentId: best.id, cost: '0.009' });
   });
 });

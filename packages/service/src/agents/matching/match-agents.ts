@@ -24,7 +24,7 @@ export async function matchAgents(
     words: deciding,
     position,
   } = await matchTask(ctx, {
-    ...{ words, capabilities, among: null, except: [], also: null, leastMicro: 0n, takesFree: true },
+    ...{ words, capabilities, among: null, except: [], seen: [], also: null, leastMicro: 0n, takesFree: true },
     mostMicro: maxPrice === undefined ? null : parseUsdc(maxPrice),
   });
   const data = {

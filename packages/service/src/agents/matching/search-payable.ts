@@ -13,7 +13,7 @@ export async function searchPayable(
 ): Promise<{ agents: readonly AgentListItem[]; isWhole: boolean }> {
   const leastMicro = leastPaidOnChain(ctx);
   const question = {
-    ...{ words: taskWords(query), capabilities: [], among: null, except: [], also: null },
+    ...{ words: taskWords(query), capabilities: [], among: null, except: [], seen: [], also: null },
     ...{ mostMicro: null, leastMicro, takesFree: false, limit },
   };
   return ctx.listing.read((index) => {

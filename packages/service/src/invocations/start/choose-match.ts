@@ -25,7 +25,7 @@ export interface AskedAuto {
   readonly offeredId: string | null;
 }
 
-/** Some dozens of matches are looked at in each; those before them can't be called, or refuse the input. */
+/** Some dozens of matches are ranked in each; those before them can't be called, or refuse the input. */
 const MAX_ROUNDS = 5;
 
 /**
@@ -45,7 +45,7 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
       leastMicro: rateReaching(leastMicro, body),
       takesFree: true,
       among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
-      except: [...except, ...tried],
+      ...{ except, seen: tried },
       also: offeredId,
     });
   const best = await match([]);
@@ -53,11 +53,13 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
   const fits = (priceMicro: bigint) => priceMicro <= mostMicro && (priceMicro === 0n || priceMicro >= leastMicro);
   const tried: string[] = [];
   let round: TaskMatching = best;
+  let ranked = 0;
   for (let rounds = 1; ; rounds++) {
-    const choice = await firstCallable(ctx, caller, { body, fits, round, rank: tried.length, of: best.considered });
+    const choice = await firstCallable(ctx, caller, { body, fits, round, ranked, of: best.considered });
     if (choice) return choice;
     if (round.isLast || rounds === MAX_ROUNDS) throw noAgentFits(body, mostMicro, best);
     tried.push(...round.seen);
+    ranked += round.matches.length;
     round = await match(tried);
   }
 }
@@ -66,14 +68,14 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
 async function firstCallable(
   ctx: ChoosingContext,
   caller: KnownCaller,
-  among: { body: AutoRequest; fits: (priceMicro: bigint) => boolean; round: TaskMatching; rank: number; of: number },
+  among: { body: AutoRequest; fits: (priceMicro: bigint) => boolean; round: TaskMatching; ranked: number; of: number },
 ): Promise<Choice | null> {
-  const { body, fits, round, rank, of } = among;
+  const { body, fits, round, ranked, of } = among;
   for (const [index, match] of round.matches.entries()) {
     const agent = await ctx.agentFinder.find(match.agent.id);
     if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, null))) continue;
     if (!(await ctx.typeChecks.fits(agent, body))) continue;
-    const choice = toChoice(agent, body, match, { rank: rank + index + 1, considered: of });
+    const choice = toChoice(agent, body, match, { rank: ranked + index + 1, considered: of });
     if (fits(choice.priceMicro)) return choice;
   }
   return null;

@@ -34,6 +34,7 @@ const question: fc.Arbitrary<TaskQuestion> = fc.record({
   takesFree: fc.boolean(),
   among: fc.option(fc.uniqueArray(ids)),
   except: fc.uniqueArray(ids, { maxLength: 2 }),
+  seen: fc.uniqueArray(ids, { maxLength: 4 }),
   also: fc.option(ids),
   limit: fc.integer({ min: 1, max: 20 }),
 });
@@ -78,6 +79,7 @@ function model(rows: readonly ListingRow[], asked: TaskQuestion) {
   const asks = considered.map(({ priceMicro }) => priceMicro).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const usualMicro = asks[(asks.length - 1) >> 1] ?? 0n;
   const best = considered
+    .filter(({ id }) => !asked.seen.includes(id))
     .filter(({ priceMicro }) => asked.mostMicro === null || priceMicro <= asked.mostMicro)
     .filter(({ priceMicro }) => (priceMicro === 0n ? asked.takesFree : priceMicro >= asked.leastMicro))
     .sort(
@@ -128,7 +130,10 @@ describe('agents for a task', () => {
     index.put({ ...facts, id: 'agt_one', name: 'One', description: english, reputation: 0 });
     index.put({ ...facts, id: 'agt_two', name: 'Two', description: `${english} ${japanese}`, reputation: 0 });
     const asked = { words: ['contract'], capabilities: [], mostMicro: null, leastMicro: 0n, takesFree: true };
-    const { hits } = index.forTask({ ...asked, among: null, except: [], also: null, limit: 2 }, (hit) => hit.coverage);
+    const { hits } = index.forTask(
+      { ...asked, among: null, except: [], seen: [], also: null, limit: 2 },
+      (hit) => hit.coverage,
+    );
     const [one, two] = hits.map(({ coverage }) => coverage);
     expect(one).toBe(1);
     expect(two).toBeGreaterThanOrEqual(0.6);
@@ -157,6 +162,7 @@ describe('agents for a task', () => {
       takesFree: true,
       among: null,
       except: [],
+      seen: [],
       also: null,
     };
     const { hits, considered } = index.forTask(

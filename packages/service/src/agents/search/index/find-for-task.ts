@@ -39,7 +39,7 @@ export function findForTask(
   ordinalOf: (id: string) => number | undefined,
 ): TaskAnswer {
   const ordinals = (ids: readonly string[]) => ids.map(ordinalOf).filter((ordinal) => ordinal !== undefined);
-  const { capabilities, among, except, also, limit } = question;
+  const { capabilities, among, except, seen, also, limit } = question;
   const deciding = decidingWords(knownWords(shelf, question.words), agentsWith(shelf, flags.all).size);
   const able = intersectAll([
     agentsWith(shelf, flags.online),
@@ -50,7 +50,7 @@ export function findForTask(
   const considered = without(only(matching, among && ordinals(among)), ordinals(except));
   const { within, ...prices } = byPrice(shelf, considered, question);
   const read = hitReader(shelf, deciding, having);
-  const best = candidates(shelf, having, within).map((ordinal) => {
+  const best = candidates(shelf, having, without(within, ordinals(seen))).map((ordinal) => {
     const hit = read(ordinal);
     return { ordinal, hit, value: score(hit, prices.usualMicro) };
   });

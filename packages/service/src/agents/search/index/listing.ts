@@ -96,6 +96,8 @@ export interface TaskQuestion {
   /** The only candidates; null for all. */
   readonly among: readonly string[] | null;
   readonly except: readonly string[];
+  /** Looked at already: they are considered, and found no more. */
+  readonly seen: readonly string[];
   /** An agent to be found whatever its words and price, if it is online and has the capabilities; null: none. */
   readonly also: string | null;
   readonly limit: number;
