@@ -24,7 +24,7 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   INSUFFICIENT_FUNDS:
     'Deposit at least `details.required` less `details.available` into the treasury, then repeat the call; or withdraw at most `details.available`.',
   NO_AGENT_FITS:
-    'Raise `maxCost` to `details.cheapest`, ask for fewer capabilities, or say the task in other words. `details.considered` counts the agents that match at any price.',
+    'Raise `maxCost` to `details.cheapest`, ask for fewer capabilities, or say the task in other words. Where `details.cheapest` is not above `maxCost`, raising it does not help: name a capability or an agent. `details.considered` counts the agents that match at any price.',
   IDEMPOTENCY_KEY_REUSED:
     'Make a new `Idempotency-Key` for each new call, and keep it only for repetitions of the same one.',
   INSUFFICIENT_BALANCE:

@@ -64,7 +64,7 @@ export const Chosen = z
       .min(1)
       .nullable()
       .describe(
-        'Its place among the agents within `maxCost`: above 1 when a better one could not be called. null: the caller paid the offer that had named it, whatever its place was by then.',
+        'Its place among the agents within `maxCost`, in the order in which they were looked at: above 1 when a better one could not be called. null: the caller paid the offer that had named it, whatever its place was by then.',
       ),
     considered: Considered,
     parts: MatchParts,

@@ -9,7 +9,7 @@ import { foldCap } from './spending-cap.ts';
 export const AutoRequest = InvocationBody.omit({ fallback: true })
   .extend({
     maxCost: Usdc.describe('Maximum cost of this call. Agents whose price of this call is higher are not taken.'),
-    capabilities: CapabilityList.optional().describe('The agent must have every one of these.'),
+    capabilities: CapabilityList.optional().describe('The agent must have every one of these, and `capability` too.'),
   })
   .transform((body, problems) => ({ ...foldCap(body, problems), maxCost: body.maxCost }));
 export type AutoRequest = z.output<typeof AutoRequest>;

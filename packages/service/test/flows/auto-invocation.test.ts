@@ -295,6 +295,40 @@ describe('a payment for the agent that a 402 named', () => {
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 
+  it('finds the agents of others behind a crowd of one account that refuses every input, and tells how far it looked', async () => {
+    const stranger = await h.newAccount();
+    const types = { inputSchema: { type: 'object', required: ['x9'] } };
+    const copy = { name: names.best, description: 'A copy.', capabilities: ['auto-test'], rates: { perRequest: '0' } };
+    const { id } = (
+      await h.request('POST', '/agents', {
+        ...{ key: stranger.key, body: { ...copy, types, endpoint: 'http://127.0.0.1:9/agent' } },
+      })
+    ).body.data;
+    const { pool } = h.ctx.db;
+    await pool.query(
+      `with crowd as (
+         insert into agent select (jsonb_populate_record(one, jsonb_build_object('id', left(one.id, -3) || lpad(n::text, 3, '0'),
+             'token_hash', '\\x' || md5(n::text), 'status', 'online', 'endpoint_proven_at', now(), 'next_check_at', null))).*
+           from agent one, generate_series(1, 250) n where one.id = $1 returning id)
+       insert into agent_totals (agent_id) select id from crowd`,
+      [id],
+    );
+    const crowd = [`${id.slice(0, -3)}%`];
+    const { key: rich } = await newClient(h, '1.00');
+    expect((await invoke(rich)).body.data).toMatchObject({ agentId: best.id, chosen: { rank: 9, considered: 253 } });
+    // Where all are of one account, the others of it are looked at in the end.
+    await pool.query(`update agent set account_id = (select account_id from agent where id = $2) where id like $1`, [
+      ...crowd,
+      best.id,
+    ]);
+    const refused = (await invoke(rich)).body.error;
+    expect(refused).toMatchObject({ code: 'NO_AGENT_FITS', details: { cheapest: '0.00' } });
+    expect(refused.message).toMatch(/None of the first 2\d\d of 253 online agents that match takes this call/);
+    await pool.query(`delete from agent_totals where agent_id like $1 and agent_id <> $2`, [...crowd, id]);
+    await pool.query(`delete from agent where id like $1 and id <> $2`, [...crowd, id]);
+    await h.request('DELETE', `/agents/${id}`, { key: stranger.key });
+  });
+
   it('is not asked for an agent that cannot be called so: too cheap to be paid on chain, or refusing the input, however many of these rank higher', async () => {
     await change(best, { rates: { perRequest: '0.009' } });
     const { key } = await h.newAccount();

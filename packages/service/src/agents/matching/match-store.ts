@@ -1,5 +1,15 @@
 import type { Sql } from '../../db/sql.ts';
 
+/** Online agents that these accounts have here, at most 2,000. */
+export async function listOnlineOf(sql: Sql, accountIds: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-online-of',
+    `select id from agent where account_id = any($1) and home_node is null and status = 'online' limit 2000`,
+    [accountIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Number of open calls of each of these agents; agents without any are left out. */
 export async function countRunningOf(sql: Sql, ids: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; running: number }>(

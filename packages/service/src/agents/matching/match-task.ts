@@ -9,7 +9,7 @@ import { loadOf } from '../agent-view.ts';
 import type { TaskAnswer, TaskHit, TaskQuestion, TaskScore } from '../search/index/listing.ts';
 import type { HasListing } from '../search/listing.ts';
 import { type MatchScore, matchScore, matchWeights, rankCandidates } from './match-score.ts';
-import { countRunningOf } from './match-store.ts';
+import { countRunningOf, listOnlineOf } from './match-store.ts';
 
 /** An agent that matches a task, with its score and the values that it comes from. */
 export interface TaskMatch {
@@ -57,6 +57,10 @@ export async function matchTask(
   }));
   return { ...answer, matches, seen: ids, isLast: ids.length < FINALISTS };
 }
+
+/** Online agents that these accounts have here, at most 2,000. */
+export const findOnlineOf = async ({ db }: HasDb, accountIds: readonly string[]): Promise<string[]> =>
+  accountIds.length === 0 ? [] : listOnlineOf(db, accountIds);
 
 function toParts(
   { parts, coverage, credit }: MatchScore,

@@ -4,7 +4,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
-import { matchTask, type TaskMatch, type TaskMatching } from '../../agents/matching/match-task.ts';
+import { findOnlineOf, matchTask, type TaskMatch, type TaskMatching } from '../../agents/matching/match-task.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
 import { taskWords } from '../../agents/search/words/task-words.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
@@ -26,7 +26,23 @@ export interface AskedAuto {
 }
 
 /** Some dozens of matches are ranked in each; those before them can't be called, or refuse the input. */
-const MAX_ROUNDS = 5;
+const MAX_ROUNDS = 10;
+/** Agents that are looked at before the search ends with the round. */
+const MAX_LOOKED = 200;
+/** Of an account that has had so many looked at in vain, the others come after those of all other accounts. */
+const MAX_OF_ACCOUNT = 8;
+
+/** How far the search for an agent has come. */
+interface Search {
+  /** Agents that were looked at in vain. */
+  readonly looked: string[];
+  /** How many of these each account has, of agents of this node: the account of another node stands for many owners. */
+  readonly ofAccount: Map<string, number>;
+  /** How many of them were ranked: others had gone offline by then. */
+  ranked: number;
+  /** See MAX_OF_ACCOUNT. */
+  most: number;
+}
 
 /**
  * The agent that a payment was offered for, or without one the best match that can be called, and paid, within `maxCost` and the limits of
@@ -37,7 +53,7 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
   const { body, offeredId, leastMicro } = asked;
   const mostMicro = withinKey(caller, parseUsdc(body.maxCost));
   const except = caller.kind === 'agent' ? [caller.agentId] : [];
-  const match = (tried: readonly string[]) =>
+  const match = (seen: readonly string[]) =>
     matchTask(ctx, {
       words: taskWords(body.task),
       capabilities: [...(body.capabilities ?? []), ...(body.capability === undefined ? [] : [body.capability])],
@@ -45,39 +61,54 @@ export async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, ask
       leastMicro: rateReaching(leastMicro, body),
       takesFree: true,
       among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
-      ...{ except, seen: tried },
+      ...{ except, seen },
       also: offeredId,
     });
   const best = await match([]);
   if (offeredId !== null) return chooseOffered(ctx, caller, { body, offeredId, ...best });
   const fits = (priceMicro: bigint) => priceMicro <= mostMicro && (priceMicro === 0n || priceMicro >= leastMicro);
-  const tried: string[] = [];
+  const search: Search = { looked: [], ofAccount: new Map(), ranked: 0, most: MAX_OF_ACCOUNT };
   let round: TaskMatching = best;
-  let ranked = 0;
   for (let rounds = 1; ; rounds++) {
-    const choice = await firstCallable(ctx, caller, { body, fits, round, ranked, of: best.considered });
+    const choice = await firstCallable(ctx, caller, { body, fits, round, search, of: best.considered });
     if (choice) return choice;
-    if (round.isLast || rounds === MAX_ROUNDS) throw noAgentFits(body, mostMicro, best);
-    tried.push(...round.seen);
-    ranked += round.matches.length;
-    round = await match(tried);
+    const putBack = exhaustedIn(search);
+    const isWhole = round.isLast && putBack.length === 0;
+    if (isWhole || rounds === MAX_ROUNDS || search.looked.length >= MAX_LOOKED)
+      throw noAgentFits(body, mostMicro, { ...best, looked: isWhole ? null : search.looked.length });
+    if (round.isLast) search.most = Number.POSITIVE_INFINITY;
+    round = await match([...search.looked, ...(await findOnlineOf(ctx, round.isLast ? [] : putBack))]);
   }
 }
 
-/** The first match of a round that is online, takes the input and fits by its price; null: none. */
+/** Accounts whose further agents come last. */
+const exhaustedIn = ({ ofAccount, most }: Search): string[] =>
+  [...ofAccount].flatMap(([accountId, count]) => (count >= most ? [accountId] : []));
+
+/** The first match of a round that is online, takes the input and fits by its price; null: none. Those before it are noted in the search. */
 async function firstCallable(
   ctx: ChoosingContext,
   caller: KnownCaller,
-  among: { body: AutoRequest; fits: (priceMicro: bigint) => boolean; round: TaskMatching; ranked: number; of: number },
+  among: { body: AutoRequest; fits: (priceMicro: bigint) => boolean; round: TaskMatching; search: Search; of: number },
 ): Promise<Choice | null> {
-  const { body, fits, round, ranked, of } = among;
-  for (const [index, match] of round.matches.entries()) {
-    const agent = await ctx.agentFinder.find(match.agent.id);
-    if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, null))) continue;
-    if (!(await ctx.typeChecks.fits(agent, body))) continue;
-    const choice = toChoice(agent, body, match, { rank: ranked + index + 1, considered: of });
-    if (fits(choice.priceMicro)) return choice;
+  const { body, fits, round, search, of } = among;
+  const { looked, ofAccount } = search;
+  for (const match of round.matches) {
+    const { id, accountId, homeNode } = match.agent;
+    const count = homeNode === null ? (ofAccount.get(accountId) ?? 0) : 0;
+    if (count >= search.most) continue;
+    const agent = await ctx.agentFinder.find(id);
+    const isCallable = agent?.status === 'online' && !(agent.home && isPassedOn(caller, null));
+    if (isCallable && (await ctx.typeChecks.fits(agent, body))) {
+      const choice = toChoice(agent, body, match, { rank: search.ranked + 1, considered: of });
+      if (fits(choice.priceMicro)) return choice;
+    }
+    looked.push(id);
+    search.ranked++;
+    if (homeNode === null) ofAccount.set(accountId, count + 1);
   }
+  const shown = new Set(round.matches.map(({ agent }) => agent.id));
+  looked.push(...round.seen.filter((id) => !shown.has(id)));
   return null;
 }
 
@@ -90,7 +121,8 @@ async function chooseOffered(
   const agent = await ctx.agentFinder.find(offeredId);
   if (agent && agent.status !== 'online') throw await unavailable(ctx, agent);
   const match = matches.find((each) => each.agent.id === offeredId);
-  if (!agent || !match) throw noAgentFits(body, parseUsdc(body.maxCost), { considered, cheapestMicro: null });
+  if (!agent || !match)
+    throw noAgentFits(body, parseUsdc(body.maxCost), { considered, cheapestMicro: null, looked: null });
   await ctx.typeChecks.requireInput(agent, body);
   const choice = toChoice(agent, body, match, { rank: null, considered });
   requireWithinLimits(caller, agent.id, choice.priceMicro);
@@ -116,10 +148,11 @@ function withinKey(caller: KnownCaller, mostMicro: bigint): bigint {
   return limits.reduce((least, limit) => (limit < least ? limit : least));
 }
 
+/** `looked`: how many of them were looked at; null: all. */
 function noAgentFits(
   body: AutoRequest,
   mostMicro: bigint,
-  { considered, cheapestMicro }: { considered: number; cheapestMicro: bigint | null },
+  { considered, cheapestMicro, looked }: { considered: number; cheapestMicro: bigint | null; looked: number | null },
 ): AppError<'NO_AGENT_FITS'> {
   if (cheapestMicro === null)
     return new AppError(
@@ -139,6 +172,7 @@ function noAgentFits(
     leastMicro > mostMicro
       ? `can be called for at most ${most} USDC; the lowest price is ${cheapest} USDC`
       : `takes this call for at most ${most} USDC`;
-  const message = `None of the ${considered} online agents that match ${reason}. Nothing was charged.`;
+  const first = looked === null ? '' : `first ${looked} of `;
+  const message = `None of the ${first}${considered} online agents that match ${reason}. Nothing was charged.`;
   return new AppError('NO_AGENT_FITS', message, { details: { considered, cheapest } });
 }
