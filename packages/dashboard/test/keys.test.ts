@@ -83,8 +83,25 @@ it('creates a key that withdraws after the wallet signed for it, and revokes it'
   wallet.refuseNext('personal_sign');
   await sign.click();
   await dialog.getByRole('alert').waitFor();
-  // Its secret comes after the wallet has signed: until then, the dialog stays.
-  const release = wallet.holdNext('personal_sign');
+  // A wallet that does not answer holds nobody: nothing has been made.
+  const asksBefore = wallet.asked.length;
+  const letSign = wallet.holdNext('personal_sign');
+  await sign.click();
+  await expect.poll(() => wallet.asked.slice(asksBefore)).toContain('personal_sign');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  const listed = page.waitForResponse((response) => response.url().includes('/account/keys'));
+  letSign();
+  expect((await (await listed).json()).data.keys).toEqual([]);
+  await page.getByRole('button', { name: 'Create withdrawal key' }).click();
+  await dialog.getByLabel('Name').fill('payroll');
+  await dialog.getByLabel('Expires').selectOption({ label: 'In 8 hours' });
+  // The answer to the signature has the secret: until it is there, the dialog stays.
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/auth/sign-in', async (route) => {
+    await released;
+    await route.continue();
+  });
   await sign.click();
   await dialog.getByRole('button', { name: 'Cancel', disabled: true }).waitFor();
   await page.keyboard.press('Escape');

@@ -1,6 +1,6 @@
 import { accessEndpoints } from '@agent-network/contracts/access/access';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { client } from '../../app/client.ts';
 import { useSession } from '../../app/session.ts';
 import { useForm } from '../../forms/use-form.ts';
@@ -41,7 +41,7 @@ const wishOf = ({ name, expiresInS, reads }: typeof initial): Wish => ({
 /** Creates a key that withdraws. The account's wallet signs for its scopes and its lifetime each time: a session alone cannot create one. */
 export function WithdrawalKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
-  const [isBusy, setIsBusy] = useState(false);
+  const [isSent, setIsSent] = useState(false);
   return made ? (
     <Dialog isOpen isModalOnly onClose={onClose} title={`${made.name} created`}>
       <NewKey secret={made.apiKey} onDone={onClose}>
@@ -49,35 +49,30 @@ export function WithdrawalKeyDialog({ onClose }: { onClose: () => void }) {
       </NewKey>
     </Dialog>
   ) : (
-    <Dialog isOpen isModalOnly={isBusy} onClose={onClose} title="Create a withdrawal key">
-      <WithdrawalKeyForm onCancel={onClose} onBusy={setIsBusy} onMade={setMade} />
+    <Dialog isOpen isModalOnly={isSent} onClose={onClose} title="Create a withdrawal key">
+      <WithdrawalKeyForm isSent={isSent} onCancel={onClose} onSent={setIsSent} onMade={setMade} />
     </Dialog>
   );
 }
 
 interface FormProps {
+  /** True from the sending of the signature until the answer is there: it has the secret, which is shown once. */
+  readonly isSent: boolean;
   readonly onCancel: () => void;
-  /** True until the answer is there: it has the secret, which is shown once. */
-  readonly onBusy: (isBusy: boolean) => void;
+  readonly onSent: (isSent: boolean) => void;
   readonly onMade: (key: { name: string; apiKey: string }) => void;
 }
 
-function WithdrawalKeyForm({ onCancel, onBusy, onMade }: FormProps) {
+function WithdrawalKeyForm({ isSent, onCancel, onSent, onMade }: FormProps) {
   const { address } = useSession();
   const { wallet, field } = useWalletField();
-  const create = useSignedKey(wallet, address);
+  const create = useSignedKey(wallet, address, onSent);
   const form = useForm({
     initial,
     // A key made by signing has the name and the scopes of any other.
     schema: accessEndpoints.createApiKey.body,
     toBody: (values) => ({ name: wishOf(values).name, scopes: wishOf(values).scopes }),
-    async onSubmit(_body, values) {
-      onBusy(true);
-      await create
-        .mutateAsync(wishOf(values))
-        .then(onMade)
-        .finally(() => onBusy(false));
-    },
+    onSubmit: (_body, values) => create.mutateAsync(wishOf(values)).then(onMade),
   });
   const { values, set, error } = form;
   return (
@@ -106,7 +101,7 @@ function WithdrawalKeyForm({ onCancel, onBusy, onMade }: FormProps) {
       </div>
       <ErrorNote error={form.failure} />
       <Actions>
-        <Button onClick={onCancel} disabled={form.isBusy}>
+        <Button onClick={onCancel} disabled={isSent}>
           Cancel
         </Button>
         <Button type="submit" variant="primary" isBusy={form.isBusy} disabled={wallet === null}>
@@ -117,16 +112,30 @@ function WithdrawalKeyForm({ onCancel, onBusy, onMade }: FormProps) {
   );
 }
 
-/** If the answer is lost, the key exists all the same: it is in the list, and can be revoked there. */
-function useSignedKey(wallet: InjectedWallet | null, address: string) {
+/**
+ * Who leaves before the wallet has signed gets no key. If the answer is lost, the key exists all the same: it is in the list, and can be
+ * revoked there.
+ */
+function useSignedKey(wallet: InjectedWallet | null, address: string, onSent: (isSent: boolean) => void) {
   const queryClient = useQueryClient();
+  const isLeft = useRef(false);
+  useEffect(() => {
+    isLeft.current = false;
+    return () => {
+      isLeft.current = true;
+    };
+  }, []);
   return useMutation({
     async mutationFn({ name, scopes, expiresInS }: Wish) {
       if (!wallet) throw new Error("Open this page in a browser that has the account's wallet.");
       await connectAs(wallet.provider, address);
       const asked = await client.requestSignIn({ body: { address, scopes, expiresInS } });
       const signature = await signText(wallet.provider, address, asked.message);
-      return client.signIn({ body: { challengeId: asked.challengeId, signature, name, scopes, expiresInS } });
+      if (isLeft.current) throw new Error('The dialog was left before the wallet had signed: no key was made.');
+      onSent(true);
+      return client
+        .signIn({ body: { challengeId: asked.challengeId, signature, name, scopes, expiresInS } })
+        .finally(() => onSent(false));
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['listApiKeys'] }),
   });
