@@ -32,6 +32,8 @@ it('a change that appears before the page where a reader was interrupted is read
   feed.change('agt_c', 12);
   const first = await feed.read(12, '');
   expect([first.ids, first.hasMore]).toEqual([['agt_b'], true]);
+  // Processes of before, beside new ones, take it too.
+  expect(Buffer.from(first.cursor, 'base64url').toString()).toMatch(/^\d{4}-[\d-]{5}T[\d:.]{15}Z\|[0-9a-z_]{0,100}$/);
   feed.change('agt_a', 10);
   const second = await feed.read(40, first.cursor);
   expect([second.ids, second.hasMore]).toEqual([['agt_c'], false]);
