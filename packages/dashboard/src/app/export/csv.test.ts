@@ -23,6 +23,8 @@ describe('a field', () => {
     ['x;"=1+1"', `"x;'""=1+1"""`],
     ['x\t+1', `"x\t'+1"`],
     ['x\r\n=1', `"x\r\n'=1"`],
+    ['x;\t=1', `"x;\t'=1"`],
+    ['x\n\n \r=1', `"x\n\n \r'=1"`],
   ])('%j is no formula', (value, field) => expect(csvField(value)).toBe(field));
 
   it.each([
@@ -39,6 +41,11 @@ describe('a field', () => {
     [null, ''],
     [undefined, ''],
   ])('%j keeps what it says', (value, field) => expect(csvField(value)).toBe(field));
+});
+
+it('of very many empty lines is made in time by its length', () => {
+  const lines = '\n'.repeat(400_000);
+  expect(csvField(lines)).toBe(`"'${lines}"`);
 });
 
 it('is a table with a line for each row, as UTF-8', () => {

@@ -1,8 +1,9 @@
 /**
  * Where a cell may begin with a formula: the sign of one, also behind blanks, invisible characters and quotes, and in full width. Not only at the
  * start of the value: a spreadsheet whose separator is `;` or a tab takes a line apart there, and sees no quotes but those of the first field.
+ * What is looked over ends at the next such start, so that the time goes by the length of the value.
  */
-const FORMULA = /(?<=^|[;\t\n]|\r(?!\n))(?=[\s\p{C}"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/gu;
+const FORMULA = /(?<=^|[;\t\n]|\r(?!\n))(?=(?:(?![;\t\r\n])[\s\p{C}"])*[=+\-@＝＋－＠])|^(?=[\t\r\n])/gu;
 
 /** A value as a field of CSV that no spreadsheet computes: always in quotes, and what would be a formula behind an apostrophe. */
 export function csvField(value: string | null | undefined): string {
