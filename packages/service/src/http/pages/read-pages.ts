@@ -15,7 +15,7 @@ import type { HomeFacts } from './home-page.ts';
 import { type Brief, isFree } from './parts.ts';
 
 const BEST = AgentSearch.parse({ query: { online: true }, sort: [{ field: 'reputation', order: 'desc' }], limit: 6 });
-/** Agents without a price per request, more than are shown: those of them that charge by units are left out. */
+/** Free agents are looked for among the first 50 without a price per request: those of them that charge by units are left out. */
 const FREE = AgentSearch.parse({ ...BEST, query: { ...BEST.query, rates: { perRequest: { max: '0' } } }, limit: 50 });
 const MAX_FREE = 3;
 const MAX_DESCRIPTION_CHARS = 200;
