@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, newWallet, startHarness } from '../../support/harness.ts';
+import { chargedOf } from '../../support/stock-channel-payer.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newVoucherPayer, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -11,7 +12,7 @@ const PRICE = 50_000n;
 let h: Harness;
 let agent: TestAgent;
 beforeAll(async () => {
-  h = await startHarness({ env: { CHANNELS: 'true' } });
+  h = await startHarness({ env: { CHANNELS: 'true', CHANNEL_MIN_DEPOSIT: '0.05' } });
   agent = await startTestAgent(h, { perRequest: '0.05' });
 });
 afterAll(async () => {
@@ -27,6 +28,12 @@ const funded = async (): Promise<VoucherPayer> => {
   await payer.fund(1_000_000n);
   return payer;
 };
+const complete = (content: string, headers: Headers = {}) =>
+  h.request('POST', '/v1/chat/completions', {
+    body: { model: agent.id, messages: [{ role: 'user', content }] },
+    headers,
+  });
+const counted: Headers = { 'x-stainless-retry-count': '1' };
 const accountsOf = (address: string) =>
   h.ctx.db.query<{ id: string }>('accounts-of-payer', 'select id from account where address = $1', [address]);
 
@@ -91,11 +98,7 @@ describe('a call without a key that a voucher pays for', () => {
   it('through /v1 is found by a repetition that its wallet alone can show, by either scheme: one run, one charge', async () => {
     const payer = await funded();
     const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
-    const ask = (headers: Headers = {}) =>
-      h.request('POST', '/v1/chat/completions', {
-        body: { model: agent.id, messages: [{ role: 'user', content: 'repeated' }] },
-        headers: { 'x-stainless-retry-count': '1', ...headers },
-      });
+    const ask = (headers: Headers = {}) => complete('repeated', { ...counted, ...headers });
     const first = await ask(payer.pay(await ask(), PRICE));
     expect(first.status).toBe(200);
     const runs = agent.calls.length;
@@ -122,6 +125,30 @@ describe('a call without a key that a voucher pays for', () => {
     ]);
     expect([charged, await h.usdcOf(wallet.address)]).toEqual([{ of: PRICE }, 1_000_000n]);
     await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [payer.channelId, 0n]);
+  });
+
+  it('through /v1 whose deposit was not confirmed in time is no older purchase: the repetition runs, and is charged', async () => {
+    const payer = newVoucherPayer(h);
+    const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
+    const buy = async (maxMicro: bigint, headers: Headers = {}) => {
+      const paid = payer.pay(await complete('again'), maxMicro, { payload: await payer.deposit(PRICE) });
+      return complete('again', { ...headers, ...paid });
+    };
+    const runs = agent.calls.length;
+    const older = await buy(PRICE);
+    expect(older.status).toBe(200);
+    const { settle } = h.ctx.settler;
+    using _slow = vi.spyOn(h.ctx.settler, 'settle').mockImplementationOnce(async (payment) => {
+      await settle(payment);
+      return { state: 'unknown', transactionHash: null };
+    });
+    expect((await buy(2n * PRICE)).body.error.code).toBe('payment_pending');
+    const bought = await buy(2n * PRICE, counted);
+    expect([bought.status, bought.body.id === older.body.id, agent.calls.length - runs]).toEqual([200, false, 2]);
+    // Once it is accepted, it is the purchase that a further repetition finds.
+    expect((await buy(2n * PRICE, counted)).body.id).toBe(bought.body.id);
+    expect(await chargedOf(h, wallet)).toEqual([{ chargedMicro: 2n * PRICE, reservedMicro: 0n }]);
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - 2n * PRICE);
   });
 
   it('of a channel that nobody has paid into is refused, and opens no account for the payer it names', async () => {

@@ -35,6 +35,13 @@ interface Known {
   readonly untilMs: number;
 }
 
+interface Attempt {
+  readonly name: string | null;
+  readonly repeats?: Repeated | undefined;
+  /** Name of the call with the channel that pays, which its payer has signed for; undefined: not of a wallet. */
+  readonly attempt?: string;
+}
+
 /**
  * Stock clients repeat a call that they got no answer to, with a count of repetitions and without a key. Such a repetition of the same caller
  * and body within ten minutes is the same purchase: known here while the first one is being started, found in the database afterwards. Others
@@ -46,26 +53,22 @@ export function createPurchases(ctx: HttpContext): Purchases {
   const lost = createLostAnswers();
   // Strangers can take names here: those of callers with a key stay apart.
   const lostOfWallets = createLostAnswers();
-
-  async function findFirst(face: FaceRequest, request: OpenAiRequest, name: string): Promise<string | null> {
-    const first = known.get(name);
-    const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
-    const found = started && (await rereadInvocation(ctx, started));
-    // The price of a failed or cancelled call was given back: the call is bought anew.
-    if (found && !['failed', 'cancelled'].includes(found.status)) return found.id;
-    // A body that an invocation does not take was never bought, and may hold text that PostgreSQL does not take.
-    if (!isBuyable(request)) return null;
-    const { task, context = null, input } = request.body;
-    const call = { agentId: request.agentId, task, context: context as string | null, input: input as object };
-    return findTwin(ctx, face.caller as KnownCaller, call);
-  }
+  // Attempts of wallets whose payment was not confirmed in time, by their names.
+  const unaccepted = createBoundedCache<true>(MAX_KNOWN, TWIN_WINDOW_MS);
 
   async function start(
     face: FaceRequest,
     request: OpenAiRequest,
-    { name, repeats }: { readonly name: string | null; readonly repeats?: Repeated | undefined },
+    { name, repeats, attempt }: Attempt,
   ): Promise<Started> {
     const started = startPurchase(ctx, face, { ...purchaseIn(face, request), repeats });
+    if (attempt !== undefined) {
+      // Noted before whoever waits for this start goes on.
+      started.then(
+        (bought) => toldId(bought) !== null && unaccepted.delete(attempt),
+        (error) => isPaymentPending(error) && unaccepted.set(attempt, true),
+      );
+    }
     if (name !== null) {
       const requestId = started.then(({ first }) => first.data.requestId);
       requestId.catch(() => known.get(name)?.requestId === requestId && known.delete(name));
@@ -76,7 +79,8 @@ export function createPurchases(ctx: HttpContext): Purchases {
 
   async function buyWithKey(face: FaceRequest, request: OpenAiRequest, caller: KnownCaller): Promise<Bought> {
     const name = callNameOf(caller, request.agentId, request.body);
-    const first = (await lost.take(name)) ?? (isCounted(face) ? await findFirst(face, request, name) : null);
+    const first =
+      (await lost.take(name)) ?? (isCounted(face) ? await findFirst(ctx, known.get(name), face, request) : null);
     const started = first === null ? start(face, request, { name }) : readStarted(ctx, face, first);
     const lose = lost.watch(face, name, first === null ? requestIdOf(face, started) : Promise.resolve(first));
     // A purchase that was found and could not be read is still to be found.
@@ -87,12 +91,14 @@ export function createPurchases(ctx: HttpContext): Purchases {
 
   async function buyAsWallet(face: FaceRequest, request: OpenAiRequest, wallet: string): Promise<Bought> {
     const name = keylessCallNameOf(wallet, request.agentId, request.body);
+    const attempt = `${name} ${channelIn(paymentIn(face.c)) ?? ''}`;
     const first = await lostOfWallets.find(name);
     // The first attempt may not be accepted yet.
     if (isCounted(face)) await known.get(name)?.requestId.catch(() => null);
-    const repeats =
-      first || isCounted(face) ? { requestId: first?.requestId ?? null, orLast: isCounted(face) } : undefined;
-    const started = start(face, request, { name, repeats });
+    // One whose payment was not confirmed in time is no older purchase.
+    const orLast = isCounted(face) && !unaccepted.has(attempt);
+    const repeats = first || orLast ? { requestId: first?.requestId ?? null, orLast } : undefined;
+    const started = start(face, request, { name, repeats, attempt });
     const lose = lostOfWallets.watch(face, name, requestIdOf(face, started));
     started.catch((error) => isPaymentPending(error) && lose());
     const bought = await started;
@@ -110,6 +116,24 @@ export function createPurchases(ctx: HttpContext): Purchases {
       return { ...(await start(face, request, { name: null })), isAdmitted: false, lose: () => undefined };
     },
   };
+}
+
+/** The purchase that a counted repetition of a caller with a key is. `first`: the one that this process started last. */
+async function findFirst(
+  ctx: HttpContext,
+  first: Known | undefined,
+  face: FaceRequest,
+  request: OpenAiRequest,
+): Promise<string | null> {
+  const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
+  const found = started && (await rereadInvocation(ctx, started));
+  // The price of a failed or cancelled call was given back: the call is bought anew.
+  if (found && !['failed', 'cancelled'].includes(found.status)) return found.id;
+  // A body that an invocation does not take was never bought, and may hold text that PostgreSQL does not take.
+  if (!isBuyable(request)) return null;
+  const { task, context = null, input } = request.body;
+  const call = { agentId: request.agentId, task, context: context as string | null, input: input as object };
+  return findTwin(ctx, face.caller as KnownCaller, call);
 }
 
 const purchaseIn = ({ c }: FaceRequest, { agentId, body, isBackground, isStreamed }: OpenAiRequest): Purchase => ({
@@ -151,15 +175,20 @@ interface NamesWallet {
   readonly payload?: {
     readonly authorization?: { readonly from?: unknown };
     readonly channelConfig?: { readonly payer?: unknown };
+    readonly voucher?: { readonly channelId?: unknown };
   };
 }
 
 /** The wallet whose transfer a payment names; null: none, as in a voucher. */
 const senderIn = (payment: unknown): string | null =>
-  addressOf((payment as NamesWallet | null)?.payload?.authorization?.from);
+  hexOf((payment as NamesWallet | null)?.payload?.authorization?.from);
 
 /** The wallet that a payment or a voucher names. */
 const walletIn = (payment: unknown): string | null =>
-  senderIn(payment) ?? addressOf((payment as NamesWallet | null)?.payload?.channelConfig?.payer);
+  senderIn(payment) ?? hexOf((payment as NamesWallet | null)?.payload?.channelConfig?.payer);
 
-const addressOf = (value: unknown): string | null => (typeof value === 'string' ? value.toLowerCase() : null);
+/** The channel that a voucher names; null: none. */
+const channelIn = (payment: unknown): string | null =>
+  hexOf((payment as NamesWallet | null)?.payload?.voucher?.channelId);
+
+const hexOf = (value: unknown): string | null => (typeof value === 'string' ? value.toLowerCase() : null);
