@@ -17,7 +17,7 @@ import {
 } from '../start/invoke-agent.ts';
 import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { admitPayer, type CountPayer } from './admit-payer.ts';
-import { hasMadeCall, isOfWallet, type ShownProof } from './made-call.ts';
+import { hasMadeCall, isRepetitionOfWallet, type ShownProof } from './made-call.ts';
 import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
@@ -123,7 +123,7 @@ async function findBoughtBefore(
   const { requestId, orLast } = repeats;
   const named = requestId === null ? null : await findBought(ctx, wallet, wanted, { ...within, requestId });
   const bought = named ?? (orLast ? await findBought(ctx, wallet, wanted, within) : null);
-  return bought && (await isOfWallet(ctx, shown)) ? bought : null;
+  return bought && (await isRepetitionOfWallet(ctx, shown)) ? bought : null;
 }
 
 async function findBought(

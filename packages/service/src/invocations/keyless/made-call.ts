@@ -1,6 +1,6 @@
 import { type AuthorizeContext, echoesOffer, isFreshlySigned } from '../../payments/x402/authorize-payment.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
-import { isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
+import { isCurrentVoucher, isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { isResultToken } from '../result-token.ts';
 import type { Invoked } from '../start/invoke-agent.ts';
@@ -37,5 +37,12 @@ export async function hasMadeCall(
  * True if only its wallet can show a payment: a good one that nobody has collected, for whatever price, as that may have changed, or a good
  * voucher that is in no claim. The chain publishes all others.
  */
-export const isOfWallet = (ctx: AuthorizeContext & HasChannels, shown: Shown): Promise<boolean> =>
+const isOfWallet = (ctx: AuthorizeContext & HasChannels, shown: Shown): Promise<boolean> =>
   isVoucher(shown) ? isPrivateVoucher(ctx, shown) : isFreshlySigned(ctx, shown);
+
+/**
+ * The same for a repetition, which finds the newest purchase of its wallet and body: an old voucher, as a proxy's log may have it, would read
+ * what was bought since. Who lost an answer signs no less than the channel is charged, or is told the sum (402) and signs that.
+ */
+export const isRepetitionOfWallet = async (ctx: AuthorizeContext & HasChannels, shown: Shown): Promise<boolean> =>
+  (await isOfWallet(ctx, shown)) && (!isVoucher(shown) || (await isCurrentVoucher(ctx, shown)));

@@ -3,7 +3,7 @@ import { contradictions } from '../../support/books.ts';
 import { type Harness, newWallet, startHarness } from '../../support/harness.ts';
 import { chargedOf } from '../../support/stock-channel-payer.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
-import { newVoucherPayer, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
+import { newVoucherPayer, requiredBy, settledBy, type VoucherPayer } from '../../support/voucher-payer.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
@@ -101,7 +101,7 @@ describe('a call without a key that a voucher pays for', () => {
     const ask = (headers: Headers = {}) => complete('repeated', { ...counted, ...headers });
     const first = await ask(payer.pay(await ask(), PRICE));
     expect(first.status).toBe(200);
-    const runs = agent.calls.length;
+    const runs = agent.calls.length + 1;
     // Without the answer, its client counts as before.
     for (const maxMicro of [PRICE, 2n * PRICE]) {
       const found = await ask(payer.pay(await ask(), maxMicro));
@@ -109,11 +109,21 @@ describe('a call without a key that a voucher pays for', () => {
       expect(settledBy(found).extra.channelState.chargedCumulativeAmount).toBe(String(PRICE));
     }
     expect((await ask(await payV2(h, wallet, await ask()))).body.id).toBe(first.body.id);
+    // Another call since: a voucher that was shown before it is told the sum, and reads nothing.
+    expect((await complete('another', payer.pay(await complete('another'), 2n * PRICE))).status).toBe(200);
+    const stale = await ask(payer.pay(await ask(), PRICE));
+    expect([stale.status, JSON.stringify(stale.body).includes(first.body.id)]).toEqual([402, false]);
+    const told = requiredBy(stale).accepts.find(({ scheme }: { scheme: string }) => scheme === 'batch-settlement');
+    expect(told.extra.channelState.chargedCumulativeAmount).toBe(String(2n * PRICE));
+    expect((await ask(payer.pay(stale, 2n * PRICE))).body.id).toBe(first.body.id);
     const thief = await funded();
-    const forged = payer.pay(await ask(), 2n * PRICE, { key: thief.key });
+    const forged = payer.pay(await ask(), 3n * PRICE, { key: thief.key });
     const inItsName = thief.pay(await ask(), PRICE, { config: { payer: payer.config.payer } });
-    await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [payer.channelId, PRICE]);
-    const published = payer.pay(await ask(), PRICE);
+    await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [
+      payer.channelId,
+      2n * PRICE,
+    ]);
+    const published = payer.pay(await ask(), 2n * PRICE);
     for (const headers of [forged, inItsName, published]) {
       const refused = await ask(headers);
       expect([refused.status, refused.headers.get('x-result-token')]).toEqual([402, null]);
@@ -123,7 +133,7 @@ describe('a call without a key that a voucher pays for', () => {
     const [charged] = await h.ctx.db.query('charged', 'select charged_micro as "of" from channel where id = $1', [
       payer.channelId,
     ]);
-    expect([charged, await h.usdcOf(wallet.address)]).toEqual([{ of: PRICE }, 1_000_000n]);
+    expect([charged, await h.usdcOf(wallet.address)]).toEqual([{ of: 2n * PRICE }, 1_000_000n]);
     await h.ctx.db.query('publish', 'update channel set published_micro = $2 where id = $1', [payer.channelId, 0n]);
   });
 

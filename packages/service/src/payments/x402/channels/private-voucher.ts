@@ -12,3 +12,9 @@ export async function isPrivateVoucher(ctx: HasChain & HasChannels, shown: Shown
   if (!channel || channel.balanceMicro === 0n) return false;
   return voucher.maxMicro > channel.publishedMicro && voucher.maxMicro > channel.claimedMicro;
 }
+
+/** True if a voucher covers what its channel is charged by now, calls in flight included: older ones do no more, once so much was charged. */
+export async function isCurrentVoucher({ channels }: HasChannels, { voucher }: ShownVoucher): Promise<boolean> {
+  const channel = await channels.read(voucher.channelId);
+  return channel !== null && voucher.maxMicro >= channel.chargedMicro + channel.reservedMicro;
+}
