@@ -118,12 +118,14 @@ async function findBoughtBefore(
   if (shown === null)
     return signedIn === null ? null : findBought(ctx, signedIn, wanted, { withinMs: BOUGHT_WITHIN_MS });
   if (!repeats) return null;
+  // The search costs more than a look at the voucher; whether a payment is unspent costs a question to the chain.
+  if (isVoucher(shown) && !(await isRepetitionOfWallet(ctx, shown))) return null;
   const within = { withinMs: TWIN_WINDOW_MS };
   const wallet = payingWallet(shown);
   const { requestId, orLast } = repeats;
   const named = requestId === null ? null : await findBought(ctx, wallet, wanted, { ...within, requestId });
   const bought = named ?? (orLast ? await findBought(ctx, wallet, wanted, within) : null);
-  return bought && (await isRepetitionOfWallet(ctx, shown)) ? bought : null;
+  return bought && (isVoucher(shown) || (await isRepetitionOfWallet(ctx, shown))) ? bought : null;
 }
 
 async function findBought(
