@@ -26,6 +26,10 @@ export const statesThatTake = (event: InvocationEvent): RequestStatus[] =>
 
 export const hasEnded = (status: RequestStatus): boolean => statesThatTake('cancel').every((open) => open !== status);
 
+/** True for a call that came to nothing and cost nothing. An agent that bills by itself may have collected, and failed then. */
+export const wasGivenBack = ({ status, costMicro }: Pick<Invocation, 'status' | 'costMicro'>): boolean =>
+  (status === 'failed' || status === 'cancelled') && (costMicro ?? 0n) === 0n;
+
 export type PaymentMethod = 'treasury' | 'x402' | 'free';
 
 export interface Invocation {

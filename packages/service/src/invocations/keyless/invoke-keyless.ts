@@ -6,6 +6,7 @@ import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
+import { wasGivenBack } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';
 import {
@@ -142,7 +143,7 @@ async function findBought(
   const purchase = id === null ? null : await ctx.channels.findPurchase(id);
   if (!purchase?.fingerprint?.equals(fingerprint)) return null;
   const invocation = await findInvocation(ctx.db, purchase.requestId);
-  // The price of a failed or cancelled call was given back: the call is bought anew.
-  if (!invocation || ['failed', 'cancelled'].includes(invocation.status)) return null;
+  // It is bought anew.
+  if (!invocation || wasGivenBack(invocation)) return null;
   return replayRequest(ctx, invocation, { ...due, amountMicro: invocation.priceMicro });
 }

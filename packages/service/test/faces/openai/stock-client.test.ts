@@ -3,6 +3,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import OpenAI, { type APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/app.ts';
+import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase } from '../../support/books.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
@@ -423,6 +424,33 @@ describe('an error', () => {
         200,
         `after a failure at ${where}!`,
       ]);
+    },
+  );
+
+  it.each(['with a key', 'without one'])(
+    'of an agent that was paid, and failed then, is what its repetition at another process gets: one bill (%s)',
+    async (who) => {
+      const app = createApp(h.ctx);
+      const till = createTill(h);
+      const body = { model: writer.id, messages: said(`billed ${who}`) };
+      const path = '/v1/chat/completions';
+      const wallet = await h.newWallet(1_000_000n);
+      const ask = async (count: string) => {
+        const paid =
+          who === 'with a key'
+            ? { authorization: `Bearer ${buyer.key}` }
+            : await payV2(h, wallet, await h.request('POST', path, { body }));
+        const headers = { ...paid, 'content-type': 'application/json', 'x-stainless-retry-count': count };
+        const call = { method: 'POST', headers, body: JSON.stringify(body) };
+        const answered = await (count === '0' ? fetch(h.baseUrl + path, call) : app.request(path, call));
+        return { status: answered.status, requestId: ((await answered.json()) as Any).error?.requestId };
+      };
+      writer.behave(till.bill({ work: answerWith(500, { error: 'no' }) }));
+      const first = await ask('0');
+      expect(first).toEqual({ status: 424, requestId: expect.any(String) });
+      expect(await ask('1')).toEqual(first);
+      writer.behave(answer);
+      expect(till.shown).toHaveLength(1);
     },
   );
 

@@ -2,6 +2,7 @@ import { InvocationRequest } from '@agent-network/contracts/invocations/invocati
 import { Id } from '@agent-network/contracts/scalars';
 import type { Context } from 'hono';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
+import { wasGivenBack } from '../../../invocations/invocation.ts';
 import type { Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
 import { findTwin } from '../../../invocations/read/find-twin.ts';
 import { rereadInvocation } from '../../../invocations/start/await-invocation.ts';
@@ -127,8 +128,7 @@ async function findFirst(
 ): Promise<string | null> {
   const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
   const found = started && (await rereadInvocation(ctx, started));
-  // The price of a failed or cancelled call was given back: the call is bought anew.
-  if (found && !['failed', 'cancelled'].includes(found.status)) return found.id;
+  if (found && !wasGivenBack(found)) return found.id;
   // A body that an invocation does not take was never bought, and may hold text that PostgreSQL does not take.
   if (!isBuyable(request)) return null;
   const { task, context = null, input } = request.body;
