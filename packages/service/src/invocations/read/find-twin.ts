@@ -4,7 +4,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { findNewestTwin } from './twin-store.ts';
 
-/** The caller's newest request of the last ten minutes for the same agent, task, context and input that was not given back; null: none. */
+/** The caller's newest request of the last ten minutes for the same agent, task, context and input; null: none, or it was given back. */
 export const findTwin = (
   ctx: HasDb & HasClock,
   caller: KnownCaller,

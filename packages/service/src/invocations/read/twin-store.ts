@@ -15,16 +15,18 @@ export interface TwinQuery {
 /** Requests of the account that are looked at, newest first: a repetition follows its first attempt soon. */
 const MOST = 1000;
 
-/** The newest request like this among the newest of its account, but for those that were given back (`wasGivenBack`); null: none. */
+/** The newest request like this among the newest of its account; null: none, or that one was given back (`wasGivenBack`). */
 export async function findNewestTwin(sql: Sql, twin: TwinQuery): Promise<string | null> {
   const [row] = await sql.query<{ id: string }>(
     'find-newest-twin',
     `select id from (
-       select id, created_at, caller_agent_id, agent_id, task, context, input, status, cost_micro from invocation
-        where account_id = $1 and created_at > $2 order by created_at desc, id limit ${MOST}) v
-      where caller_agent_id is not distinct from $3 and agent_id = $4 and task = $5 and context is not distinct from $6
-        and input::text = $7 and not (status in ('failed', 'cancelled') and coalesce(cost_micro, 0) = 0)
-      order by created_at desc, id limit 1`,
+       select id, status, cost_micro from (
+         select id, created_at, caller_agent_id, agent_id, task, context, input, status, cost_micro from invocation
+          where account_id = $1 and created_at > $2 order by created_at desc, id limit ${MOST}) v
+        where caller_agent_id is not distinct from $3 and agent_id = $4 and task = $5 and context is not distinct from $6
+          and input::text = $7
+        order by created_at desc, id limit 1) n
+      where not (status in ('failed', 'cancelled') and coalesce(cost_micro, 0) = 0)`,
     [twin.accountId, twin.since, twin.callerAgentId, twin.agentId, twin.task, twin.context, twin.input],
   );
   return row?.id ?? null;

@@ -427,6 +427,29 @@ describe('an error', () => {
     },
   );
 
+  it.each(['the same process', 'another'])(
+    'of an agent that failed has its repetition run again, and is no older success (at %s)',
+    async (where) => {
+      const app = createApp(h.ctx);
+      const body = { model: writer.id, messages: said(`a failure after a success at ${where}`) };
+      const calls = writer.calls.length;
+      const first = await open().chat.completions.create(body);
+      writer.behave(answerWith(500, { error: 'no' }));
+      expect((await failure(open().chat.completions.create(body))).status).toBe(424);
+      writer.behave(answer);
+      const headers = {
+        authorization: `Bearer ${buyer.key}`,
+        'content-type': 'application/json',
+        'x-stainless-retry-count': '1',
+      };
+      const call = { method: 'POST', headers, body: JSON.stringify(body) };
+      const path = '/v1/chat/completions';
+      const answered = await (where === 'another' ? app.request(path, call) : fetch(h.baseUrl + path, call));
+      expect([answered.status, writer.calls.length - calls]).toEqual([200, 3]);
+      expect(((await answered.json()) as Any).id).not.toBe(first.id);
+    },
+  );
+
   it.each(['with a key', 'without one'])(
     'of an agent that was paid, and failed then, is what its repetition at another process gets: one bill (%s)',
     async (who) => {

@@ -128,6 +128,7 @@ async function findFirst(
 ): Promise<string | null> {
   const started = first && first.untilMs > performance.now() ? await first.requestId.catch(() => null) : null;
   const found = started && (await rereadInvocation(ctx, started));
+  // One that was given back is bought anew, unless another process has done that since.
   if (found && !wasGivenBack(found)) return found.id;
   // A body that an invocation does not take was never bought, and may hold text that PostgreSQL does not take.
   if (!isBuyable(request)) return null;
