@@ -112,6 +112,11 @@ const answerLost = () =>
     { details: { reason: 'answer_lost' } },
   );
 
+/** True for the refusal of a repetition whose first call is not answered yet. */
+export const isStillRunning = (error: unknown): boolean =>
+  error instanceof AppError &&
+  (error.extra as { readonly details?: { readonly reason?: unknown } }).details?.reason === 'still_running';
+
 const stillRunning = () =>
   new AppError('CONFLICT', 'A request with this Idempotency-Key is still running; repeat it later.', {
     details: { reason: 'still_running' },

@@ -450,6 +450,20 @@ describe('an error', () => {
     },
   );
 
+  it('of an agent that failed at one process is not bought a third time when another has bought it since', async () => {
+    const body = { model: writer.id, messages: said('failed here, bought there') };
+    const calls = writer.calls.length;
+    writer.behave(answerWith(500, { error: 'no' }));
+    expect((await failure(open().chat.completions.create(body))).status).toBe(424);
+    writer.behave(answer);
+    const headers = { authorization: `Bearer ${buyer.key}`, 'content-type': 'application/json' };
+    const call = { method: 'POST', headers, body: JSON.stringify(body) };
+    const bought = (await (await createApp(h.ctx).request('/v1/chat/completions', call)).json()) as Any;
+    const counted = { headers: { 'X-Stainless-Retry-Count': '1' } };
+    expect((await open().chat.completions.create(body, counted)).id).toBe(bought.id);
+    expect(writer.calls.length - calls).toBe(2);
+  });
+
   it.each(['with a key', 'without one'])(
     'of an agent that was paid, and failed then, is what its repetition at another process gets: one bill (%s)',
     async (who) => {
@@ -496,7 +510,7 @@ describe('an error', () => {
     expect(await balanceOf(h, buyer.key)).toEqual(before);
   });
 
-  it('says to repeat a call whose first attempt under the key is being started', async () => {
+  it('is not the answer while the first attempt under the key is being started, but after a time, and says to repeat then', async () => {
     const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { accept } = h.ctx.acceptor;
     using _held = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async (item) => {
@@ -504,19 +518,32 @@ describe('an error', () => {
       await goesOn.promise;
       return accept(item);
     });
-    const ask = () =>
-      h.request('POST', '/v1/chat/completions', {
-        key: buyer.key,
-        body: { model: writer.id, messages: said('still') },
-        headers: { 'idempotency-key': 'openai-test-still' },
-      });
+    const path = '/v1/chat/completions';
+    const body = { model: writer.id, messages: said('still') };
+    const key = { 'idempotency-key': 'openai-test-still' };
+    const ask = () => h.request('POST', path, { key: buyer.key, body, headers: key });
     const first = ask();
     await checked.promise;
-    const { status, headers } = await ask();
-    goesOn.resolve();
+    const impatient = createApp({ ...h.ctx, syncWaitMs: 0 });
+    const authorization = `Bearer ${buyer.key}`;
+    const sent = { 'content-type': 'application/json', authorization, ...key };
+    const { status, headers } = await impatient.request(path, {
+      method: 'POST',
+      headers: sent,
+      body: JSON.stringify(body),
+    });
     expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([409, null, '2']);
-    const { body } = await first;
-    expect((await ask()).body.id).toBe(body.id);
+    using asked = vi.spyOn(h.ctx.keysInHand, 'enter');
+    const repetition = ask();
+    let isAnswered = false;
+    void repetition.then(() => {
+      isAnswered = true;
+    });
+    await expect.poll(() => isAnswered || asked.mock.calls.length > 1, { interval: 1 }).toBe(true);
+    goesOn.resolve();
+    const answers = [await first, await repetition, await ask()];
+    expect(answers.map((each) => each.status)).toEqual([200, 200, 200]);
+    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
   });
 
   it('of a field names it as the request does', async () => {

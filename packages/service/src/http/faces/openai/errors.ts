@@ -26,7 +26,7 @@ export interface OpenAiError {
 
 const typeOf = (status: number) => types[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
 
-/** True while the first call under the Idempotency-Key is being started, which takes as long as its payment. */
+/** True while the first call under the Idempotency-Key is being started; its repetition has waited for that as long as the first one waits. */
 const isStillStarting = ({ status, error }: FaceError) =>
   status === 409 && (error as { details?: { reason?: unknown } }).details?.reason === 'still_running';
 

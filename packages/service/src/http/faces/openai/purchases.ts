@@ -2,6 +2,7 @@ import { InvocationRequest } from '@agent-network/contracts/invocations/invocati
 import { Id } from '@agent-network/contracts/scalars';
 import type { Context } from 'hono';
 import type { KnownCaller } from '../../../access/caller/caller.ts';
+import { isStillRunning } from '../../../access/idempotency/idempotency.ts';
 import { wasGivenBack } from '../../../invocations/invocation.ts';
 import type { Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
 import { findTwin } from '../../../invocations/read/find-twin.ts';
@@ -9,6 +10,7 @@ import { rereadInvocation } from '../../../invocations/start/await-invocation.ts
 import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
 import { invalid } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
+import { until } from '../../../lib/concurrency/until.ts';
 import { isPaymentPending } from '../../../payments/x402/payment-required.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { FaceRequest } from '../common/face-request.ts';
@@ -114,9 +116,24 @@ export function createPurchases(ctx: HttpContext): Purchases {
       if (!isKeyed && caller.kind !== 'anonymous') return buyWithKey(face, request, caller);
       const wallet = isKeyed ? null : walletIn(paymentIn(c));
       if (wallet !== null) return buyAsWallet(face, request, wallet);
-      return { ...(await start(face, request, { name: null })), isAdmitted: false, lose: () => undefined };
+      const started = await onceStarted(ctx, face, () => start(face, request, { name: null }));
+      return { ...started, isAdmitted: false, lose: () => undefined };
     },
   };
+}
+
+/** A repetition waits while the first call under its key is being started: its client would send two more at most, seconds apart. */
+async function onceStarted(ctx: HttpContext, { c }: FaceRequest, start: () => Promise<Started>): Promise<Started> {
+  let running: unknown;
+  const ask = () =>
+    start().catch((error) => {
+      if (!isStillRunning(error) || c.req.raw.signal.aborted) throw error;
+      running = error;
+      return null;
+    });
+  const started = await until(ask, { timeoutMs: ctx.syncWaitMs, firstMs: 100, mostMs: 2_000 });
+  if (started === null) throw running;
+  return started;
 }
 
 /** The purchase that a counted repetition of a caller with a key is. `first`: the one that this process started last. */
