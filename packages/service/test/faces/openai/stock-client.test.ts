@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase } from '../../support/books.ts';
+import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
@@ -322,6 +323,41 @@ describe('a chat completion without a key', () => {
     expect(await bought()).not.toBe(first);
     expect(writer.calls.length - calls).toBe(3);
     await expect.poll(() => h.usdcOf(wallet.address)).toBe(900_000n);
+  });
+
+  it('whose payment was not confirmed in time, and failed then, is no older purchase: the repetition buys', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const older = await pay(wallet, 'failed then');
+    expect(older.status).toBe(200);
+    const app = createApp({ ...h.ctx, syncWaitMs: 0 });
+    const buy = async (more: Record<string, string> = {}) => {
+      const paid = await paymentFor(wallet, 'failed then');
+      const headers = { ...more, ...paid, 'content-type': 'application/json' };
+      const answer = await app.request(path, { method: 'POST', headers, body: JSON.stringify(asking('failed then')) });
+      const { error } = (await answer.json()) as Any;
+      return { code: error?.code, requestId: error?.details?.requestId };
+    };
+    const untilStatus = (requestId: string, status: string) =>
+      expect
+        .poll(() => askDatabase(h.databaseUrl, `select status from invocation where id = '${requestId}'`), {
+          timeout: 20_000,
+        })
+        .toEqual([{ status }]);
+    const { settle } = h.ctx.settler;
+    using _unpaid = vi.spyOn(h.ctx.settler, 'settle').mockImplementationOnce(async (payment) => {
+      await emptyWallet(h.rpcUrl, h, wallet, 950_000n);
+      return settle(payment);
+    });
+    const failed = await buy();
+    expect(failed.code).toBe('payment_pending');
+    await untilStatus(failed.requestId, 'failed');
+    await refillWallet(h.rpcUrl, h, wallet, 950_000n);
+    // A payer whose payment has failed waits for a time.
+    using _standing = vi.spyOn(h.ctx.payerStanding, 'require').mockResolvedValue(undefined);
+    const bought = await buy(counted);
+    expect(bought).toEqual({ code: 'payment_pending', requestId: expect.any(String) });
+    await untilStatus(bought.requestId, 'completed');
+    expect(await h.usdcOf(wallet.address)).toBe(900_000n);
   });
 
   it('is repeated by the client while the chain cannot judge the other payment, and found then', async () => {
