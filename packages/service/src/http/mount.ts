@@ -6,13 +6,14 @@ import { AppError } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
 import { failpoint } from '../lib/process/failpoint.ts';
 import type { AnswerRoom, Readers } from './answer/answer-room.ts';
+import { noteStreamEnd } from './answer/answer-watch.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { bodyOf, connectionOf } from './answer/connection.ts';
 import { type Compressor, createCompressor } from './answer/encodings.ts';
 import { toErrorAnswer } from './answer/errors.ts';
 import { PIECE_BYTES } from './answer/large-body.ts';
 import { publicAnswer } from './answer/public-answer.ts';
-import { SseAnswer, StalledError, sseBody, sseHeaders } from './answer/sse.ts';
+import { SseAnswer, StalledError, type StreamLink, sseBody, sseHeaders } from './answer/sse.ts';
 import { countCall } from './request/count-call.ts';
 import { type AnyHandler, handleCall } from './request/handle-call.ts';
 import type { Handlers } from './request/handler.ts';
@@ -60,15 +61,13 @@ async function answer(
   };
   let readers: Readers = [];
   const openStream = (stream: SseAnswer) => {
-    const socket = connectionOf(c)?.incoming.socket ?? null;
     // Without a reader nothing would ever close it.
-    if (c.req.method === 'HEAD' || socket?.destroyed) return '';
+    if (c.req.method === 'HEAD' || connectionOf(c)?.incoming.socket.destroyed) return '';
     if (row.method === 'GET') connectionOf(c)?.outgoing.once('close', ctx.drain.begin('streams'));
     // A repetition reads a stored stream; a GET was admitted before it was handled.
     else if (stream.isRead) room.admit(readers, name);
     return sseBody(stream, {
-      socket,
-      breakOff: (reason) => breakOff(ctx, name, requestId, c, reason),
+      ...linkOf(ctx, name, requestId, c),
       sent: (bytes) => stream.isRead && room.streamed(readers, name, bytes),
     });
   };
@@ -140,14 +139,21 @@ export function toBody(
   return bodyOf(c, bytes, clientNetwork(ctx, c));
 }
 
+/** The connection of a request as that of a stream. */
+export const linkOf = (ctx: Pick<HttpContext, 'log'>, route: string, requestId: string, c: Context): StreamLink => ({
+  socket: connectionOf(c)?.incoming.socket ?? null,
+  breakOff: (reason) => breakOff(ctx, route, requestId, c, reason),
+  ended: () => noteStreamEnd(c),
+});
+
 /** Ends the connection of a stream: its client reconnects with `Last-Event-ID`. */
-export function breakOff(ctx: HttpContext, route: string, requestId: string, c: Context, reason: Error): void {
+function breakOff(ctx: Pick<HttpContext, 'log'>, route: string, requestId: string, c: Context, reason: Error): void {
   if (reason instanceof StalledError) ctx.log.debug({ route, requestId }, 'client stopped reading its stream');
   else logFailure(ctx, route, requestId, reason);
   connectionOf(c)?.outgoing.destroy();
 }
 
-export function logFailure(ctx: HttpContext, route: string, requestId: string, error: unknown): void {
+export function logFailure(ctx: Pick<HttpContext, 'log'>, route: string, requestId: string, error: unknown): void {
   if (!(error instanceof AppError)) ctx.log.error({ err: error, route, requestId }, 'request failed');
   else if (error.cause) ctx.log.warn({ err: error.cause, code: error.code, route, requestId }, 'request failed');
 }

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { getRequestListener, HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { connectionOf } from './connection.ts';
 
 /** The fetch callback of the Node adapter. */
 type Fetch = Parameters<typeof getRequestListener>[0];
@@ -18,10 +20,23 @@ export interface AnswerWatch {
   stop(): void;
 }
 
+/** Streams that have ended. The adapter ends an answer only once the kernel has taken all of it, which a slow reader puts off. */
+const over = new WeakSet<object>();
+
+/** To be called when a stream has no more events, whether or not they are read. */
+export function noteStreamEnd(c: Context): void {
+  const connection = connectionOf(c);
+  if (connection) over.add(connection.outgoing);
+}
+
+/** Notes the end of a stream whose source does not wait for its reader. */
+export const notingEnd = (c: Context, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
+  body.pipeThrough(new TransformStream({ flush: () => noteStreamEnd(c) }, undefined, { highWaterMark: Infinity }));
+
 interface Leaving {
   readonly socket: Socket;
   readonly sinceMs: number;
-  /** True for a stream that had been written to its end by then. */
+  /** True for a stream that had ended by then. */
   readonly isEnded: boolean;
 }
 
@@ -33,7 +48,7 @@ export function createAnswerWatch(): AnswerWatch {
       if (sinceMs > nowMs - WHOLE_MS) break;
       leaving.delete(outgoing);
       if (isEnded || !isStream(outgoing)) socket.destroy();
-      else leaving.set(outgoing, { socket, sinceMs: nowMs, isEnded: outgoing.writableEnded });
+      else leaving.set(outgoing, { socket, sinceMs: nowMs, isEnded: outgoing.writableEnded || over.has(outgoing) });
     }
   };
   const timer = setInterval(look, LOOK_MS).unref();

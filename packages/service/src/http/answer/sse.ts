@@ -59,6 +59,8 @@ export interface StreamLink {
   readonly breakOff: ((reason: Error) => void) | null;
   /** Called with the bytes of each event. */
   readonly sent?: (bytes: number) => void;
+  /** Called when there are no more events; what was written may still have to be read. */
+  readonly ended?: () => void;
 }
 
 /** The stream of an endpoint. */
@@ -78,7 +80,7 @@ export interface StreamSource<T> {
  */
 export function streamBody<T>(
   { open, encode, opening }: StreamSource<T>,
-  { socket, breakOff, sent }: StreamLink = { socket: null, breakOff: null },
+  { socket, breakOff, sent, ended }: StreamLink = { socket: null, breakOff: null },
 ): ReadableStream<Uint8Array> {
   const hangUp = new AbortController();
   const events = open(hangUp.signal)[Symbol.asyncIterator]();
@@ -115,6 +117,7 @@ export function streamBody<T>(
           if (isOver) return;
           if (done) {
             stop();
+            ended?.();
             controller.close();
             return;
           }

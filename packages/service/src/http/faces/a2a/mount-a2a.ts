@@ -1,8 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
-import { connectionOf } from '../../answer/connection.ts';
 import { streamBody } from '../../answer/sse.ts';
-import { breakOff } from '../../mount.ts';
+import { linkOf } from '../../mount.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
@@ -105,12 +104,10 @@ function sendAnswer(ctx: HttpContext, c: Context, bound: Bound, headers: Readonl
     encode: (event: StreamResponse) => encoder.encode(`data: ${JSON.stringify(show(event))}\n\n`),
     opening: '',
   };
-  const socket = connectionOf(c)?.incoming.socket ?? null;
   const requestName = headers['x-request-id'] ?? '';
   return faceStream(
     streamBody(source, {
-      socket,
-      breakOff: (reason) => breakOff(ctx, 'a2a', requestName, c, reason),
+      ...linkOf(ctx, 'a2a', requestName, c),
       sent: (bytes) => stream.sent?.(bytes),
     }),
     headers,

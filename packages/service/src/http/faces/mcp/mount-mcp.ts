@@ -4,6 +4,7 @@ import { findEvenRemoved } from '../../../agents/alternatives/find-agent.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
+import { notingEnd } from '../../answer/answer-watch.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
@@ -106,7 +107,7 @@ async function serve(
     authInfo: { token: '', clientId: '', scopes: [], extra: { request } },
   });
   if (response.body && response.headers.get('content-type')?.startsWith('text/event-stream'))
-    return faceStream(response.body, headers);
+    return faceStream(notingEnd(c, response.body), headers);
   const all = { ...headers, ...Object.fromEntries(response.headers) };
   return faceJson(ctx, c, { status: response.status, headers: all, json: await response.text() });
 }

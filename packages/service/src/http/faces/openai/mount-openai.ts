@@ -4,9 +4,8 @@ import { hasEnded } from '../../../invocations/invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
-import { connectionOf } from '../../answer/connection.ts';
 import { streamBody } from '../../answer/sse.ts';
-import { breakOff, countUntilTaken } from '../../mount.ts';
+import { countUntilTaken, linkOf } from '../../mount.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
@@ -266,11 +265,9 @@ function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed:
     encode: (text: string) => encoder.encode(text),
     opening: '',
   };
-  const socket = connectionOf(c)?.incoming.socket ?? null;
   return faceStream(
     streamBody(source, {
-      socket,
-      breakOff: (reason) => breakOff(ctx, 'openai', requestId, c, reason),
+      ...linkOf(ctx, 'openai', requestId, c),
       ...(streamed.isRead ? { sent: streamedTo(face, 'getInvocation') } : {}),
     }),
     headers,
