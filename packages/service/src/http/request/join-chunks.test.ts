@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { joinChunks } from './join-chunks.ts';
 
 const turn = () => new Promise(setImmediate);
 
-/** A request whose body comes in chunks of one byte. */
-async function receive(bytes: number): Promise<IncomingMessage> {
+/** A request whose body is announced by a header, and the connection that sends it. */
+async function open(header: string): Promise<{ incoming: Promise<IncomingMessage>; socket: Socket }> {
   const came = Promise.withResolvers<IncomingMessage>();
   const server = createServer((incoming) => {
     joinChunks(incoming);
@@ -19,10 +19,15 @@ async function receive(bytes: number): Promise<IncomingMessage> {
     socket.destroy();
     server.close();
   });
-  socket.write(
-    `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(bytes)}0\r\n\r\n`,
-  );
-  return came.promise;
+  socket.setNoDelay().write(`POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
+  return { incoming: came.promise, socket };
+}
+
+/** A request whose body comes in chunks of one byte. */
+async function receive(bytes: number): Promise<IncomingMessage> {
+  const { incoming, socket } = await open('Transfer-Encoding: chunked');
+  socket.write(`${'1\r\nx\r\n'.repeat(bytes)}0\r\n\r\n`);
+  return incoming;
 }
 
 /** What a reader is given, piece by piece. */
@@ -39,6 +44,24 @@ it('a body in chunks of one byte waits for its reader in a few buffers', async (
   const pieces = await piecesOf(incoming);
   expect(pieces.length).toBeLessThan(100);
   expect(Buffer.concat(pieces).toString()).toBe('x'.repeat(30_000));
+});
+
+it.each([
+  ['with a length', 'Content-Length: 2000', 'x'],
+  ['in chunks', 'Transfer-Encoding: chunked', '1\r\nx\r\n'],
+])('a body %s in packets of one byte is given to its reader in a few buffers', async (_, header, packet) => {
+  const request = await open(header);
+  const incoming = await request.incoming;
+  const read = piecesOf(incoming);
+  const headBytes = incoming.socket.bytesRead;
+  for (let nth = 1; nth <= 2000; nth++) {
+    request.socket.write(packet);
+    while (incoming.socket.bytesRead < headBytes + nth * packet.length) await turn();
+  }
+  if (header.endsWith('chunked')) request.socket.write('0\r\n\r\n');
+  const pieces = await read;
+  expect(pieces.length).toBeLessThan(100);
+  expect(Buffer.concat(pieces).toString()).toBe('x'.repeat(2000));
 });
 
 it('a larger one waits at its sender, and is read whole in the end', async () => {
