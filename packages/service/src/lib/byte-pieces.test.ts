@@ -15,8 +15,18 @@ it('keeps a megabyte of single bytes in some thousand buffers, and every byte in
 
 it('hands a single piece on as it is', () => {
   const pieces = createBytePieces();
-  const piece = Buffer.from('whole');
+  const piece = Buffer.alloc(5, 'whole');
   pieces.add(piece);
   const taken = pieces.take();
   expect([taken.toString(), taken.buffer === piece.buffer]).toEqual(['whole', true]);
+});
+
+it('holds none of what lies around a piece in the memory that it is a view into', () => {
+  const concat = vi.spyOn(Buffer, 'concat');
+  onTestFinished(() => void concat.mockRestore());
+  const pieces = createBytePieces();
+  for (let nth = 0; nth < 255; nth++) pieces.add(Buffer.alloc(65_536, 'x').subarray(0, 1));
+  expect(pieces.take().toString()).toBe('x'.repeat(255));
+  const held = concat.mock.calls[0]?.[0] ?? [];
+  expect(held.reduce((bytes, { buffer }) => bytes + buffer.byteLength, 0)).toBe(255);
 });

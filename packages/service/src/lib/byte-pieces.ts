@@ -1,7 +1,13 @@
 /** Pieces that are kept apart; each costs 100 bytes or more beside its own. */
 const MOST_APART = 256;
 
-/** Pieces of a body, in memory by their bytes: whoever sends them chooses how many there are, so many small ones are copied together. */
+/** Bytes around a piece that it may keep in memory beside its own. */
+const MOST_AROUND = 1024;
+
+/**
+ * Pieces of a body, in memory by their bytes: whoever sends them chooses how many there are, so many small ones are copied together, and
+ * what lies between them, so one that keeps much more than itself (a view into what a socket read) is copied.
+ */
 export interface BytePieces {
   readonly byteLength: number;
   add(piece: Uint8Array): void;
@@ -19,7 +25,8 @@ export function createBytePieces(): BytePieces {
     },
     add(piece) {
       byteLength += piece.byteLength;
-      apart.push(piece);
+      const isView = piece.buffer.byteLength > 2 * piece.byteLength + MOST_AROUND;
+      apart.push(isView ? new Uint8Array(piece) : piece);
       if (apart.length < MOST_APART) return;
       joined.push(Buffer.concat(apart));
       apart = [];
