@@ -4,7 +4,7 @@ import { createHeldBytes } from '../answer/held-bytes.ts';
 /** Maximum bytes of bodies that are not whole yet, of one network and in all: they are held for a minute when they come slowly. */
 export const MAX_OF_NETWORK_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
-/** As many bytes of a network are always taken: large bodies of others do not shut out small ones. */
+/** As many bytes of a body are always taken: large ones do not shut out small ones. */
 export const SMALL_BYTES = 64 * 1024;
 
 export interface ArrivingBodies {
@@ -26,9 +26,10 @@ export function createArrivingBodies(): ArrivingBodies {
       let own = 0;
       return {
         add(bytes) {
-          const ofNetwork = held.of(network) + bytes;
-          if (ofNetwork > MAX_OF_NETWORK_BYTES) throw tooMuch('Your network address is sending');
-          if (ofNetwork > SMALL_BYTES && held.all() + bytes > MAX_BYTES) throw tooMuch('The node is being sent');
+          if (own + bytes > SMALL_BYTES) {
+            if (held.of(network) + bytes > MAX_OF_NETWORK_BYTES) throw tooMuch('Your network address is sending');
+            if (held.all() + bytes > MAX_BYTES) throw tooMuch('The node is being sent');
+          }
           held.add([network], bytes);
           own += bytes;
         },
