@@ -4,6 +4,7 @@ import { createArrivingBodies, MAX_OF_NETWORK_BYTES, SMALL_BYTES } from './arriv
 const MIB = 1024 * 1024;
 const nothing = {
   code: 'UNAVAILABLE',
+  message: expect.stringContaining('same payment'),
   extra: { details: { outcome: 'nothing' } },
 };
 const errorOf = (work: () => void): unknown => {

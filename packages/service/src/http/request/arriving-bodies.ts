@@ -43,6 +43,8 @@ export function createArrivingBodies(): ArrivingBodies {
 }
 
 const tooMuch = (who: string) =>
-  new AppError('UNAVAILABLE', `${who} too many large bodies at once. Nothing was done; repeat the request later.`, {
-    details: { outcome: 'nothing' },
-  });
+  new AppError(
+    'UNAVAILABLE',
+    `${who} too many large bodies at once. Nothing was done with this request; repeat it unchanged, with the same payment or Idempotency-Key, later.`,
+    { details: { outcome: 'nothing' } },
+  );
