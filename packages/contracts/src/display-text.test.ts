@@ -90,3 +90,12 @@ it.each([
   expect([name, text].map((schema) => schema.safeParse(value).success)).toEqual([false, false]);
   expect(performance.now() - startMs).toBeLessThan(1000);
 });
+
+it('a text that is too long is not looked at any further', () => {
+  const issues = [name, text].map((schema) => schema.safeParse('a '.repeat(500_000)).error?.issues);
+  expect(issues).toEqual([
+    [expect.objectContaining({ code: 'too_big' })],
+    [expect.objectContaining({ code: 'too_big' })],
+  ]);
+  expect(name.safeParse('\u200b'.repeat(500_000)).error?.issues).toHaveLength(1);
+});

@@ -75,20 +75,20 @@ const without = (problemOf: (text: string) => string | null) => (context: z.core
 const MOST_COMPOSED = 4;
 
 /**
- * Normalises a text that may fit then. A longer one is refused as it is: for a megabyte of marks that have to be sorted, or of white space
- * before another character, this would take minutes.
+ * Normalises a text that may fit then. A longer one is refused as it is, and not looked at any further: for a megabyte of marks that have
+ * to be sorted, or of white space before another character, this would take minutes.
  */
 const ifShort = (maxLength: number, normalise: (text: string) => string) => (text: string) =>
   text.length > MOST_COMPOSED * maxLength ? text : normalise(text);
 
 /** A name or label on one line, normalised; what could be taken for another name is refused. */
 export const nameText = (maxLength: number) =>
-  z.string().overwrite(ifShort(maxLength, asName)).max(maxLength).check(without(nameProblem));
+  z.string().overwrite(ifShort(maxLength, asName)).max(maxLength, { abort: true }).check(without(nameProblem));
 
 /** A text of several lines, normalised; what hides something from its reader is refused. */
 export const displayText = (maxLength: number) =>
   z
     .string()
     .overwrite(ifShort(maxLength, (text) => text.normalize('NFC')))
-    .max(maxLength)
+    .max(maxLength, { abort: true })
     .check(without((text) => hiddenIn(text, CONTROL_IN_TEXT)));
