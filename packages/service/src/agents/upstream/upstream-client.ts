@@ -3,7 +3,7 @@ import { excerptOf } from '../../lib/net/excerpt.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { FaultDetail, FaultKind } from '../agent.ts';
-import { headersTo, type Upstream, withoutSecrets } from './upstream.ts';
+import { beginWithoutSecrets, headersTo, type Upstream } from './upstream.ts';
 
 /** Limits of one exchange. */
 interface Limits {
@@ -21,7 +21,7 @@ const MOST_LOOKED_AT = 8192;
 
 /** The beginning of an endpoint's text, for its owner. */
 const shownOf = (upstream: Upstream, text: string): string =>
-  excerptOf(withoutSecrets(upstream, text.slice(0, MOST_LOOKED_AT)));
+  excerptOf(beginWithoutSecrets(upstream, text, MOST_LOOKED_AT));
 
 /** The answer of an endpoint as a part of its fault, for its owner. */
 export function answerDetail(

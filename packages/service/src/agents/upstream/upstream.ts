@@ -156,12 +156,25 @@ export const headersTo = ({ endpoint, headers }: Pick<Upstream, 'endpoint' | 'he
 /** Values shorter than this are words rather than secrets. */
 const LEAST_SECRET_CHARS = 6;
 
+const secretsOf = ({ headers }: Pick<Upstream, 'headers'>): string[] =>
+  Object.values(headers)
+    .flatMap((value) => [value, ...value.split(' ')])
+    .filter((secret) => secret.length >= LEAST_SECRET_CHARS);
+
 /** A text of the upstream without the owner's secrets: some servers repeat the credentials that they refuse. */
-export function withoutSecrets({ headers }: Pick<Upstream, 'headers'>, text: string): string {
-  const secrets = Object.values(headers).flatMap((value) => [value, ...value.split(' ')]);
-  return secrets
-    .filter((secret) => secret.length >= LEAST_SECRET_CHARS)
-    .reduce((shown, secret) => shown.replaceAll(secret, HIDDEN_VALUE), text);
+export const withoutSecrets = (upstream: Pick<Upstream, 'headers'>, text: string): string =>
+  secretsOf(upstream).reduce((shown, secret) => shown.replaceAll(secret, HIDDEN_VALUE), text);
+
+/** The beginning of such a text, without the part of a secret in which it was cut off. */
+export function beginWithoutSecrets(upstream: Pick<Upstream, 'headers'>, text: string, chars: number): string {
+  const shown = withoutSecrets(upstream, text.slice(0, chars));
+  if (text.length <= chars) return shown;
+  const partAtEnd = (secret: string) => {
+    let length = secret.length - 1;
+    while (!shown.endsWith(secret.slice(0, length))) length -= 1;
+    return length;
+  };
+  return shown.slice(0, shown.length - Math.max(0, ...secretsOf(upstream).map(partAtEnd)));
 }
 
 /** A regular expression would look through a row of slashes from each of them: a megabyte of a card would take minutes. */
