@@ -44,6 +44,8 @@ export interface Repeated {
   readonly requestId: string | null;
   /** True if it may be the wallet's last one like it as well. */
   readonly orLast: boolean;
+  /** Purchases from before are not it; null: any of the last ten minutes. */
+  readonly since: Date | null;
 }
 
 export interface KeylessInvoked extends Invoked {
@@ -123,9 +125,9 @@ async function findBoughtBefore(
   if (isVoucher(shown) && !(await isRepetitionOfWallet(ctx, shown))) return null;
   const within = { withinMs: TWIN_WINDOW_MS };
   const wallet = payingWallet(shown);
-  const { requestId, orLast } = repeats;
+  const { requestId, orLast, since } = repeats;
   const named = requestId === null ? null : await findBought(ctx, wallet, wanted, { ...within, requestId });
-  const bought = named ?? (orLast ? await findBought(ctx, wallet, wanted, within) : null);
+  const bought = named ?? (orLast ? await findBought(ctx, wallet, wanted, { ...within, since }) : null);
   return bought && (isVoucher(shown) || (await isRepetitionOfWallet(ctx, shown))) ? bought : null;
 }
 
@@ -133,12 +135,12 @@ async function findBought(
   ctx: InvokeContext,
   wallet: string,
   wanted: Wanted,
-  { requestId = null, withinMs }: { readonly requestId?: string | null; readonly withinMs: number },
+  { requestId = null, since = null, withinMs }: Omit<Partial<Repeated>, 'orLast'> & { readonly withinMs: number },
 ): Promise<Invoked | null> {
   const { due, fingerprint } = purchaseOf(ctx, keylessCaller(wallet), wanted, { amountMicro: 0n, alternativeId: null });
   const accountId = wanted.keyless?.accountId;
   if (!accountId) return null;
-  const after = new Date(ctx.clock.now().getTime() - withinMs);
+  const after = new Date(Math.max(ctx.clock.now().getTime() - withinMs, since?.getTime() ?? 0));
   const id = requestId ?? (await ctx.channels.findLast({ accountId, fingerprint, after }));
   const purchase = id === null ? null : await ctx.channels.findPurchase(id);
   if (!purchase?.fingerprint?.equals(fingerprint)) return null;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../../src/app.ts';
 import { contradictions } from '../../support/books.ts';
 import { type Harness, newWallet, startHarness } from '../../support/harness.ts';
 import { chargedOf } from '../../support/stock-channel-payer.ts';
@@ -160,6 +161,29 @@ describe('a call without a key that a voucher pays for', () => {
     expect((await buy(2n * PRICE, counted)).body.id).toBe(bought.body.id);
     expect(await chargedOf(h, wallet)).toEqual([{ chargedMicro: 2n * PRICE, reservedMicro: 0n }]);
     expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - 2n * PRICE);
+  });
+
+  it('through /v1 whose deposit was not confirmed in time and that another process accepted since, is found', async () => {
+    const payer = newVoucherPayer(h);
+    const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
+    const other = createApp(h.ctx);
+    const pay = async () => payer.pay(await complete('handed over'), PRICE, { payload: await payer.deposit(PRICE) });
+    const runs = agent.calls.length;
+    const { settle } = h.ctx.settler;
+    using _slow = vi.spyOn(h.ctx.settler, 'settle').mockImplementationOnce(async (payment) => {
+      await settle(payment);
+      return { state: 'unknown', transactionHash: null };
+    });
+    expect((await complete('handed over', await pay())).status).toBe(503);
+    const elsewhere = await other.request('/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...counted, ...(await pay()) },
+      body: JSON.stringify({ model: agent.id, messages: [{ role: 'user', content: 'handed over' }] }),
+    });
+    const { id } = JSON.parse(await elsewhere.text());
+    expect((await complete('handed over', { ...counted, ...(await pay()) })).body.id).toBe(id);
+    expect(agent.calls.length - runs).toBe(1);
+    expect(await chargedOf(h, wallet)).toEqual([{ chargedMicro: PRICE, reservedMicro: 0n }]);
   });
 
   it('of a channel that nobody has paid into is refused, and opens no account for the payer it names', async () => {

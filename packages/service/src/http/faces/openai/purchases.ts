@@ -56,20 +56,21 @@ export function createPurchases(ctx: HttpContext): Purchases {
   const lost = createLostAnswers();
   // Strangers can take names here: those of callers with a key stay apart.
   const lostOfWallets = createLostAnswers();
-  // Attempts of wallets whose payment was not confirmed in time, by their names.
-  const unaccepted = createBoundedCache<true>(MAX_KNOWN, TWIN_WINDOW_MS);
+  // The begin of attempts of wallets whose payment was not confirmed in time, by their names.
+  const unaccepted = createBoundedCache<Date>(MAX_KNOWN, TWIN_WINDOW_MS);
 
   async function start(
     face: FaceRequest,
     request: OpenAiRequest,
     { name, repeats, attempt }: Attempt,
   ): Promise<Started> {
+    const begunAt = ctx.clock.now();
     const started = startPurchase(ctx, face, { ...purchaseIn(face, request), repeats });
     if (attempt !== undefined) {
       // Noted before whoever waits for this start goes on.
       started.then(
         (bought) => toldId(bought) !== null && unaccepted.delete(attempt),
-        (error) => isPaymentPending(error) && unaccepted.set(attempt, true),
+        (error) => isPaymentPending(error) && unaccepted.set(attempt, begunAt),
       );
     }
     if (name !== null) {
@@ -98,9 +99,10 @@ export function createPurchases(ctx: HttpContext): Purchases {
     const first = await lostOfWallets.find(name);
     // The first attempt may not be accepted yet.
     if (isCounted(face)) await known.get(name)?.requestId.catch(() => null);
-    // One whose payment was not confirmed in time is no older purchase.
-    const orLast = isCounted(face) && !unaccepted.has(attempt);
-    const repeats = first || orLast ? { requestId: first?.requestId ?? null, orLast } : undefined;
+    const orLast = isCounted(face);
+    // One whose payment was not confirmed in time is no older purchase; another process may have accepted it, or a repetition, since.
+    const since = unaccepted.get(attempt) ?? null;
+    const repeats = first || orLast ? { requestId: first?.requestId ?? null, orLast, since } : undefined;
     const started = start(face, request, { name, repeats, attempt });
     const lose = lostOfWallets.watch(face, name, requestIdOf(face, started));
     started.catch((error) => isPaymentPending(error) && lose());
@@ -125,12 +127,15 @@ export function createPurchases(ctx: HttpContext): Purchases {
 /** A repetition waits while the first call under its key is being started: its client would send two more at most, seconds apart. */
 async function onceStarted(ctx: HttpContext, { c }: FaceRequest, start: () => Promise<Started>): Promise<Started> {
   let running: unknown;
-  const ask = () =>
-    start().catch((error) => {
-      if (!isStillRunning(error) || c.req.raw.signal.aborted) throw error;
+  const ask = async () => {
+    // Nobody waits for what would be bought.
+    if (running !== undefined && c.req.raw.signal.aborted) throw running;
+    return start().catch((error) => {
+      if (!isStillRunning(error)) throw error;
       running = error;
       return null;
     });
+  };
   const started = await until(ask, { timeoutMs: ctx.syncWaitMs, firstMs: 100, mostMs: 2_000 });
   if (started === null) throw running;
   return started;
