@@ -68,8 +68,12 @@ async function requireHolder(ctx: LinkContext, owner: string, tokenId: string): 
   if (holder !== owner) throw conflict(`The token belongs to ${holder}, not to the owner of the agent.`);
   // By an index that does not name this holder yet, and an RPC node that is behind, the agent would be the former holder's.
   const hasRead = async () => ((await ctx.registryTokens.at(BigInt(tokenId)))?.token.owner === owner ? true : null);
-  if (!(await until(hasRead, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })))
-    throw conflict('This node has not read yet that the owner holds this token; try again in some seconds.');
+  if (await until(hasRead, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })) return;
+  throw conflict(
+    (await ctx.registryTokens.at(BigInt(tokenId)))
+      ? 'This node has not read yet that the owner holds this token; try again in some seconds.'
+      : 'This node has not read this token yet; try again later. It reads the registry from block REGISTRY_START_BLOCK on: a token that was minted before, and not transferred since, is not known to it.',
+  );
 }
 
 async function link(
