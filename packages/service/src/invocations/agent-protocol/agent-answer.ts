@@ -11,7 +11,8 @@ export const MAX_RESULT_BYTES = 1024 * 1024;
 /** Maximum nesting depth: enough for a syntax tree. Much deeper JSON can be parsed, but neither serialized nor stored. */
 const MAX_RESULT_DEPTH = 128;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
-const MAX_MESSAGE = 500;
+/** Longer than what callers are shown, which is cut off once secrets are hidden in it. */
+const MAX_MESSAGE = 1000;
 
 export type Answered =
   | { readonly kind: 'ended'; readonly outcome: Outcome; readonly isRetryable: boolean }
