@@ -66,13 +66,12 @@ export function createPurchases(ctx: HttpContext): Purchases {
   ): Promise<Started> {
     const begunAt = ctx.clock.now();
     const started = startPurchase(ctx, face, { ...purchaseIn(face, request), repeats });
-    if (attempt !== undefined) {
-      // Noted before whoever waits for this start goes on.
+    // Noted before whoever waits for this start goes on.
+    if (attempt !== undefined)
       started.then(
         (bought) => toldId(bought) !== null && unaccepted.delete(attempt),
         (error) => isPaymentPending(error) && unaccepted.set(attempt, begunAt),
       );
-    }
     if (name !== null) {
       const requestId = started.then(({ first }) => first.data.requestId);
       requestId.catch(() => known.get(name)?.requestId === requestId && known.delete(name));
@@ -97,7 +96,6 @@ export function createPurchases(ctx: HttpContext): Purchases {
     const name = keylessCallNameOf(wallet, request.agentId, request.body);
     const attempt = `${name} ${channelIn(paymentIn(face.c)) ?? ''}`;
     const first = await lostOfWallets.find(name);
-    // The first attempt may not be accepted yet.
     if (isCounted(face)) await known.get(name)?.requestId.catch(() => null);
     const orLast = isCounted(face);
     // One whose payment was not confirmed in time is no older purchase; another process may have accepted it, or a repetition, since.
