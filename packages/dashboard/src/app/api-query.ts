@@ -51,7 +51,8 @@ export function useApi<N extends EndpointName>(
 interface UseApiMutationOptions<N extends EndpointName> {
   /** Endpoints whose answers it changes. */
   readonly invalidates?: readonly EndpointName[];
-  readonly onSuccess?: (data: DataOf<Api[N]>, call: CallOf<Api[N]>) => void;
+  /** Done before anything is read again, such as going to another view. */
+  readonly onSuccess?: (data: DataOf<Api[N]>, call: CallOf<Api[N]>) => void | Promise<void>;
 }
 
 /** A call that changes something. `mutate(call)`; afterwards what it `invalidates` is read again. */
@@ -63,7 +64,7 @@ export function useApiMutation<N extends EndpointName>(
   return useMutation<DataOf<Api[N]>, Error, CallOf<Api[N]>>({
     mutationFn: (call) => ask(name)(call, {}),
     async onSuccess(data, call) {
-      onSuccess?.(data, call);
+      await onSuccess?.(data, call);
       await Promise.all(invalidates.map((each) => queryClient.invalidateQueries({ queryKey: [each] })));
     },
   });

@@ -7,10 +7,11 @@ import { toast } from '../../ui/overlays/toasts.tsx';
 export function RemoveAgentDialog({ agent, onClose }: { agent: OwnAgent; onClose: () => void }) {
   const navigate = useNavigate();
   const remove = useApiMutation('removeAgent', {
-    invalidates: ['listAgents'],
+    invalidates: ['listAgents', 'listOwnAgents'],
     onSuccess() {
       toast(`Removed ${agent.name}`);
-      void navigate({ to: '/agents' });
+      // The view of an agent that is gone would say that it is not found.
+      return navigate({ to: '/agents' });
     },
   });
   return (
