@@ -3,6 +3,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import OpenAI, { type APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/app.ts';
+import { AppError } from '../../../src/lib/app-error.ts';
 import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase } from '../../support/books.ts';
 import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
@@ -53,6 +54,25 @@ const failure = (work: Promise<unknown>): Promise<APIError> =>
     () => expect.fail('it was answered'),
     (error) => error as APIError,
   );
+
+const COMPLETIONS = '/v1/chat/completions';
+const counted = { 'x-stainless-retry-count': '1' };
+
+/** One request of the buyer as a client sends it, to the node or to another process of it (`app`). */
+async function post(
+  app: ReturnType<typeof createApp> | null,
+  body: object,
+  { headers = {}, signal }: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+) {
+  const call = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${buyer.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  };
+  const answered = await (app ? app.request(COMPLETIONS, call) : fetch(h.baseUrl + COMPLETIONS, call));
+  return { status: answered.status, headers: answered.headers, body: (await answered.json()) as Any };
+}
 
 /** A client's fetch, of which the first answer of an agent does not arrive. */
 function losingOne() {
@@ -448,15 +468,8 @@ describe('an error', () => {
       expect((await failure(open().chat.completions.create(body))).status).toBe(424);
       writer.behave(answer);
       // The later call was refused with 429 at first, and the client repeats that.
-      const headers = {
-        authorization: `Bearer ${buyer.key}`,
-        'content-type': 'application/json',
-        'x-stainless-retry-count': '1',
-      };
-      const call = { method: 'POST', headers, body: JSON.stringify(body) };
-      const path = '/v1/chat/completions';
-      const answered = await (app?.request(path, call) ?? fetch(h.baseUrl + path, call));
-      expect([answered.status, ((await answered.json()) as Any).choices?.[0].message.content]).toEqual([
+      const answered = await post(app, body, { headers: counted });
+      expect([answered.status, answered.body.choices?.[0].message.content]).toEqual([
         200,
         `after a failure at ${where}!`,
       ]);
@@ -466,23 +479,16 @@ describe('an error', () => {
   it.each(['the same process', 'another'])(
     'of an agent that failed has its repetition run again, and is no older success (at %s)',
     async (where) => {
-      const app = createApp(h.ctx);
+      const app = where === 'another' ? createApp(h.ctx) : null;
       const body = { model: writer.id, messages: said(`a failure after a success at ${where}`) };
       const calls = writer.calls.length;
       const first = await open().chat.completions.create(body);
       writer.behave(answerWith(500, { error: 'no' }));
       expect((await failure(open().chat.completions.create(body))).status).toBe(424);
       writer.behave(answer);
-      const headers = {
-        authorization: `Bearer ${buyer.key}`,
-        'content-type': 'application/json',
-        'x-stainless-retry-count': '1',
-      };
-      const call = { method: 'POST', headers, body: JSON.stringify(body) };
-      const path = '/v1/chat/completions';
-      const answered = await (where === 'another' ? app.request(path, call) : fetch(h.baseUrl + path, call));
+      const answered = await post(app, body, { headers: counted });
       expect([answered.status, writer.calls.length - calls]).toEqual([200, 3]);
-      expect(((await answered.json()) as Any).id).not.toBe(first.id);
+      expect(answered.body.id).not.toBe(first.id);
     },
   );
 
@@ -492,11 +498,8 @@ describe('an error', () => {
     writer.behave(answerWith(500, { error: 'no' }));
     expect((await failure(open().chat.completions.create(body))).status).toBe(424);
     writer.behave(answer);
-    const headers = { authorization: `Bearer ${buyer.key}`, 'content-type': 'application/json' };
-    const call = { method: 'POST', headers, body: JSON.stringify(body) };
-    const bought = (await (await createApp(h.ctx).request('/v1/chat/completions', call)).json()) as Any;
-    const counted = { headers: { 'X-Stainless-Retry-Count': '1' } };
-    expect((await open().chat.completions.create(body, counted)).id).toBe(bought.id);
+    const bought = await post(createApp(h.ctx), body);
+    expect((await open().chat.completions.create(body, { headers: counted })).id).toBe(bought.body.id);
     expect(writer.calls.length - calls).toBe(2);
   });
 
@@ -554,20 +557,12 @@ describe('an error', () => {
       await goesOn.promise;
       return accept(item);
     });
-    const path = '/v1/chat/completions';
     const body = { model: writer.id, messages: said('still') };
-    const key = { 'idempotency-key': 'openai-test-still' };
-    const ask = () => h.request('POST', path, { key: buyer.key, body, headers: key });
+    const keyed = { headers: { 'idempotency-key': 'openai-test-still' } };
+    const ask = () => post(null, body, keyed);
     const first = ask();
     await checked.promise;
-    const impatient = createApp({ ...h.ctx, syncWaitMs: 0 });
-    const authorization = `Bearer ${buyer.key}`;
-    const sent = { 'content-type': 'application/json', authorization, ...key };
-    const { status, headers } = await impatient.request(path, {
-      method: 'POST',
-      headers: sent,
-      body: JSON.stringify(body),
-    });
+    const { status, headers } = await post(createApp({ ...h.ctx, syncWaitMs: 0 }), body, keyed);
     expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([409, null, '2']);
     using asked = vi.spyOn(h.ctx.keysInHand, 'enter');
     const repetition = ask();
@@ -580,6 +575,28 @@ describe('an error', () => {
     const answers = [await first, await repetition, await ask()];
     expect(answers.map((each) => each.status)).toEqual([200, 200, 200]);
     expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+  });
+
+  it('is the answer to a repetition whose client has gone before the first attempt under its key was refused: nothing is bought', async () => {
+    const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    using _refused = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async () => {
+      checked.resolve();
+      await goesOn.promise;
+      throw new AppError('UNAVAILABLE', 'The node is overloaded.');
+    });
+    const body = { model: writer.id, messages: said('gone') };
+    const headers = { 'idempotency-key': 'openai-test-gone' };
+    const [calls, before] = [writer.calls.length, await balanceOf(h, buyer.key)];
+    const first = post(null, body, { headers });
+    await checked.promise;
+    using asked = vi.spyOn(h.ctx.keysInHand, 'enter');
+    const leaving = new AbortController();
+    const repetition = post(createApp(h.ctx), body, { headers, signal: leaving.signal });
+    await expect.poll(() => asked.mock.calls.length, { interval: 1 }).toBeGreaterThan(0);
+    leaving.abort();
+    goesOn.resolve();
+    expect([(await first).status, (await repetition).status]).toEqual([503, 409]);
+    expect([writer.calls.length - calls, await balanceOf(h, buyer.key)]).toEqual([0, before]);
   });
 
   it('of a field names it as the request does', async () => {
