@@ -47,8 +47,8 @@ const latestOf = (condition: string, order: string) =>
   `(select d.* from webhook_delivery d where ${isWanted} ${condition} order by ${order} limit ${MOST_READ})`;
 
 /**
- * What matches all filters but the type, which has no index: the latest; of those that are tried again, the next due ones. Pending deliveries are few among those of a healthy endpoint, and are
- * in two indexes: those that were not tried yet, and those that are tried again.
+ * What matches all filters but the type, which has no index: the latest. Pending deliveries are few among those of a healthy endpoint, and
+ * are in two indexes: those that were not tried yet, the latest, and those that are tried again, the next due ones.
  */
 const latest = ({ status }: DeliveryFilter): string =>
   status === 'pending'
