@@ -59,6 +59,16 @@ it('while the database is away every call is 503 with Retry-After, and says what
   expect((await ask('GET', '/payments/balance')).status).toBe(200);
 });
 
+it('while the database is away the metrics are read by a key that read them before, and by no other', async () => {
+  const reader = await h.newAccount({ scopes: ['metrics:read'] });
+  const stranger = await h.newAccount({ scopes: ['invoke'] });
+  const unknown = await h.newAccount({ scopes: ['metrics:read'] });
+  const statusFor = async ({ key }: { readonly key: string }) => (await h.request('GET', '/metrics', { key })).status;
+  expect([await statusFor(reader), await statusFor(stranger)]).toEqual([200, 403]);
+  away();
+  expect([await statusFor(reader), await statusFor(stranger), await statusFor(unknown)]).toEqual([200, 403, 403]);
+});
+
 it('an outcome that is not known is told as such; the same request under its key finds it, done and paid once', async () => {
   const before = await balanceOf(h, client.key);
   const ran = new Set<unknown>();

@@ -1,11 +1,10 @@
-import { nodeScopes } from '@agent-network/contracts/access/scopes';
 import type { Context, Hono } from 'hono';
 import { ping } from '../../db/ping.ts';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
 import { requestIdOf } from '../mount.ts';
-import { isLocalClient } from '../request/client.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { documentAnswer } from './document-answer.ts';
+import { createMetricsReaders } from './metrics-readers.ts';
 import { mountDiscovery } from './mount-discovery.ts';
 import { mountDocs } from './mount-docs.ts';
 import { mountFeedback } from './mount-feedback.ts';
@@ -59,8 +58,9 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
         })
       : json(c, notReady(ctx), 503),
   );
+  const mayReadMetrics = createMetricsReaders(ctx);
   app.get('/metrics', async (c) => {
-    const isAllowed = await mayReadMetrics(ctx, c);
+    const isAllowed = await mayReadMetrics(c);
     const forbidden = { text: JSON.stringify({ status: 'forbidden' }), type: 'application/json' };
     const { text, type } = isAllowed ? await ctx.metrics.exposition(formatOf(c)) : forbidden;
     return new Response(text, {
@@ -113,11 +113,3 @@ async function channelsOf({ chain, metrics }: HttpContext) {
 /** Prometheus asks for OpenMetrics by name; anything else gets the format that every reader of metrics knows. */
 const formatOf = (c: Context) =>
   /\bapplication\/openmetrics-text\b/.test(c.req.header('accept') ?? '') ? ('openmetrics' as const) : ('text' as const);
-
-/** Allows the node's own machine, not through a proxy, or a key with the scope `metrics:read` or `operator`. */
-async function mayReadMetrics(ctx: HttpContext, c: Context): Promise<boolean> {
-  const authorization = c.req.header('authorization');
-  if (authorization === undefined) return isLocalClient(ctx, c);
-  const caller = await ctx.authenticator.authenticate(authorization).catch(() => null);
-  return caller?.kind === 'account' && nodeScopes.some((scope) => caller.scopes.includes(scope));
-}

@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto';
+import { nodeScopes } from '@agent-network/contracts/access/scopes';
+import type { Context } from 'hono';
+import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import { isLocalClient } from '../request/client.ts';
+import type { HttpContext } from '../request/http-context.ts';
+
+/** Keys that are remembered: a node has few readers of its metrics. */
+const MAX_READERS = 100;
+
+/**
+ * Returns who may read the metrics: the node's own machine, not through a proxy, or a key with the scope `metrics:read` or `operator`.
+ * While no key can be checked, as the database is away, one that was good at its last check here is good: alerts on the database need it.
+ */
+export function createMetricsReaders(ctx: HttpContext): (c: Context) => Promise<boolean> {
+  const readers = createBoundedCache<true>(MAX_READERS);
+  return async (c) => {
+    const authorization = c.req.header('authorization');
+    if (authorization === undefined) return isLocalClient(ctx, c);
+    const digest = hash('sha256', authorization, 'base64');
+    const isReader = await mayRead(ctx, authorization).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'UNAUTHORIZED') return false;
+      return readers.has(digest);
+    });
+    if (isReader) readers.set(digest, true);
+    else readers.delete(digest);
+    return isReader;
+  };
+}
+
+async function mayRead(ctx: HttpContext, authorization: string): Promise<boolean> {
+  const caller = await ctx.authenticator.authenticate(authorization);
+  return caller.kind === 'account' && nodeScopes.some((scope) => caller.scopes.includes(scope));
+}
