@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFakeNode, success } from '../../../sdk/test/support/fake-node.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { filled, snippetsOf } from '../faces/guide-snippets.ts';
 import { type Harness, newWallet, startHarness } from '../support/harness.ts';
@@ -111,6 +112,15 @@ describe('a call is repeated safely as the guide has it', { timeout: 60_000 }, (
 
   it.skipIf(!has('python3'))('in Python', async () => {
     expect(await runProgram('python', program('python'))).toBe('completed 0.05');
+  });
+
+  it.skipIf(!has('python3'))('in Python, also after a connection that was closed without an answer', async () => {
+    const record = success({ status: 'completed', cost: '0.05' });
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? 'hang up' : record));
+    const code = filled(program('python'), { [h.baseUrl]: node.baseUrl, 'time.sleep(': 'str(' });
+    expect(await runProgram('python', code)).toBe('completed 0.05');
+    const keys = node.seen.map(({ headers }) => headers['idempotency-key']);
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
   });
 
   it.skipIf(!has('python3'))('in Python, and what went wrong is told when no attempt succeeds', async () => {

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { freePort } from '../../src/local/free-port.ts';
 import { filled, snippetsOf } from '../faces/guide-snippets.ts';
@@ -133,3 +135,73 @@ describe.skipIf(!hasPython)(
     });
   },
 );
+
+type Step = (request: IncomingMessage, response: ServerResponse) => void;
+
+const answers =
+  (status: number, type: string, text: string): Step =>
+  (_request, response) =>
+    void response.writeHead(status, { 'content-type': type }).end(text);
+const breaksOff =
+  (text: string): Step =>
+  (_request, response) =>
+    void response.writeHead(200).write(text, () => response.destroy());
+const hangsUp: Step = (request) => void request.socket.destroy();
+const ofProxy = (status: number) => answers(status, 'text/html', '<html>of a proxy</html>');
+
+describe.skipIf(!hasPython)('a caller of the guide to Python, whose connections break', () => {
+  /** Runs blocks of the guide, and lines behind them, on a server that answers each request with the next step, then with the last. */
+  async function run(blocks: readonly string[], lines: readonly string[], steps: readonly Step[]) {
+    const seen: IncomingMessage[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request);
+      request.resume();
+      steps[Math.min(seen.length, steps.length) - 1]?.(request, response);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const code = filled([...blocks, ...lines].join('\n'), {
+      'http://127.0.0.1:4020': `http://127.0.0.1:${port}`,
+      'time.sleep(': 'str(',
+    });
+    const env = { ...process.env, AGENT_NETWORK_KEY: 'ank_test_guide' };
+    const { stdout } = await promisify(execFile)('python3', ['-c', code], { env, timeout: 30_000 });
+    return { said: stdout.trim().split('\n'), seen };
+  }
+  const [api = '', ...others] = snippetsOf('guide-python.md', 'python');
+
+  it('repeats the call under its key, whatever broke, until it is answered', async () => {
+    const done = answers(200, 'application/json', '{"data": {"said": "done"}}');
+    const steps = [hangsUp, breaksOff('{"data"'), ofProxy(502), done];
+    const { said, seen } = await run([api], ['print(api("POST", "/any", {})["said"])'], steps);
+    expect(said).toEqual(['done']);
+    expect(seen).toHaveLength(4);
+    expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(seen.map(({ headers }) => headers['content-length'])).toEqual(['2', '2', '2', '2']);
+  });
+
+  it('is told of what a proxy answers to every attempt', async () => {
+    const lines = ['try:', '    api("GET", "/any")', 'except ApiError as failure:', '    print(failure)'];
+    const { said, seen } = await run([api], lines, [ofProxy(503)]);
+    expect(said).toEqual(['503 NO_ANSWER: Service Unavailable']);
+    expect(seen).toHaveLength(5);
+  });
+
+  it('follows a stream over them, and is told of one that there is not', async () => {
+    const [events = ''] = others.find((block) => block.includes('def events('))?.split('\nstreamed = ') ?? [];
+    const chunk = (id: number) => `id: ${id}\nevent: invocation.chunk\ndata: {"chunk": ${id}}\n\n`;
+    const gone = answers(410, 'application/json', '{"error": {"code": "GONE", "message": "It is too old."}}');
+    const steps = [breaksOff(chunk(1)), ofProxy(502), answers(200, 'text/event-stream', chunk(2)), gone];
+    const lines = [
+      'try:',
+      '    for name, data in events("req_1"):',
+      '        print(name, data["chunk"])',
+      'except ApiError as failure:',
+      '    print(failure)',
+    ];
+    const { said, seen } = await run([api, events], lines, steps);
+    expect(said).toEqual(['invocation.chunk 1', 'invocation.chunk 2', '410 GONE: It is too old.']);
+    expect(seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1', '1', '2']);
+  });
+});
