@@ -2,7 +2,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { curlSample, pythonSample } from '../src/pages/agents/registered/contract-programs.ts';
@@ -47,6 +47,12 @@ it.skipIf(!hasPrograms)("the agent in Python meets the challenge, and answers cu
     const response = createHmac('sha256', TOKEN).update(`c0ffee\n${agent.id}\n${agent.endpoint}`).digest('hex');
     expect(await post(TOKEN)).toEqual({ status: 200, body: { agent_id: agent.id, response } });
     expect((await post(`0x${'00'.repeat(32)}`)).status).toBe(401);
+    // A length below nothing is no reason to read without end.
+    const stranger = connect(Number(new URL(agent.endpoint).port), '127.0.0.1');
+    stranger.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n');
+    const [said] = await once(stranger, 'data');
+    stranger.destroy();
+    expect(String(said)).toMatch(/^HTTP\/1\.\d 401 /);
   } finally {
     python.kill('SIGKILL');
     await once(python, 'exit');

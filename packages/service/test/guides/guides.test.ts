@@ -1,5 +1,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -130,6 +132,9 @@ describe('a call is repeated safely as the guide has it', { timeout: 60_000 }, (
 });
 
 describe('a receiver of the guide takes deliveries of the node and nothing else', { timeout: 60_000 }, () => {
+  /** Its connection ends with the receiver. */
+  const stranger = (port: number) => connect(port, '127.0.0.1').on('error', () => undefined);
+
   const receives = async (language: 'ts' | 'python') => {
     const port = await freePort(0);
     const url = `http://127.0.0.1:${port}/`;
@@ -144,9 +149,15 @@ describe('a receiver of the guide takes deliveries of the node and nothing else'
     try {
       const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
       expect((await lines.next()).value).toBe('listening');
+      // Strangers: one says nothing, one names a length that has no end. Neither keeps the receiver from its deliveries.
+      const [silent, endless] = [stranger(port), stranger(port)];
+      await Promise.all([once(silent, 'connect'), once(endless, 'connect')]);
+      const refused = once(endless, 'data');
+      endless.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n');
       const test = await h.request('POST', `/account/webhooks/${webhookId}/test`, { key: client.key, body: {} });
       expect(test.body.data.status).toBe('delivered');
       expect((await lines.next()).value).toMatch(/^webhook\.test evt_\w+$/);
+      expect(String(await refused)).toMatch(/^HTTP\/1\.\d 400 /);
       const headers = {
         'webhook-id': 'evt_forged',
         'webhook-timestamp': String(Math.floor(Date.now() / 1000)),

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -80,6 +80,14 @@ describe.skipIf(!hasPython)(
       const body = JSON.stringify({ request_id: 'inv_forged', task: 'x', input: {}, stream: false });
       const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
       expect(answer.status).toBe(401);
+    });
+
+    it('the agent reads no body whose length is below nothing', async () => {
+      const stranger = connect(port, '127.0.0.1');
+      stranger.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n');
+      const [said] = await once(stranger, 'data');
+      stranger.destroy();
+      expect(String(said)).toMatch(/^HTTP\/1\.\d 401 /);
     });
 
     it('the agent answers at once', async () => {

@@ -40,12 +40,16 @@ def answer_once(call):
     with lock:
         if call["request_id"] not in answers:
             answers[call["request_id"]] = {"result": handle(call)}
+        while len(answers) > 1000:
+            del answers[next(iter(answers))]
         return answers[call["request_id"]]
 
 
 class Endpoint(BaseHTTPRequestHandler):
+    timeout = 30  # for what a connection sends or takes
+
     def do_POST(self):
-        body = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), 2**21))
+        body = self.rfile.read(max(0, min(int(self.headers.get("Content-Length", 0)), 2**21)))
         if not is_signed(self.headers, body):
             return self.send(401, {"error": {"code": "unauthorized", "message": "not signed by the node"}})
         call = json.loads(body)
