@@ -52,11 +52,18 @@ describe('the deployment', () => {
 
   it('gives both processes of Compose the same variables, and each process of systemd a port of its own', () => {
     expect(compose).toMatch(/x-node: &node[\s\S]*env_file: \.env\n/);
-    expect(allOf(compose, /^ {2}(node-\d): \*node$/gm)).toEqual(['node-1', 'node-2']);
+    expect(allOf(compose, /^ {2}(node-\d):\n {4}<<: \*node$/gm)).toEqual(['node-1', 'node-2']);
     expect(new URL(example.DATABASE_URL ?? '').password).toBe(example.POSTGRES_PASSWORD);
     for (const name of allOf(compose, /\$\{([A-Z_]+)/g)) expect(Object.keys(example)).toContain(name);
     const [port = ''] = allOf(unit, /PORT=(\S+)/g);
     expect(readConfig({ ...filledIn, PORT: port.replace('%i', '2') }).config.port).toBe(4022);
+  });
+
+  it('builds the image of Compose once, and has it fetched from nowhere', () => {
+    expect(allOf(compose, /^ *(image: agent-network)$/gm)).toHaveLength(1);
+    expect(allOf(compose, /^ *(dockerfile: deploy\/Dockerfile)$/gm)).toHaveLength(1);
+    expect(compose).toMatch(/^ {2}node-1:\n {4}<<: \*node\n {4}build:\n/m);
+    expect(compose).toMatch(/^ {2}node-2:\n {4}<<: \*node\n(?: {4}#.*\n)* {4}pull_policy: never\n/m);
   });
 
   it('lets a process drain as long as it may, and stop, before it is killed', () => {
