@@ -64,6 +64,16 @@ describe('a start with wrong settings', () => {
     expect(messageOf({ DASHBOARD: 'yes' })).toBe('DASHBOARD must be true or false. It is "yes".'));
 });
 
+describe('NODE_ENV', () => {
+  it.each([undefined, '', 'local', 'development', 'test'])('%j is local mode', (text) =>
+    expect(readConfig({ NODE_ENV: text }).config.mode).toBe('local'),
+  );
+
+  it.each(['prod', 'Production', 'production ', 'staging'])('%j is neither mode', (text) =>
+    expect(() => readConfig({ NODE_ENV: text })).toThrow(/^NODE_ENV must be production, .* It is "/),
+  );
+});
+
 it('names variables that are almost settings', () => {
   expect(
     misspeltSettings({

@@ -97,7 +97,7 @@ export const readConfig = (env: Env): ReadConfig => readAll(env, readSettings);
 
 /** `wrong`: settings that were found wrong before, and are left out of `env`. */
 function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
-  const mode = env.NODE_ENV === 'production' ? 'production' : 'local';
+  const mode = modeOf(env.NODE_ENV);
   const secrets = readSecrets(env, mode);
   const host = env.HOST ?? '127.0.0.1';
   const baseUrl = env.BASE_URL === undefined ? null : baseUrlOf(urlOf('BASE_URL', env.BASE_URL, /^https?:$/));
@@ -145,6 +145,13 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
   });
   if (mode === 'production') requireExplicit(env, wrong);
   return { config, secrets };
+}
+
+/** Refuses other names: a misspelt `production` would be local mode, with its defaults and comforts. */
+function modeOf(text: string | undefined): Config['mode'] {
+  if (text === 'production') return 'production';
+  if (text === undefined || ['', 'local', 'development', 'test'].includes(text)) return 'local';
+  throw new ConfigError('NODE_ENV must be production, or for local mode local, development, test or not set.');
 }
 
 /** True if other machines can reach the node. A proxy on this machine may forward requests of anybody. */
