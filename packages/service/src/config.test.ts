@@ -151,6 +151,12 @@ describe('NETWORK_REFUSED', () => {
   );
 });
 
+it('DATABASE_PROMISE_FILE is a path, or none when empty', () => {
+  const read = (text?: string) =>
+    readConfig(text === undefined ? {} : { DATABASE_PROMISE_FILE: text }).config.databasePromiseFile;
+  expect([read(), read(''), read('/var/lib/x/promise.json')]).toEqual([null, null, '/var/lib/x/promise.json']);
+});
+
 it('BASE_URL is taken in the one spelling that other nodes know it by', () =>
   expect(readConfig({ BASE_URL: 'https://A.example:443/' }).config.baseUrl).toBe('https://a.example'));
 describe('TRUSTED_PROXIES', () => {

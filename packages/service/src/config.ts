@@ -116,7 +116,8 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     trustedProxies,
     dataDir: env.DATA_DIR ?? '.agent-network',
     databaseUrl: env.DATABASE_URL === undefined ? null : databaseUrlOf(env.DATABASE_URL),
-    databasePromiseFile: env.DATABASE_PROMISE_FILE ?? null,
+    // Empty as in a file of settings in which it was not filled in.
+    databasePromiseFile: env.DATABASE_PROMISE_FILE || null,
     ...chain,
     formerWallets: readFormerWallets(env),
     nodeLabel: labelOf(env.NODE_LABEL ?? 'local'),
