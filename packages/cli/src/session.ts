@@ -41,8 +41,15 @@ export interface Session {
   readonly confirm: (question: string) => Promise<void>;
 }
 
-/** Settings by flag, else by environment, else by profile. A profile's keys are only for that profile's node. */
-export async function openSession(options: GlobalOptions, process: NodeJS.Process): Promise<Session> {
+/**
+ * Settings by flag, else by environment, else by profile. A profile's keys are only for that profile's node. `needsProfile`: one that is
+ * named must exist, unless the node is named as well.
+ */
+export async function openSession(
+  options: GlobalOptions,
+  process: NodeJS.Process,
+  { needsProfile }: { readonly needsProfile: boolean },
+): Promise<Session> {
   const { env } = process;
   const terminal = createTerminal(
     { json: options.json ?? false, quiet: options.quiet ?? false, color: options.color },
@@ -53,7 +60,11 @@ export async function openSession(options: GlobalOptions, process: NodeJS.Proces
   const named = options.profile ?? (env.AGENTNET_PROFILE || undefined);
   const profileName = named ?? current ?? 'default';
   const profile = profiles[profileName] ?? null;
-  const url = cleanUrl(options.url ?? (env.AGENTNET_URL || profile?.url) ?? LOCAL_URL);
+  const namedUrl = options.url ?? (env.AGENTNET_URL || undefined);
+  // The node on this machine is not what a misspelt profile means.
+  if (needsProfile && named !== undefined && !profile && namedUrl === undefined)
+    throw new CommandError(`There is no profile "${named}". "agentnet profiles list" names them.`);
+  const url = cleanUrl(namedUrl ?? profile?.url ?? LOCAL_URL);
   const kept = await store.credentialsOf(profileName);
   const isProfilesNode = profile?.url === url;
   const apiKey = options.keyStdin

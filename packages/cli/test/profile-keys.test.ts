@@ -6,6 +6,25 @@ import { startFakeNode, success } from '../../sdk/test/support/fake-node.ts';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { inItsProcess, startCommandLines } from './support/command-lines.ts';
 
+it('a profile that is misspelt is told, and no other node is asked in its place', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentnet-profile-'));
+  const env = { PATH: process.env.PATH, AGENTNET_CONFIG_DIR: folder, NODE_COMPILE_CACHE: BUNDLES };
+  const lines = await startCommandLines({ ...env, AGENTNET_API_KEY: 'ank_test_other' });
+  onTestFinished(async () => {
+    await lines.stop();
+    await rm(folder, { recursive: true });
+  });
+  await using node = await startFakeNode(() => success({ accountId: 'acc_1', plan: 'free', address: '0x0' }));
+  for (const command of ['balance', 'search', 'status', 'doctor']) {
+    const { code, stderr } = await lines.run([command, '--profile', 'prodd']);
+    expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('no profile "prodd"')]);
+  }
+  const own = { AGENTNET_PROFILE: 'prodd' };
+  expect((await lines.run(['whoami'], { env: own })).code).toBe(2);
+  expect((await lines.run(['whoami', '--url', node.baseUrl], { env: own })).code).toBe(0);
+  expect((await lines.run(['profiles', 'list'], { env: own })).code).toBe(0);
+});
+
 it('the wallet of a local node signs and pays for no other node', async () => {
   const startNode = () => startFakeNode(() => success({ accountId: 'acc_1', plan: 'free', address: '0x0' }));
   await using local = await startNode();
