@@ -126,6 +126,15 @@ it('an endpoint that lacks the model is not registered', async () => {
   expect(JSON.parse(said.stderr).error.message).toContain('does not list the model none');
 });
 
+it.skipIf(process.platform === 'win32').each(['no-such-program', './no-such-program', '/'])(
+  'a program that is not there is not registered: %s',
+  async (program) => {
+    const { child, said } = await run(['--name', 'Missing', '--', program]);
+    expect([(await once(child, 'close'))[0], said.stdout]).toEqual([2, '']);
+    expect(JSON.parse(said.stderr).error.message).toContain(`no program "${program}"`);
+  },
+);
+
 /** A call as the SDK hands it to the backend. */
 const callOf = (more: Partial<AgentCall> = {}): AgentCall => ({
   ...{ requestId: 'req_1', agentId: 'agent_1', task: 'hello', input: {}, capability: null, context: null },

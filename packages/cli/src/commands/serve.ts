@@ -9,7 +9,7 @@ import { oneLine } from '../output/table.ts';
 import { configDir } from '../profile/profile-store.ts';
 import type { Backend } from '../serve/backend.ts';
 import { requireNoOtherRun } from '../serve/other-run.ts';
-import { programBackend } from '../serve/program.ts';
+import { programBackend, requireProgram } from '../serve/program.ts';
 import { PROTOCOLS, readTarget, type Target, type TargetOptions } from '../serve/target.ts';
 import type { Session } from '../session.ts';
 
@@ -84,6 +84,7 @@ async function openBackend(target: Target, named: string, args: string[], env: N
   }
   if (protocol === 'openai' && url) return (await import('../serve/openai.ts')).openaiBackend(url, headers, model);
   if (protocol === 'a2a' && url) return (await import('../serve/a2a.ts')).a2aBackend(url, headers);
+  await requireProgram(named, env);
   return programBackend(named, args, env);
 }
 

@@ -1,9 +1,26 @@
 import { spawn } from 'node:child_process';
+import { access, constants, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { type AgentCall, AgentError } from '@agent-network/sdk/agent';
+import { CommandError } from '../exit-codes.ts';
 import { type Backend, withoutOurs } from './backend.ts';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_ERROR_CHARS = 500;
+
+const canRun = async (path: string): Promise<boolean> =>
+  access(path, constants.X_OK)
+    .then(async () => (await stat(path)).isFile())
+    .catch(() => false);
+
+/** Throws `CommandError` if there is no such program: its agent would be listed, and fail every call. */
+export async function requireProgram(file: string, { PATH }: NodeJS.ProcessEnv): Promise<void> {
+  // Windows finds a program by endings of its own; without PATH the system looks in places of its own.
+  if (process.platform === 'win32' || PATH === undefined) return;
+  const folders = file.includes('/') ? [''] : PATH.split(delimiter);
+  for (const folder of folders) if (await canRun(join(folder, file))) return;
+  throw new CommandError(`There is no program "${file}" that can be run.`);
+}
 
 /** A local program: one run for each call. */
 export const programBackend = (file: string, args: readonly string[], env: NodeJS.ProcessEnv): Backend => ({
