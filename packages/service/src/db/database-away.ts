@@ -12,11 +12,17 @@ export class DatabaseAwayError extends Error {
   readonly isBusy: boolean;
 
   constructor(cause: Error, outcome: 'nothing' | 'unknown', isBusy: boolean) {
-    super(`the database is ${isBusy ? 'busy' : 'away'}: ${cause.message}`, { cause });
+    super(`the database is ${isBusy ? 'busy' : 'away'}: ${reasonOf(cause)}`, { cause });
     this.outcome = outcome;
     this.isBusy = isBusy;
   }
 }
+
+/** Of a host with several addresses, such as `localhost`, the error has the reasons of all inside, and no message. */
+const reasonOf = (error: Error): string =>
+  error instanceof AggregateError && error.message === ''
+    ? [...new Set(error.errors.map((each) => (each instanceof Error ? each.message : String(each))))].join('; ')
+    : error.message;
 
 /** A commit was answered although no standby has it: its wait was cancelled. */
 export class UnconfirmedError extends Error {

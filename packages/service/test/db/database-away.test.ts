@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { DatabaseAwayError } from '../../src/db/database-away.ts';
+import { asAway, DatabaseAwayError } from '../../src/db/database-away.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -35,6 +35,16 @@ const failureOf = (work: Promise<unknown>) =>
   );
 const things = async () =>
   (await direct.query<{ id: number }>('things', 'select id from thing order by id')).map(({ id }) => id);
+
+test('a host that refuses connections at each of its addresses is away, for the reason of each', () => {
+  const refused = (at: string) => Object.assign(new Error(`connect ECONNREFUSED ${at}`), { code: 'ECONNREFUSED' });
+  // As Node has it for `localhost`.
+  const failure = asAway(new AggregateError([refused('::1:5432'), refused('127.0.0.1:5432')]), 'nothing');
+  expect(failure).toBeInstanceOf(DatabaseAwayError);
+  expect(failure).toMatchObject({
+    message: 'the database is away: connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
+  });
+});
 
 describe('a connection that is lost', () => {
   beforeEach(() => direct.query('empty', 'delete from thing'));
