@@ -173,4 +173,18 @@ describe('agents for a task', () => {
     expect(hits.map(({ id }) => id)[0]).toBe('agt_77');
     expect(hits[1]?.reputation).toBe(996);
   });
+
+  it('of a word that very many agents have are as many as are asked for', () => {
+    const index = createListingIndex(1);
+    const base = { capabilities: [], tags: [], home: null, isOnline: true, isVerified: true, perHourMicro: 0n };
+    const facts = { ...base, perRequestMicro: 1n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') };
+    for (let n = 0; n < 2100; n++)
+      index.put({ ...facts, id: `agt_${n}`, name: 'alpha', description: '', reputation: n % 1000 });
+    const asked = { words: ['alpha'], capabilities: [], mostMicro: null, leastMicro: 0n, takesFree: true };
+    const { hits } = index.forTask(
+      { ...asked, among: null, except: [], seen: [], also: null, limit: 100 },
+      ({ reputation }) => reputation,
+    );
+    expect(hits.map(({ reputation }) => reputation)).toEqual(Array.from({ length: 100 }, (_, nth) => 999 - (nth >> 1)));
+  });
 });

@@ -20,8 +20,9 @@ import { agentsWith, type Shelf } from './shelf.ts';
 
 /** Words behind these are looked up as they are, without forms and capabilities: a task may have ten thousand. */
 const WORDS_WITH_FORMS = 300;
-/** Sets of agents are candidates as a whole up to this many; of a larger set the best reputations are. */
+/** Sets of agents are candidates as a whole up to this many; of a larger set those of best reputation are. */
 const MOST_CANDIDATES = 2000;
+/** More, if more are asked for. */
 const FIRST_CANDIDATES = 64;
 /** Number of prices that the usual one is the median of. */
 const PRICE_SAMPLE = 1000;
@@ -50,7 +51,7 @@ export function findForTask(
   const considered = without(only(matching, among && ordinals(among)), ordinals(except));
   const { within, ...prices } = byPrice(shelf, considered, question);
   const read = hitReader(shelf, deciding, having);
-  const best = candidates(shelf, having, without(within, ordinals(seen))).map((ordinal) => {
+  const best = candidates(shelf, having, without(within, ordinals(seen)), limit).map((ordinal) => {
     const hit = read(ordinal);
     return { ordinal, hit, value: score(hit, prices.usualMicro) };
   });
@@ -122,7 +123,7 @@ function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { mostMicro, lea
  * Agents worth a score: those that have as many of the deciding words together as anybody has, then those of each word, the rarest first,
  * then, as far as capabilities are asked for, those without a word.
  */
-function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: OrdinalSet): number[] {
+function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: OrdinalSet, limit: number): number[] {
   const found = new Set<number>();
   const fitting = having.map((set) => intersect(set, within));
   const together = fitting.reduce<OrdinalSet>((set, each) => {
@@ -131,13 +132,13 @@ function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: Ordinal
   }, emptySet);
   for (const set of [together, ...fitting, within]) {
     const isSmall = set.size <= MOST_CANDIDATES - found.size;
-    for (const ordinal of isSmall ? ordinalsOf(set) : bestOf(shelf, set)) found.add(ordinal);
+    for (const ordinal of isSmall ? ordinalsOf(set) : bestOf(shelf, set, limit)) found.add(ordinal);
   }
   return [...found];
 }
 
-const bestOf = (shelf: Shelf, set: OrdinalSet): number[] =>
-  firstOf(shelf, set, { order: bestReputationFirst, after: null, limit: FIRST_CANDIDATES });
+const bestOf = (shelf: Shelf, set: OrdinalSet, limit: number): number[] =>
+  firstOf(shelf, set, { order: bestReputationFirst, after: null, limit: Math.max(FIRST_CANDIDATES, limit) });
 
 /** Reads what an agent is scored by. */
 function hitReader(shelf: Shelf, deciding: readonly DecidingWord[], having: readonly OrdinalSet[]) {
