@@ -250,6 +250,27 @@ describe('the card of an agent', () => {
     await typed.die();
   });
 
+  it('shows long examples of an agent once, however many skills it has', async () => {
+    const capabilities = Array.from({ length: 50 }, (_, nth) => `skill-${nth}`);
+    const own = [{ input: { text: 'short' } }];
+    const types = {
+      examples: [{ input: { text: 'x'.repeat(60_000) } }],
+      capabilities: { 'skill-7': { examples: own } },
+    };
+    const owner = await h.newAccount();
+    const typed = await startTestAgent(h, { owner, perRequest: '0.05', capabilities });
+    const declared = await h.request('PUT', `/agents/${typed.id}`, { key: owner.key, body: { types } });
+    expect(declared.status).toBe(200);
+    const card = (await h.request('GET', `/a2a/${typed.id}/.well-known/agent-card.json`)).body;
+    expect(JSON.stringify(card).length).toBeLessThan(250_000);
+    const skills: { id: string; examples?: string[] }[] = card.skills;
+    expect(skills.flatMap(({ id, examples }) => (examples ? [[id, examples.length]] : []))).toEqual([
+      ['skill-0', 1],
+      ['skill-7', 1],
+    ]);
+    await typed.die();
+  });
+
   it("is found by the node's own agent, by detail, and by the registration file", async () => {
     const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage' };
     const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Find me an a2a-echo' }] };

@@ -69,14 +69,34 @@ function partsOf({ url, capabilities, ...described }: Described): CardParts {
   };
 }
 
+/** Characters of the agent's own examples up to which every skill without examples shows them. */
+const MOST_REPEATED_CHARS = 4096;
+
+const textOf = ({ description, input }: NonNullable<AgentTypes['examples']>[number]): string =>
+  description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input);
+
+/**
+ * The examples of each skill, in their order. Those of the agent as a whole stand at every skill without its own, long ones at the first
+ * of them only: the card of an agent of fifty skills would have fifty times what its owner declared.
+ */
+function examplesOf(types: AgentTypes, capabilities: readonly string[]): string[][] {
+  const whole = (types.examples ?? []).map(textOf);
+  const areRepeated = whole.reduce((sum, text) => sum + text.length, 0) <= MOST_REPEATED_CHARS;
+  let isFirst = true;
+  return capabilities.map((capability) => {
+    const { examples } = typesOfCall(types, capability);
+    if (examples !== types.examples) return (examples ?? []).map(textOf);
+    const shown = isFirst || areRepeated ? whole : [];
+    isFirst = false;
+    return shown;
+  });
+}
+
 /** A skill's schemas: those of the types that count for calls of its capability. */
-function typedSkill(types: AgentTypes, capability: string): Partial<Skill> {
-  const { inputSchema, outputSchema, examples = [] } = typesOfCall(types, capability);
-  const texts = examples.map(({ description, input }) =>
-    description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input),
-  );
+function typedSkill(types: AgentTypes, capability: string, examples: readonly string[]): Partial<Skill> {
+  const { inputSchema, outputSchema } = typesOfCall(types, capability);
   return {
-    ...(texts.length > 0 ? { examples: texts } : {}),
+    ...(examples.length > 0 ? { examples } : {}),
     ...(inputSchema ? { inputModes: ['application/json'] } : {}),
     ...(outputSchema ? { outputModes: [outputSchema.type === 'string' ? 'text/plain' : 'application/json'] } : {}),
   };
@@ -87,18 +107,20 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { rea
   const { id, name, description, capabilities, rates, owner, updatedAt, types = {} } = agent;
   const price = rates.perRequest;
   const terms = { price, currency: 'USDC', network: ctx.chain.caip2 };
+  const skills = capabilities.length > 0 ? capabilities : ['task'];
+  const examples = examplesOf(types, skills);
   return partsOf({
     name: name || id,
     description: description || `An agent that ${capabilities.join(', ') || 'takes tasks'}.`,
     url: a2aUrlOf(ctx.baseUrl, id),
     version: updatedAt,
     provider: { organization: owner, url: ctx.baseUrl },
-    skills: (capabilities.length > 0 ? capabilities : ['task']).map((capability) => ({
+    skills: skills.map((capability, index) => ({
       id: capability,
       name: capability,
       description: `${capability}, for ${priceText({ ...rates, metadata: agent.metadata })} a task.`,
       tags: [capability],
-      ...typedSkill(types, capability),
+      ...typedSkill(types, capability, examples[index] ?? []),
     })),
     capabilities: {
       ...{ streaming: true, pushNotifications: true, extendedAgentCard: false },
