@@ -21,16 +21,21 @@ const CACHE = 'public, max-age=15';
 export function mountDiscovery(app: Hono, ctx: HttpContext): void {
   if (!ctx.faces.has('x402')) return;
   const fresh = createFreshDocuments();
-  const serve = (c: Context, read: () => Promise<unknown>) => {
-    const { pathname, search } = new URL(c.req.url);
+  const serve = (c: Context, name: string, read: () => Promise<unknown>) => {
     const document = async () => toDocument(JSON.stringify(await read()), 'application/json');
-    return answerDocument(c, () => fresh(pathname + search, document), CACHE);
+    return answerDocument(c, () => fresh(name, document), CACHE);
   };
-  app.get('/discovery/resources', (c) => serve(c, () => readResources(ctx, queryOf(c, listResources))));
-  app.get('/discovery/search', (c) => serve(c, () => findResources(ctx, queryOf(c, searchResources))));
+  app.get('/discovery/resources', (c) => serve(c, questionOf(c), () => readResources(ctx, queryOf(c, listResources))));
+  app.get('/discovery/search', (c) => serve(c, questionOf(c), () => findResources(ctx, queryOf(c, searchResources))));
   app.get('/agents/:id/openapi.json', (c) =>
-    serve(c, async () => agentOpenApi(ctx, await readAgent(ctx, c.req.param('id')))),
+    serve(c, c.req.path, async () => agentOpenApi(ctx, await readAgent(ctx, c.req.param('id')))),
   );
+}
+
+/** The address with its query. */
+function questionOf(c: Context): string {
+  const { pathname, search } = new URL(c.req.url);
+  return pathname + search;
 }
 
 function queryOf<E extends Endpoint>(c: Context, row: E): Parsed<E>['query'] {

@@ -102,6 +102,16 @@ describe('documents', () => {
     );
     expect(missing).toBeLessThanOrEqual(2);
   });
+
+  it('the OpenAPI document of an agent is read once a second, whatever query comes with it', async () => {
+    const queries = await queriesOf(['find-agent'], async () => {
+      const paths = Array.from({ length: 100 }, (_, n) => `/agents/${agent.id}/openapi.json?n=${n}`);
+      const answers = await Promise.all(paths.map((path) => get(path)));
+      const found = answers.map(({ status, headers }) => `${status} ${headers.get('etag')}`);
+      expect([...new Set(found)]).toEqual([expect.stringMatching(/^200 "/)]);
+    });
+    expect(queries).toBeLessThanOrEqual(2);
+  });
 });
 
 describe('readiness', () => {
