@@ -31,10 +31,32 @@ const alike: readonly (readonly [name: string, letters: RegExp])[] = [
   ['Coptic', /\p{Script=Coptic}/u],
   ['Lisu', /\p{Script=Lisu}/u],
   ['Georgian', /\p{Script=Georgian}/u],
+  ['Canadian syllabic', /\p{Script=Canadian_Aboriginal}/u],
+  ['Tifinagh', /\p{Script=Tifinagh}/u],
+  ['Deseret', /\p{Script=Deseret}/u],
+  ['Osage', /\p{Script=Osage}/u],
+  ['Vai', /\p{Script=Vai}/u],
+  ['Miao', /\p{Script=Miao}/u],
+  ['Old Italic', /\p{Script=Old_Italic}/u],
+  ['Gothic', /\p{Script=Gothic}/u],
+  ['Runic', /\p{Script=Runic}/u],
+  ['Lycian', /\p{Script=Lycian}/u],
 ];
 /** Letters of other alphabets that look like Latin ones. */
-const READ_AS_LATIN = /^[аАВсСԁеЕЅѕһНіІјЈКМоОрРԛԚТхХуУѵѴԝԜӏӀαΑΒΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧϲϹοհոսցօ]+$/u;
-const FOREIGN_LETTERS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu;
+const LATIN_LIKE = [
+  'аАВсСԁеЕЅѕһНіІјЈКМоОрРԛԚТхХуУѵѴԝԜӏӀαΑΒΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧϲϹοհոսցօ',
+  // Cherokee, in capitals and small letters.
+  '\u13a0-\u13a2\u13a5\u13a9-\u13ac\u13b3\u13b7\u13bb\u13bd\u13c0\u13c2\u13c3\u13cf\u13d2\u13d4\u13d5\u13d9\u13da',
+  '\u13de\u13df\u13e2\u13e6\u13e7\u13f3\u13f4\uab75\uab81\uab83\uab93\uaba9\uabaa\uabaf',
+  // Coptic.
+  '\u2c80\u2c82\u2c85\u2c8c\u2c8e\u2c92\u2c94\u2c98\u2c9a\u2c9e\u2c9f\u2ca2-\u2ca6\u2ca8\u2cac',
+  // Lisu, whose letters are Latin capitals, upright or turned.
+  '\ua4d0\ua4d1\ua4d3\ua4d4\ua4d6\ua4d7\ua4d9\ua4da\ua4dc\ua4dd\ua4df-\ua4e3\ua4e6\ua4e7\ua4ea-\ua4ec\ua4ee\ua4f0',
+  '\ua4f2-\ua4f4',
+].join('');
+const READ_AS_LATIN = new RegExp(`^[${LATIN_LIKE}]+$`, 'u');
+const FOREIGN_LETTERS =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
 
 /** Returns the reason if a text hides something from its reader, else null. */
 function hiddenIn(text: string, control: RegExp): string | null {
