@@ -288,4 +288,14 @@ describe('the card of an agent', () => {
     const own = (await h.request('GET', '/.well-known/agent-card.json')).body;
     expect(own).toMatchObject({ url: `${h.baseUrl}/a2a`, skills: [{ id: 'find-agents' }] });
   });
+
+  it("is found by the node's own agent also for a text that is cut off within a character", async () => {
+    const message = { messageId: 'm2', role: 'ROLE_USER', parts: [{ text: `a2a-echo ${'x'.repeat(9990)}😀` }] };
+    const found = await h.request('POST', '/a2a', {
+      body: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } },
+      headers: { 'a2a-version': '1.0' },
+    });
+    const [, { data }] = found.body.result.message.parts;
+    expect(data.agents).toContainEqual(expect.objectContaining({ agentId: echo.id }));
+  });
 });

@@ -14,7 +14,7 @@ const MAX_TASK = 10_000;
 export async function findAgents(ctx: HttpContext, { face }: A2aCall, { message }: SendMessage): Promise<WireMessage> {
   if (message.taskId !== undefined) throw taskNotFound();
   const text = message.parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join(' ');
-  const task = text.trim().slice(0, MAX_TASK);
+  const task = text.trim().slice(0, MAX_TASK).toWellFormed();
   if (task === '') throw invalidParam('message.parts', 'must hold text that says what is to be done');
   const { data } = await callEndpoint(ctx, face, 'matchAgents', { body: { task, limit: MAX_AGENTS } });
   const found = data.matches.map(({ agent }) => agent);
