@@ -38,7 +38,13 @@ export const historyEndpoints = {
       search: plainText(200)
         .optional()
         .describe('Text in the task or in the name of the agent, in any case; among the latest 10,000 other matches.'),
-      contextId: z.string().max(256).optional().describe('Of requests that came as tasks of A2A: their context.'),
+      contextId: z
+        .string()
+        .max(256)
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
+        .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'holds control characters')
+        .optional()
+        .describe('Of requests that came as tasks of A2A: their context.'),
       changedAfter: Timestamp.optional().describe('The status changed last at this time or later.'),
       ...dayQuery,
       ...cursorOrOffsetQuery,

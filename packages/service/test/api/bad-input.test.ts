@@ -129,6 +129,18 @@ describe.each(endpoints)('%s', (name, row) => {
       expect(wrong).toEqual([]);
     });
 
+  if (queryNames.length > 0)
+    it('refuses a null character in each query parameter: PostgreSQL takes no text that holds one', async () => {
+      const { key, params, body } = validCalls[name](world);
+      const wrong: unknown[] = [];
+      for (const parameter of queryNames) {
+        const answer = await world.h.request(row.method, `${pathOf(row, params)}?${parameter}=a%00`, { key, body });
+        const problem = problemWithError(answer, 'VALIDATION_ERROR', parameter);
+        if (problem) wrong.push({ parameter, problem });
+      }
+      expect(wrong).toEqual([]);
+    });
+
   // `Accept` may say anything.
   const headerNames = Object.keys(row.headers?.shape ?? {}).filter((header) => header !== 'accept');
   if (headerNames.length > 0)
