@@ -44,6 +44,8 @@ function parametersOf(place: 'path' | 'query' | 'header', schemas: z.ZodObject |
       in: place,
       required: place === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
+      // The node takes a list as one value with commas; by default a client would name the parameter once for each item.
+      ...(content.type === 'array' ? { style: 'form', explode: false } : {}),
       schema: content,
     };
   });

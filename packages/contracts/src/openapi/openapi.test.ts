@@ -14,6 +14,9 @@ interface Parameter {
   name: string;
   in: string;
   required: boolean;
+  style?: string;
+  explode?: boolean;
+  schema?: { type?: string };
 }
 interface Operation {
   operationId: string;
@@ -137,6 +140,19 @@ describe('the OpenAPI document', () => {
       required: false,
       schema: { type: 'integer', minimum: 1, maximum: 100 },
     });
+  });
+
+  it('says of a list in a query that commas part it, as the node takes it', () => {
+    const lists = rows.flatMap(([, row]) =>
+      (operationOf(row)?.parameters ?? [])
+        .filter((each) => each.in === 'query' && each.schema?.type === 'array')
+        .map((each) => ({ row, each })),
+    );
+    expect(lists.length).toBeGreaterThan(0);
+    for (const { row, each } of lists) {
+      expect([each.style, each.explode]).toEqual(['form', false]);
+      expect(row.query?.safeParse({ [each.name]: 'one,two' }).error, each.name).toBeUndefined();
+    }
   });
 
   it('shows every row a body that the node takes and an answer that it may give', () => {
