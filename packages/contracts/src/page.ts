@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const queryInteger = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^\d{1,16}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 

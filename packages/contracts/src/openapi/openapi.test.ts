@@ -16,7 +16,7 @@ interface Parameter {
   required: boolean;
   style?: string;
   explode?: boolean;
-  schema?: { type?: string };
+  schema?: { type?: string; minimum?: number; maximum?: number };
 }
 interface Operation {
   operationId: string;
@@ -153,6 +153,15 @@ describe('the OpenAPI document', () => {
       expect([each.style, each.explode]).toEqual(['form', false]);
       expect(row.query?.safeParse({ [each.name]: 'one,two' }).error, each.name).toBeUndefined();
     }
+  });
+
+  it('gives bounds of query numbers that the node takes', () => {
+    for (const [name, row] of rows)
+      for (const each of operationOf(row)?.parameters ?? []) {
+        const bounds = each.in === 'query' ? [each.schema?.minimum, each.schema?.maximum] : [];
+        for (const bound of bounds.filter((value) => value !== undefined))
+          expect(row.query?.safeParse({ [each.name]: `${bound}` }).error, `${name} ${each.name}`).toBeUndefined();
+      }
   });
 
   it('shows every row a body that the node takes and an answer that it may give', () => {
