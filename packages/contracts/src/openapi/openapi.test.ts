@@ -16,7 +16,7 @@ interface Parameter {
   required: boolean;
   style?: string;
   explode?: boolean;
-  schema?: { type?: string; minimum?: number; maximum?: number };
+  schema?: { type?: string; enum?: unknown[]; minimum?: number; maximum?: number };
 }
 interface Operation {
   operationId: string;
@@ -162,6 +162,15 @@ describe('the OpenAPI document', () => {
         for (const bound of bounds.filter((value) => value !== undefined))
           expect(row.query?.safeParse({ [each.name]: `${bound}` }).error, `${name} ${each.name}`).toBeUndefined();
       }
+  });
+
+  it('names the periods of figures that the node takes, and no other', () => {
+    const days = Array.from({ length: 30 }, (_, at) => at + 1);
+    const takenBy = (row: Endpoint) => days.filter((each) => row.query?.safeParse({ days: `${each}` }).success);
+    const allowedBy = (row: Endpoint) =>
+      operationOf(row)?.parameters.find(({ name }) => name === 'days')?.schema?.enum ?? days;
+    for (const [name, row] of rows)
+      if (row.query && 'days' in row.query.shape) expect(allowedBy(row), name).toEqual(takenBy(row));
   });
 
   it('shows every row a body that the node takes and an answer that it may give', () => {
