@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-
 import type { Hono } from 'hono';
 import type { Config } from '../config.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
+import { newId } from '../lib/id.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
 import { answerUnread } from './answer/answer-unread.ts';
 import { createAnswerWatch, watched } from './answer/answer-watch.ts';
@@ -135,9 +136,8 @@ function refuseUnread(error: unknown): Response {
 
 /** Ends the connection: what else it brings cannot be trusted, or finds nothing yet. */
 function refusal(error: unknown): Response {
-  const { status, headers, body } = toErrorAnswer(error, '');
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { ...commonHeaders, ...headers, connection: 'close', 'content-type': 'application/json' },
-  });
+  const requestId = newId('req');
+  const { status, headers, body } = toErrorAnswer(error, requestId);
+  const own = { connection: 'close', 'content-type': 'application/json', 'x-request-id': requestId };
+  return new Response(JSON.stringify(body), { status, headers: { ...commonHeaders, ...headers, ...own } });
 }

@@ -89,10 +89,12 @@ it.each([
     'request has a fragment in its target',
   ],
   ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a', 'request has no valid URL and Host'],
-])('a request with %s is refused with the reason', async (_what, head, reason) => {
+])('a request with %s is refused with the reason and an id', async (_what, head, reason) => {
   const refused = await sendRaw(Number(new URL(h.baseUrl).port), [`${head}\r\n\r\n`]);
   expect(statusesIn(refused)).toEqual([400]);
   expect(refused).toContain(`"message":"Invalid request: ${reason}."`);
+  const requestId = /^x-request-id: (req_\w+)$/im.exec(refused)?.[1];
+  expect(refused).toContain(`"requestId":"${requestId}"`);
 });
 
 describe('a request that does not arrive in time', () => {
