@@ -65,6 +65,8 @@ describe('a time', () => {
     '2026-13-01T00:00:00Z',
     '2026-11-21T24:00:00Z',
     '2026-11-21 10:00:00Z',
+    '9999-12-31T23:59:59-00:01',
+    '0000-01-01T00:00:00+00:01',
     0,
     null,
   ])('%j is refused', (value) => expect(takes(Timestamp, value)).toBe(false));

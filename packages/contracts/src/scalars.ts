@@ -13,7 +13,20 @@ export const SignedUsdc = z
   .regex(/^-?(0|[1-9]\d{0,11})(\.\d{1,6})?$/, 'must be a decimal USDC amount with at most 6 decimals, no exponent')
   .meta({ examples: ['0.00'] });
 
-export const Timestamp = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-21T10:00:00.000Z'] });
+const FIRST_TIME_MS = Date.parse('0000-01-01T00:00:00.000Z');
+/** The last time whose year has four digits: RFC 3339 has no others. */
+export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** False for what its offset takes beyond those years; what is no time is refused by its format. */
+const hasYear = (text: string): boolean => {
+  const ms = Date.parse(text);
+  return !(ms < FIRST_TIME_MS || ms > LAST_TIME_MS);
+};
+
+export const Timestamp = z.iso
+  .datetime({ offset: true })
+  .refine(hasYear, 'is before the year 0 or after 9999')
+  .meta({ examples: ['2026-11-21T10:00:00.000Z'] });
 
 export const WalletAddress = z
   .string()

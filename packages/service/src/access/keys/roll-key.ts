@@ -1,5 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
+import { LAST_TIME_MS } from '@agent-network/contracts/scalars';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
@@ -46,7 +47,7 @@ export async function rollApiKey(
 }
 
 const sameSpan = ({ createdAt, expiresAt }: KeyRow, now: Date): Date | null =>
-  expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
+  expiresAt && new Date(Math.min(LAST_TIME_MS, now.getTime() + expiresAt.getTime() - createdAt.getTime()));
 
 function endOfOverlap({ expiresAt }: KeyRow, overlapS: number, now: Date): Date {
   const end = new Date(now.getTime() + overlapS * 1000);

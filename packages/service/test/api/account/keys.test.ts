@@ -57,6 +57,18 @@ describe('rolling a key', () => {
     expect(body.data.expiresAt).toBe(new Date(clock.now().getTime() + 3_600_000).toISOString());
   });
 
+  it('keeps an end that is far away within the years that a time can have', async () => {
+    const last = '9999-12-31T23:59:59.999Z';
+    const { key } = await h.newAccount();
+    const old = await create({ expiresAt: last }, key);
+    expect(old.expiresAt).toBe(last);
+    clock.advance(1000);
+    const { body } = await roll(old.keyId, {}, key);
+    expect(body.data.expiresAt).toBe(last);
+    const beyond = { name: 'x', expiresAt: '9999-12-31T23:59:59-00:01' };
+    expectError(await h.request('POST', '/account/keys', { key, body: beyond }), 'VALIDATION_ERROR', 'expiresAt');
+  });
+
   it('works for the key that asks', async () => {
     const self = await h.newAccount();
     const [{ keyId }] = (await h.request('GET', '/account/keys', { key: self.key })).body.data.keys;
