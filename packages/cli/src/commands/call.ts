@@ -55,7 +55,7 @@ export function addCall(program: Command): void {
 
 async function quote(session: Session, agentId: string, text: string, options: CallOptions): Promise<void> {
   const task = await readText(text, process);
-  const input = await readObject(options.input, '--input');
+  const input = await readInput(options);
   const quoted = await session
     .requireClient()
     .quoteInvocation({ params: { agentId }, body: { task, input, ...capabilityOf(options) } });
@@ -73,7 +73,7 @@ async function quote(session: Session, agentId: string, text: string, options: C
 async function call(session: Session, agentId: string, text: string, options: CallOptions): Promise<ExitCode> {
   if (options.async && options.stream) throw new CommandError('Choose one of --async and --stream.');
   const task = await readText(text, process);
-  const input = await readObject(options.input, '--input');
+  const input = await readInput(options);
   const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
   const key = options.idempotencyKey ?? randomUUID();
   const quoted = await agreePrice(session, agentId, body, { ...options, idempotencyKey: key });
@@ -122,6 +122,8 @@ interface Start {
 /** The key of the quote that belongs to a purchase; a hash, because keys have at most 255 characters. */
 const quoteKeyOf = (idempotencyKey: string): string =>
   `quote-${createHash('sha256').update(idempotencyKey).digest('hex')}`;
+/** The agent gets the numbers as they are written. */
+const readInput = ({ input }: CallOptions) => readObject(input, '--input', { isExact: true });
 const capabilityOf = ({ capability }: CallOptions) => (capability ? { capability } : {});
 const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});
 

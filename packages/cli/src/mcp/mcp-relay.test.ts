@@ -183,3 +183,18 @@ it.each([
   expect(await writtenFor(message, { status: 202, body: '' })).toEqual([]);
   expect(await writtenFor(message, { status: 503, body: '' })).toEqual([]);
 });
+
+it.each(['12345678901234567890', '1e400'])(
+  'a call with a number that would reach the agent as another one is refused, as the node does: %s',
+  async (number) => {
+    await using node = await startFakeNode(() => completed);
+    const written: object[] = [];
+    const write = (each: object) => void written.push(each);
+    const relay = createMcpRelay({ url: node.baseUrl, apiKey: null, maxPerCallMicro: null, payer: null, write });
+    const params = `{"name":"invoke_agent","arguments":{"input":{"id":${number}}}}`;
+    await relay(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+    expect(node.seen).toEqual([]);
+    const message = expect.stringContaining(`params.arguments.input.id is ${number}`);
+    expect(written).toMatchObject([{ id: 1, error: { code: -32602, message } }]);
+  },
+);

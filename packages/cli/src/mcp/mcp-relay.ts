@@ -1,3 +1,4 @@
+import { alteredNumber, alteredProblem } from '@agent-network/contracts/altered-number';
 import { formatUsdc, parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { type Payer, PaymentRefusedError } from '@agent-network/sdk';
 import {
@@ -76,6 +77,12 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
     }
     // The node is not told: it knows by the closed connection that nobody got the answer, and an identical call finds the purchase.
     if (isCancellation(message)) return running.get(message.params?.requestId)?.abort();
+    // The node refuses such a number, and would not see it: the message is written anew.
+    const altered = isRequest(message) ? alteredNumber(line) : null;
+    if (altered) {
+      const text = `Invalid params: ${altered.path} ${alteredProblem(altered)}`;
+      return write({ jsonrpc: '2.0', id: message.id, error: { code: -32602, message: text } });
+    }
     const cancelled = new AbortController();
     if (isRequest(message)) running.set(message.id, cancelled);
     try {

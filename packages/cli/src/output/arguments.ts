@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { alteredNumber, alteredProblem } from '@agent-network/contracts/altered-number';
 import { usdcPattern } from '@agent-network/contracts/money';
 import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../exit-codes.ts';
@@ -26,8 +27,12 @@ export function listOf(text: string): string[] {
   return names;
 }
 
-/** Reads an object as JSON: given as it stands, or as @FILE. */
-export async function readObject(text: string | undefined, name: string): Promise<Record<string, unknown>> {
+/** Reads an object as JSON: given as it stands, or as @FILE. `isExact`: a number that would be sent as another one is refused. */
+export async function readObject(
+  text: string | undefined,
+  name: string,
+  { isExact = false } = {},
+): Promise<Record<string, unknown>> {
   if (text === undefined) return {};
   const source = text.startsWith('@') ? await readFile(text.slice(1), 'utf8').catch(() => null) : text;
   if (source === null) throw new CommandError(`${name}: cannot read the file ${text.slice(1)}.`);
@@ -39,6 +44,8 @@ export async function readObject(text: string | undefined, name: string): Promis
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new CommandError(`${name} must be a JSON object.`);
+  const altered = isExact ? alteredNumber(source) : null;
+  if (altered) throw new CommandError(`${name}: ${altered.path} ${alteredProblem(altered)}.`);
   return value as Record<string, unknown>;
 }
 

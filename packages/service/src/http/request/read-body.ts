@@ -1,7 +1,7 @@
+import { alteredNumber, alteredProblem } from '@agent-network/contracts/altered-number';
 import type { Context } from 'hono';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
-import { alteredNumber } from '../../lib/json/altered-number.ts';
 import { type ArrivingBody, createArrivingBodies, SMALL_BYTES } from './arriving-bodies.ts';
 import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
 
@@ -16,8 +16,6 @@ const tooLarge = () =>
     'PAYLOAD_TOO_LARGE',
     'The body is larger than 1 MiB. Put large input where the agent can fetch it, and send its address.',
   );
-
-const MAX_SHOWN = 40;
 
 /** One for the process, as its memory is. */
 const arriving = createArrivingBodies();
@@ -48,10 +46,7 @@ export async function readBody(ctx: HasTrustedProxies, c: Context): Promise<unkn
 
 function requireKept(text: string): void {
   const altered = alteredNumber(text);
-  if (altered === null) return;
-  const { number, path } = altered;
-  const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}…` : number;
-  throw invalid(path || 'body', `is ${shown}, which a double cannot keep: send it as a string`);
+  if (altered) throw invalid(altered.path || 'body', alteredProblem(altered));
 }
 
 /** The usual causes: a compressed body, another type of body, or one that was cut off. */

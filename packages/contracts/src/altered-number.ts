@@ -6,6 +6,7 @@ const LONG_INTEGER = 16;
 const SHORTEST = '1e309'.length;
 /** Between a key and its colon; with more of it, the path lacks the key. */
 const MAX_SPACE = 100;
+const MAX_SHOWN = 40;
 
 export interface AlteredNumber {
   /** As it is written. */
@@ -31,6 +32,12 @@ export function alteredNumber(text: string): AlteredNumber | null {
     } else at += 1;
   }
   return null;
+}
+
+/** What is wrong with such a number, in words that follow its path. */
+export function alteredProblem({ number }: AlteredNumber): string {
+  const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}…` : number;
+  return `is ${shown}, which a double cannot keep: send it as a string`;
 }
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
