@@ -33,3 +33,11 @@ it('says where JSON is broken', () => {
   expect(parseJson('{"a":1}')).toEqual({ value: { a: 1 } });
   expect(parseJson('{"a" 1}')).toEqual({ problem: expect.stringContaining('position') });
 });
+
+it('refuses a number that the agent would get as another one', () => {
+  const input = '{"ids":[1,12345678901234567890]}';
+  const problem = 'ids.1 is 12345678901234567890, which a double cannot keep: send it as a string';
+  expect(parseJson(input)).toEqual({ problem });
+  const { error } = InvocationRequest.safeParse(callBody({ ...emptyCall, task: 'x', input }, 0));
+  expect(error?.issues[0]?.path).toEqual(['input']);
+});

@@ -1,3 +1,4 @@
+import { alteredNumber, alteredProblem } from '@agent-network/contracts/altered-number';
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
 import type { Priority } from '@agent-network/contracts/invocations/invocations';
@@ -36,10 +37,13 @@ export const emptyCall: CallValues = {
 
 type Parsed = { readonly value: unknown } | { readonly problem: string };
 
-/** JSON as it was typed; nothing is an empty object. */
+/** JSON as it was typed; nothing is an empty object. A number that the agent would get as another one is a problem. */
 export function parseJson(text: string): Parsed {
+  if (text.trim() === '') return { value: {} };
   try {
-    return { value: text.trim() === '' ? {} : JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    const altered = alteredNumber(text);
+    return altered ? { problem: `${altered.path} ${alteredProblem(altered)}`.trim() } : { value };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'is not valid JSON' };
   }
