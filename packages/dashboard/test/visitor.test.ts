@@ -135,6 +135,17 @@ it('a refusal of the node is shown, and no other call is made', async () => {
   await said(page, 'sentences: must be a number.');
 });
 
+it('a number that the agent would get as another one is not sent', async () => {
+  const { page } = await world.newPage();
+  await page.goto(pathOf(free, 'Visited'));
+  const sent = free.calls.length;
+  await page.getByLabel('Task').fill('x');
+  await page.getByLabel('sentences').fill('12345678901234567890');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await said(page, 'sentences: holds a number that the agent would get as another one.');
+  expect(free.calls).toHaveLength(sent);
+});
+
 describe('a call that costs something', () => {
   it('is paid by a wallet without an account, after the amount, the network and the recipient are shown', async () => {
     const { page, wallet, held } = await payer();
