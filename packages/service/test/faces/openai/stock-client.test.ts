@@ -4,6 +4,7 @@ import OpenAI, { type APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { AppError } from '../../../src/lib/app-error.ts';
+import { result, spokenBy } from '../../invocations/stream/support/streaming-agent.ts';
 import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase } from '../../support/books.ts';
 import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
@@ -142,6 +143,30 @@ describe('a chat completion', () => {
       agent_network: { status: 'completed' },
     });
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+  });
+
+  it('streams an error when its key is revoked meanwhile, as does a response, and not as if it were whole', async () => {
+    const caller = await newClient(h, '1');
+    const talk = spokenBy();
+    const agent = await startTestAgent(h, { perRequest: '0.05', behaviour: talk.behaviour });
+    const client = open({ apiKey: caller.key });
+    const completion = await client.chat.completions.create({ model: agent.id, messages: said('x'), stream: true });
+    const response = await client.responses.create({ model: agent.id, input: 'x', stream: true });
+    const { keyId } = (await h.request('GET', '/account/keys', { key: caller.key })).body.data.keys[0];
+    expect((await h.request('DELETE', `/account/keys/${keyId}`, { key: caller.key })).status).toBe(200);
+    const read = async () => {
+      for await (const _ of completion);
+    };
+    const error = await failure(read());
+    expect([error.code, error.message]).toEqual(['invalid_api_key', expect.stringContaining('cut off')]);
+    const events: Any[] = [];
+    for await (const event of response) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: 'error', code: 'invalid_api_key', sequence_number: events.length - 1 });
+    // The requests go on.
+    for (const { say } of [await talk.next(), await talk.next()]) say(result('done'));
+    const sql = `select id from invocation where agent_id = '${agent.id}' and status = 'completed'`;
+    await expect.poll(() => askDatabase(h.databaseUrl, sql), { timeout: 10_000 }).toHaveLength(2);
+    await agent.die();
   });
 
   it('streams a failure as an error', async () => {

@@ -74,3 +74,12 @@ export function failedRequest(record: {
     },
   };
 }
+
+/** The end of a stream that its caller may not read on: without it, stock clients take what came for the whole answer. */
+export const cutOff = (requestId: string) => ({
+  message: `The stream was cut off: its API key is not valid any more. GET /v1/responses/${requestId} reads the request, which goes on.`,
+  type: typeOf(401),
+  param: null,
+  code: 'invalid_api_key',
+  requestId,
+});

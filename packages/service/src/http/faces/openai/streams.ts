@@ -4,7 +4,7 @@ import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { textOf } from '../common/text-of.ts';
 import { chatChunk, lastChatChunks, outputMessage, outputText, responseOf } from './answers.ts';
-import { failedRequest } from './errors.ts';
+import { cutOff, failedRequest } from './errors.ts';
 
 /** A request whose answer is streamed. */
 export interface Streamed {
@@ -32,7 +32,7 @@ function deltaOf({ type, data }: StreamEvent): string | null {
 
 const dataLine = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
-/** The stream of a chat completion: chunks, the end, `[DONE]`; a failure ends it without. */
+/** The stream of a chat completion: chunks, the end, `[DONE]`; a failure, and the end of the key, end it without. */
 export async function* chatStream(ctx: HttpContext, streamed: Streamed, signal: AbortSignal): AsyncGenerator<string> {
   const { requestId, promptChars, includesUsage } = streamed;
   let hasText = false;
@@ -52,10 +52,12 @@ export async function* chatStream(ctx: HttpContext, streamed: Streamed, signal: 
     if (!hasText) yield dataLine(chatChunk(streamed, { content: textOf(record.result) }));
     for (const chunk of lastChatChunks(record, promptChars, includesUsage)) yield dataLine(chunk);
     yield dataLine('[DONE]');
+    return;
   }
+  yield dataLine({ error: cutOff(requestId) });
 }
 
-/** The stream of a response: its events, numbered from 0, to `response.completed` or `response.failed`. */
+/** The stream of a response: its events, numbered from 0, to `response.completed`, `response.failed`, or `error` at the end of the key. */
 export async function* responseStream(
   ctx: HttpContext,
   streamed: Streamed,
@@ -93,5 +95,8 @@ export async function* responseStream(
     yield send('response.content_part.done', { ...place, part: outputText(whole) });
     yield send('response.output_item.done', { output_index: 0, item: outputMessage(requestId, whole) });
     yield send('response.completed', { response });
+    return;
   }
+  const { code, message, param } = cutOff(requestId);
+  yield send('error', { code, message, param });
 }
