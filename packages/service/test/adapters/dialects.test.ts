@@ -12,7 +12,7 @@ import { startA2a03Upstream } from './support/a2a-upstream-03.ts';
 import { startMcpUpstream } from './support/mcp-upstream.ts';
 import { startMipUpstream } from './support/mip-upstream.ts';
 import { createTerms } from './support/terms.ts';
-import { type Listed, listUpstream, type Mode, type TestUpstream } from './support/upstream.ts';
+import { json, type Listed, listUpstream, type Mode, startUpstream, type TestUpstream } from './support/upstream.ts';
 
 // What protocols.ts has no row for: the older version of a protocol, and the further ways to say the same in one.
 
@@ -116,6 +116,43 @@ describe.each<[string, () => Promise<TestUpstream>]>([
     expect(await untilUsdc(h, terms.payTo, 30_000n)).toBe(30_000n);
     await site.stop();
   });
+});
+
+/** A server of MCP that keeps a session for each of its clients. `open`: those that nobody has ended. */
+async function startSessions(result: object) {
+  const open = new Set<string>();
+  let count = 0;
+  const site = await startUpstream(() => ({
+    protocol: 'mcp',
+    path: '/mcp',
+    isWork: ({ body }) => body?.method === 'tools/call',
+    answer({ method, headers, body }, _request, response) {
+      const say = (said: object, more: Record<string, string> = {}) =>
+        json(response, 200, { jsonrpc: '2.0', id: body?.id, result: said }, more);
+      if (method === 'DELETE') {
+        open.delete(String(headers['mcp-session-id']));
+        return json(response, 200, {});
+      }
+      if (body?.method === 'tools/list') return say({ tools: [{ name: 'shout', inputSchema: { type: 'object' } }] });
+      if (body?.method === 'tools/call') return say(result);
+      if (body?.method !== 'initialize') return json(response, 400, {});
+      count += 1;
+      open.add(`session-${count}`);
+      return say({ protocolVersion: '2025-06-18', capabilities: {} }, { 'mcp-session-id': `session-${count}` });
+    },
+  }));
+  return { site, open };
+}
+
+it.each<[string, object]>([
+  ['completed', { content: [{ type: 'text', text: 'Hello!' }] }],
+  ['failed', { isError: true, content: [{ type: 'text', text: 'no' }] }],
+])('a server of MCP has no session left after a call that %s', async (status, result) => {
+  const { site, open } = await startSessions(result);
+  const agent = await listUpstream(h, site);
+  expect((await call(agent)).body.data.status).toBe(status);
+  await expect.poll(() => open.size, { timeout: 5000 }).toBe(0);
+  await site.stop();
 });
 
 /** JSON of an object that no text can be made of. */

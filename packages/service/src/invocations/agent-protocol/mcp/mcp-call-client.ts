@@ -7,6 +7,7 @@ import {
   openMcp,
 } from '../../../agents/upstream/mcp-client.ts';
 import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
+import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
@@ -23,18 +24,30 @@ export const mcpAdapter: Adapter = {
   async prepare(ctx, call) {
     const { target, signal } = call;
     const session = await openMcp(ctx, target, signal);
-    const tool = await findTool(ctx, target, session, signal);
+    const close = () => closeMcp(ctx, target, session);
+    const tool = await findTool(ctx, target, session, signal).catch((error: unknown) => {
+      close();
+      throw error;
+    });
     // One for both calls of the tool: after a payment its progress comes behind what it told before.
     const recorder = call.invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
     return async (proof) => {
-      const outcome = await callTool(ctx, call, { session, tool, proof, recorder }).finally(() => {
-        if (signal.aborted && !isStopping(signal)) tellCancelled(ctx, call, session);
-      });
-      if (outcome.kind !== 'billed') closeMcp(ctx, target, session);
-      return outcome;
+      try {
+        const outcome = await callTool(ctx, call, { session, tool, proof, recorder }).finally(() => {
+          if (signal.aborted && !isStopping(signal)) tellCancelled(ctx, call, session);
+        });
+        if (outcome.kind !== 'billed') close();
+        return outcome;
+      } catch (error) {
+        // What did not reach the server is sent again in the same session.
+        if (!isUnsent(error)) close();
+        throw error;
+      }
     };
   },
 };
+
+const isUnsent = (error: unknown): boolean => error instanceof GuardedFetchError && error.isRetryable;
 
 /** The caller's input; its task as well, where the tool has a place for it. */
 function toArguments({ inputSchema }: McpTool, { task, input }: Invocation): Json {
