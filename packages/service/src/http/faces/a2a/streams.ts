@@ -33,6 +33,7 @@ export async function* followTask(
   const contextId = shape.contextId ?? contextOf(first);
   yield { task: taskOf(first, shape) };
   let chunks = 0;
+  let isWaiting = first.status === 'pending';
   for await (const event of readStream(ctx, taskId, 0, signal)) {
     const chunk = chunkOf(event);
     if (chunk) {
@@ -40,7 +41,9 @@ export async function* followTask(
       yield { artifactUpdate: { taskId, contextId, artifact, ...(chunks > 0 ? { append: true } : {}) } };
       chunks += 1;
     }
-    if (event.type === 'invocation.status' && first.status === 'pending') {
+    // Those that follow the begin are what the agent tells of its progress: no states.
+    if (event.type === 'invocation.status' && isWaiting) {
+      isWaiting = false;
       const status = { state: 'TASK_STATE_WORKING', timestamp: String(fieldsOf(event).at) } as const;
       yield { statusUpdate: { taskId, contextId, status } };
     }
