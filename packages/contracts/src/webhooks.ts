@@ -221,7 +221,10 @@ export const webhookEndpoints = {
         .describe(
           'Among the latest 20,000 deliveries that match the other filters; of pending ones, among those that are tried first.',
         ),
-      ...pageQuery,
+      limit: pageQuery.limit.describe(
+        'Default 20; a page of large bodies has fewer. The next one begins at `offset` plus the number in this one.',
+      ),
+      offset: pageQuery.offset,
     }),
     data: z.object({
       deliveries: z.array(Delivery),

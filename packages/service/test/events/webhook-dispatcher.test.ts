@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listDeliveries } from '../../src/events/deliveries/list-deliveries.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
 import { readWebhookSecret, rotateWebhookSecret } from '../../src/events/webhooks/webhook-secrets.ts';
@@ -233,6 +234,24 @@ test('of large bodies a megabyte is sent at once, each once', async () => {
   }
   expect(mostOpen).toBe(5);
   expect(new Set(own.received.map(({ id }) => id)).size).toBe(12);
+});
+
+test('a page of deliveries has about a megabyte of bodies, however large they are, and the next one begins behind it', async () => {
+  const { world, receiver, accountId, webhookId } = await setUp();
+  const large = (_: unknown, n: number) =>
+    happened(accountId, `agt_${n}`, { data: { id: n, text: 'x'.repeat(200 * 1024) } });
+  await world.emit(...Array.from({ length: 12 }, large));
+  await expect.poll(() => receiver.received.length).toBe(12);
+  const page = (offset: number) => listDeliveries(world.ctx, { accountId }, webhookId, { limit: 100, offset });
+  const first = await page(0);
+  const second = await page(first.deliveries.length);
+  const pages = [first, second];
+  expect(pages.map(({ deliveries, total, hasMore }) => [deliveries.length, total, hasMore])).toEqual([
+    [6, 12, true],
+    [6, 12, false],
+  ]);
+  const ids = pages.flatMap(({ deliveries }) => deliveries.map(({ deliveryId }) => deliveryId));
+  expect(new Set(ids).size).toBe(12);
 });
 
 test('410 from the URL of a single request ends that delivery and no other', async () => {

@@ -83,7 +83,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
           hasNewer={offset > 0}
           hasOlder={data.hasMore}
           onFirst={() => set({})}
-          onOlder={() => set({ offset: String(offset + PAGE_SIZE) })}
+          onOlder={() => set({ offset: String(offset + data.deliveries.length) })}
         />
       )}
       {search.delivery && (

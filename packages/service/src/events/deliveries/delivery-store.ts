@@ -64,6 +64,10 @@ const filterParams = (webhookId: string, { status, deliveryId, eventId, type }: 
   type,
 ];
 
+/** Bytes of the bodies of a page: what is behind them is not read. */
+const PAGE_BYTES = 1024 * 1024;
+
+/** The first of a page, until their bodies fill it; at least one, if there is one. */
 export const listDeliveryRows = (
   sql: Sql,
   webhookId: string,
@@ -72,8 +76,12 @@ export const listDeliveryRows = (
 ): Promise<DeliveryRow[]> =>
   sql.query<DeliveryRow>(
     PLANNED_EACH_TIME,
-    `select ${columns} from ${latest(filter)} d join webhook w on w.id = d.webhook_id
-      where ${isOfType} order by d.created_at desc, d.id desc limit $6 offset $7`,
+    `select ${columns} from (
+       select d.*, sum(coalesce(octet_length(d.body), 0)) over (order by d.created_at desc, d.id desc)
+                   - coalesce(octet_length(d.body), 0) as before
+         from (select d.* from ${latest(filter)} d where ${isOfType} order by d.created_at desc, d.id desc limit $6 offset $7) d
+     ) d join webhook w on w.id = d.webhook_id
+      where d.before < ${PAGE_BYTES} order by d.created_at desc, d.id desc`,
     [...filterParams(webhookId, filter), page.limit, page.offset],
   );
 

@@ -6,7 +6,7 @@ import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
 import { countDeliveries, listAttempts, listDeliveryRows } from './delivery-store.ts';
 import { toDelivery } from './delivery-view.ts';
 
-/** Past and pending deliveries of a webhook, newest first, with all attempts. */
+/** Past and pending deliveries of a webhook, newest first, with all attempts; of large bodies fewer than a page has. */
 export async function listDeliveries(
   ctx: WebhookContext,
   caller: Pick<AccountCaller, 'accountId'>,
