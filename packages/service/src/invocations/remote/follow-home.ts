@@ -23,6 +23,8 @@ const FIRST_CHUNK_ID = 3;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 const MAX_CHUNK_DEPTH = 128;
+/** A chunk is bounded as its agent says it. Here it comes as JSON: up to six bytes for each of a text, and the id of the request. */
+const MAX_EVENT_BYTES = 6 * MAX_CHUNK_BYTES + 1024;
 /** Allowance for the request id and envelope of each event. */
 const ROOM_BYTES = 256 * 1024;
 
@@ -169,7 +171,7 @@ const isSaid = (event: string): event is Chunk['type'] => event === 'invocation.
 function problemOf(data: string, value: unknown, step: number): Followed | null {
   if (value === undefined || isDeeperThan(value, MAX_CHUNK_DEPTH)) return invalid('an event that cannot be taken');
   if (step !== 1) return invalid('events with a gap between them');
-  return Buffer.byteLength(data) > MAX_CHUNK_BYTES + 1024 ? tooMuch : null;
+  return Buffer.byteLength(data) > MAX_EVENT_BYTES ? tooMuch : null;
 }
 
 const invalid = (what: string): Followed => ({

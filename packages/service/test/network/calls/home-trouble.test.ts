@@ -698,6 +698,21 @@ it('an agent that costs nothing is called without a payment', async () => {
   await free.die();
 });
 
+it('a piece of text that is longer as JSON than its agent said it comes through whole', async () => {
+  // 64 KiB as the agent says it; as JSON each line break has two bytes.
+  const text = 'x\n'.repeat(32 * 1024).slice(0, -1);
+  const lines = { event: 'chunk', data: text.replaceAll('\n', '\ndata: ') };
+  const free = await startTestAgent(home, { perRequest: '0', behaviour: says(lines, result('free')) });
+  await listRemote(here, nodeId, free, '0');
+  const body = { task: 'x', stream: true };
+  const stream = await openSse(here, 'POST', `/invoke/${free.id}`, { key: client.key, body });
+  const events = await stream.rest();
+  expect(problemWithStream(events)).toBeNull();
+  expect(events.at(-1)).toMatchObject({ type: 'invocation.completed', data: { result: 'free' } });
+  expect(events.find(({ type }) => type === 'invocation.chunk')?.data.chunk === text).toBe(true);
+  await free.die();
+});
+
 describe('a streamed call that costs nothing', () => {
   let free: TestAgent;
   beforeAll(async () => {
