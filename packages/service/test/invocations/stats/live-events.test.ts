@@ -81,6 +81,22 @@ describe('the live stream of an account', () => {
     expect(await none.rest()).toEqual([]);
   });
 
+  it('of one type comes back for as long as it likes: what is removed of other types is no gap', async () => {
+    const account = await newAccount();
+    await happen(account);
+    await happen(account);
+    const list = async () => (await h.request('GET', '/events', { key: account.key })).body.data.events;
+    await expect.poll(async () => (await list()).length).toBe(2);
+    const [first, last] = await list();
+    const comeBack = (id: number) => open(h, account, '/events?type=agent.online', { 'last-event-id': `${id}` });
+    const place = Number((await (await comeBack(first.sequence)).next())?.id);
+    expect(place).toBeGreaterThanOrEqual(last.sequence);
+    const removed = 'insert into event_horizon (account_id, sequence) values ($1, $2)';
+    await h.ctx.db.query('remove', removed, [account.accountId, last.sequence]);
+    await expect(comeBack(first.sequence)).rejects.toThrow('410');
+    expect((await (await comeBack(place)).next())?.type).toBe('stream.open');
+  });
+
   it('tells of more than a page that was missed, in order', async () => {
     const account = await newAccount();
     const all: number[] = [];
