@@ -11,12 +11,18 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Consecutive failed questions after which the upstream is given up. */
 const MISSES_UNTIL_GIVEN_UP = 5;
 const MISS_PAUSE_MS = 500;
+/** Time before the deadline at which is asked once more. */
+const LAST_QUESTION_MS = 1000;
+
+/** The pause before the next question. One that would last until the deadline leaves time for it: what is done by then would be lost. */
+export const pauseInTime = (pauseMs: number, leftMs: number): number =>
+  Math.min(pauseMs, leftMs > LAST_QUESTION_MS ? leftMs - LAST_QUESTION_MS : leftMs);
 
 /** Pauses between questions, growing; ends when the call has become pointless. */
 export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
     if (call.signal.aborted || call.invocation.deadline <= ctx.clock.now()) return;
-    yield Math.min(pauseMs, msLeft(ctx, call));
+    yield pauseInTime(pauseMs, msLeft(ctx, call));
   }
 }
 

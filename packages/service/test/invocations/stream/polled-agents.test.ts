@@ -109,6 +109,14 @@ describe.concurrent('an agent that answers 202', () => {
   });
 });
 
+it.concurrent('work that is done shortly before its deadline is asked for in time', async ({ expect }) => {
+  const { agent, answer, start, ended } = await newWork();
+  agent.behave(answerWith(202, { status_url: '/status', retry_after: 10 }));
+  answer((response) => json(response, 200, finished));
+  const record = await ended(await start(h, { deadline: new Date(Date.now() + 4000).toISOString() }));
+  expect(record).toMatchObject({ status: 'completed', result: { all: 'done' }, cost: '0.02' });
+});
+
 describe.concurrent('cancelling work that an agent goes on with', () => {
   it('tells it with one DELETE at its status_url', async ({ expect }) => {
     const { asked, start, untilAsked, cancel, balance } = await newWork();

@@ -5,6 +5,7 @@ import { isStopping } from '../../places/stopping.ts';
 import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { readFailure } from '../agent-failure.ts';
+import { pauseInTime } from '../poll.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -37,7 +38,7 @@ export async function followAccepted(
   };
   let pauseMs = pauseAfter(accepted, 0);
   for (let misses = 0; ; ) {
-    await sleep(Math.min(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
+    await sleep(pauseInTime(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
     const isLast = invocation.deadline <= ctx.clock.now();
     if (signal.aborted || (isLast && !isPaid)) return giveUp();
     const answered = await ask(ctx, url, call, isLast ? LAST_LOOK_MS : Math.min(ASK_TIMEOUT_MS, msLeft()));
