@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DatabaseAwayError } from '../../src/db/database-away.ts';
@@ -213,6 +214,20 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
       expect(Date.parse(record.completedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(deadline));
       expect(await spent()).toBe(0);
     }
+  });
+
+  it.runIf(resumes)('is asked on for the work that it has taken while it is away for some seconds', async () => {
+    site.mode = { kind: 'pends' };
+    const { requestId } = await invoke({});
+    await untilWork();
+    await untilNoted(requestId);
+    const comeBack = await site.away();
+    await sleep(4000);
+    site.mode = { kind: 'works' };
+    await comeBack();
+    const record = await untilEnded(h, client.key, requestId, 20_000);
+    expect(record).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(site.work).toHaveLength(1);
   });
 
   it('is called again when certainly nothing reached it', async () => {

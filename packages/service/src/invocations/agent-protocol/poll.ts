@@ -8,9 +8,9 @@ import type { AgentCall, CallContext } from './agent-call.ts';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 const ASK_TIMEOUT_MS = 10_000;
-/** Consecutive failed questions after which the upstream is given up. */
-const MISSES_UNTIL_GIVEN_UP = 5;
-const MISS_PAUSE_MS = 500;
+/** Consecutive failed questions after which the upstream is given up: with growing pauses, time enough for a restart. */
+export const MISSES_UNTIL_GIVEN_UP = 7;
+const FIRST_MISS_PAUSE_MS = 500;
 /** Time before the deadline at which is asked once more. */
 const LAST_QUESTION_MS = 1000;
 
@@ -26,7 +26,7 @@ export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number
   }
 }
 
-/** Asks a question that changes nothing, a few times if the upstream is away for a moment. */
+/** Asks a question that changes nothing, again for some 25 s while the upstream is away: the work that it has taken goes on. */
 export async function patiently(
   ctx: CallContext,
   call: AgentCall,
@@ -41,7 +41,8 @@ export async function patiently(
         error instanceof GuardedFetchError && (error.isRetryable || error.kind === 'timeout' || error.kind === 'reset');
       if (!isPassing || misses >= MISSES_UNTIL_GIVEN_UP || call.signal.aborted) throw error;
     }
-    await sleep(Math.min(MISS_PAUSE_MS, msLeft(ctx, call)), undefined, { signal: call.signal }).catch(() => undefined);
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_MISS_PAUSE_MS * 2 ** (misses - 1));
+    await sleep(pauseInTime(pauseMs, msLeft(ctx, call)), undefined, { signal: call.signal }).catch(() => undefined);
   }
 }
 

@@ -199,6 +199,17 @@ describe.concurrent('work that an agent goes on with fails', () => {
     });
     expect((await ended(await start())).status).toBe('completed');
   });
+
+  it('not when it is away for as long as a restart takes', async ({ expect }) => {
+    const { client, answer, start } = await newWork();
+    let turn = 0;
+    answer((response) => {
+      turn += 1;
+      if (turn <= 5) response.socket?.destroy();
+      else json(response, 200, finished);
+    });
+    expect((await untilEnded(h, client.key, await start(), 30_000)).status).toBe('completed');
+  });
 });
 
 /** Alone: it asks for the time of the end. */

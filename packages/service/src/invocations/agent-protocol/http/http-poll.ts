@@ -5,15 +5,13 @@ import { isStopping } from '../../places/stopping.ts';
 import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { readFailure } from '../agent-failure.ts';
-import { pauseInTime } from '../poll.ts';
+import { MISSES_UNTIL_GIVEN_UP, pauseInTime } from '../poll.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const ASK_TIMEOUT_MS = 10_000;
 /** Time of a call or poll at the deadline, of an agent that has been paid: it gives the answer that it has. */
 export const LAST_LOOK_MS = 5000;
-/** Consecutive failed polls after which the agent is given up. */
-const MISSES_UNTIL_GIVEN_UP = 5;
 
 type Accepted = Extract<Answered, { kind: 'accepted' }>;
 
