@@ -5,6 +5,7 @@ import { type Harness, type RequestOptions, startHarness } from '../../support/h
 import { rawRequest } from '../../support/raw-request.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
+import { payV1, payV2 } from '../../support/x402-payer.ts';
 
 let h: Harness;
 let buyer: Client;
@@ -92,11 +93,6 @@ const cases: Record<string, [send: () => Refused, status: number, code: string]>
     400,
     'validation_error',
   ],
-  'with payments of both versions': [
-    () => ({ body: chat(), headers: { 'payment-signature': 'e30=', 'x-payment': 'e30=' } }),
-    400,
-    'validation_error',
-  ],
   'with a way to pay that does not exist': [
     () => ({ body: chat(), headers: { 'x-payment-method': 'card' } }),
     400,
@@ -148,6 +144,29 @@ describe('a request that this API refuses', () => {
     if (path.startsWith('/v1/')) expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(await databaseDigest(h)).toEqual(before);
     expect(agent.calls.length).toBe(calls);
+  });
+
+  it('with a good payment in each header, in that of the other version, or with more behind it: nothing is spent', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const call = (headers: Record<string, string>) =>
+      h.request('POST', '/v1/chat/completions', { key: buyer.key, body: chat(), headers });
+    const unpaid = await call({ 'x-payment-method': 'x402' });
+    const { 'x-payment': v1 = '' } = await payV1(h, wallet, unpaid);
+    const { 'payment-signature': v2 = '' } = await payV2(h, wallet, unpaid);
+    const before = await databaseDigest(h);
+    for (const [headers, param] of [
+      [{ 'payment-signature': v2, 'x-payment': v1 }, 'X-PAYMENT'],
+      [{ 'payment-signature': v1 }, 'PAYMENT-SIGNATURE'],
+      [{ 'x-payment': v2 }, 'X-PAYMENT'],
+      [{ 'payment-signature': `${v2}!` }, 'PAYMENT-SIGNATURE'],
+      [{ 'x-payment': `${v1}!` }, 'X-PAYMENT'],
+    ] as const) {
+      const { status, body } = await call(headers);
+      expect([status, body.error.code]).toEqual([400, 'validation_error']);
+      expect(String(body.error.param).split('.')[0]).toBe(param);
+    }
+    expect(await databaseDigest(h)).toEqual(before);
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
   });
 
   it('for a response that goes on from one without an answer: it says so, and nothing is bought', async () => {

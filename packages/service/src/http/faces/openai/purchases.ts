@@ -8,10 +8,10 @@ import type { Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
 import { findTwin } from '../../../invocations/read/find-twin.ts';
 import { rereadInvocation } from '../../../invocations/start/await-invocation.ts';
 import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
-import { invalid } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { until } from '../../../lib/concurrency/until.ts';
 import { isPaymentPending } from '../../../payments/x402/payment-required.ts';
+import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import { callNameOf, createLostAnswers, keylessCallNameOf } from '../common/lost-answers.ts';
@@ -112,6 +112,8 @@ export function createPurchases(ctx: HttpContext): Purchases {
   return {
     async buy(face, request) {
       const { c, caller } = face;
+      // Refused as at every address: the common part, which encodes the payment anew, would not see what is wrong with the headers.
+      shownPayment(ctx, paymentHeadersOf(c));
       const isKeyed = c.req.header('idempotency-key') !== undefined;
       if (!isKeyed && caller.kind !== 'anonymous') return buyWithKey(face, request, caller);
       const wallet = isKeyed ? null : walletIn(paymentIn(c));
@@ -180,15 +182,16 @@ const requestIdOf = ({ c }: FaceRequest, started: Promise<Started>): Promise<str
 const isBuyable = ({ agentId, body }: OpenAiRequest): boolean =>
   Id.safeParse(agentId).success && InvocationRequest.safeParse(body).success;
 
-/** The payment of a request, as the common part of faces takes it. */
+const paymentHeadersOf = (c: Context) => ({
+  'payment-signature': c.req.header('payment-signature'),
+  'x-payment': c.req.header('x-payment'),
+});
+
+/** The payment of a request whose headers have been read, as the common part of faces takes it. */
 function paymentIn(c: Context): unknown {
-  const header = c.req.header('payment-signature') ?? c.req.header('x-payment');
-  if (header === undefined) return undefined;
-  try {
-    return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-  } catch {
-    throw invalid('PAYMENT-SIGNATURE', 'does not hold base64 JSON; it may be cut off');
-  }
+  const { 'payment-signature': v2, 'x-payment': v1 } = paymentHeadersOf(c);
+  const header = v2 ?? v1;
+  return header === undefined ? undefined : JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
 }
 
 /** What a payment says of its wallet: nothing has been checked. */
