@@ -111,6 +111,20 @@ describe('a payment shown again', () => {
     await other.die();
   });
 
+  it('for an offer whose request a treasury has paid for under its Idempotency-Key is a conflict, and is not collected', async () => {
+    const { key } = await newClient(h, '1.00');
+    const wallet = await h.newWallet(1_000_000n);
+    const named = { 'idempotency-key': 'paid-otherwise' };
+    const unpaid = await invoke(key, { ...named, 'x-payment-method': 'x402' });
+    const calls = agent.calls.length;
+    const made = await invoke(key, { ...named, 'x-payment-method': 'treasury', 'x-sync': 'true' });
+    expect([made.status, made.body.data.requestId]).toEqual([200, unpaid.body.error.payment.memo]);
+    const answer = await invoke(key, await payV2(h, wallet, unpaid));
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'CONFLICT']);
+    expect(agent.calls.length - calls).toBe(1);
+    expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
+  });
+
   it('still gets its result when the agent has gone', async () => {
     const { key, wallet } = await payer();
     const leaving = await startTestAgent(h, { owner, perRequest: '0.05' });

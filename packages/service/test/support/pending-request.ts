@@ -36,7 +36,7 @@ export async function leavePending(
     ...{ subjectId: invocation.id, accountId: before.accountId, ledgerAccountId: before.payerLedgerId },
     ...{ authorization: signed.authorization, signature: signed.signature, fingerprint: null, x402Version: 2 },
   };
-  await insertInvocations(sql, [invocation]);
   await insertChainPayments(sql, [payment], new Date());
+  await insertInvocations(sql, [invocation]);
   return { invocation, payment };
 }

@@ -26,7 +26,7 @@ export function toChainPayment(row: ChainPaymentRow): ChainPayment {
 
 /**
  * Claims payments, each authorization and each subject once. Returns the ids that were inserted; for the others the authorization or the
- * subject is already claimed.
+ * subject is already claimed: a request also by what paid for it otherwise, as under the Idempotency-Key that its id is from.
  */
 export async function insertChainPayments(
   sql: Sql,
@@ -45,6 +45,7 @@ export async function insertChainPayments(
         as n(id, chain, token, direction, purpose, subject, account, ledger, from_address, to_address, nonce, value, after, before,
              signature, fingerprint, version, client, channel, deposit_call)
       where n.purpose <> 'invocation' or not exists (select from channel_charge g where g.request_id = n.subject)
+        and not exists (select from invocation v where v.id = n.subject)
      on conflict do nothing returning id`,
     [
       of((p) => p.id),
