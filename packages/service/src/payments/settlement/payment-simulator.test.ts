@@ -50,3 +50,16 @@ it('a payment that is shown several times at once is asked about once', async ()
   await Promise.all([1, 1, 2, 1].map((index) => simulator.simulate(signed(index))));
   expect(sizes).toEqual([2]);
 });
+
+it('payments that differ under one nonce have answers of their own', async () => {
+  const spoiled: SignedAuthorization = { ...signed(1), signature: '0x01' };
+  const asked: string[][] = [];
+  const simulate = async (batch: readonly SignedAuthorization[]) => {
+    asked.push(batch.map(({ signature }) => signature));
+    return batch.map(({ signature }) => (signature === '0x01' ? 'invalid signature' : null));
+  };
+  const simulator = createSimulator({ usdc: { simulate } as unknown as UsdcClient });
+  const answers = [signed(1), spoiled, signed(2), spoiled].map((each) => simulator.simulate(each));
+  expect(await Promise.all(answers)).toEqual([null, 'invalid signature', null, 'invalid signature']);
+  expect(asked).toEqual([['0x', '0x'], ['0x01']]);
+});

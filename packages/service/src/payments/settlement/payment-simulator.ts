@@ -18,15 +18,31 @@ export interface HasSimulator {
 
 const MAX_SIMULATED = 60;
 
-/** Simulates each authorization once, even if it is shown several times at once: in one simulation its second transfer would fail. */
+/** All that decides about a payment: under one nonce a wallet may sign several that differ, and for a contract anybody may show others. */
+const nameOf = ({ authorization, signature, depositCall }: SignedAuthorization): string => {
+  const { to, valueMicro, validAfterS, validBeforeS } = authorization;
+  return [authorizationKey(authorization), to, valueMicro, validAfterS, validBeforeS, signature, depositCall].join(' ');
+};
+
+/**
+ * Simulates each payment once, even if it is shown several times at once: in one simulation its second transfer would fail. So would
+ * another one under its nonce, which is simulated alone.
+ */
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   const run = async (items: readonly SignedAuthorization[]) => {
-    const distinct = new Map(items.map((item) => [authorizationKey(item.authorization), item]));
+    const distinct = [...new Map(items.map((item) => [nameOf(item), item])).values()];
+    const nonces = distinct.map(({ authorization }) => authorizationKey(authorization));
+    const isFirst = (index: number) => nonces.indexOf(nonces[index] ?? '') === index;
+    const answerOf = new Map<string, string | null>();
+    const ask = async (batch: readonly SignedAuthorization[]) => {
+      const answers = await simulateAll(ctx, batch);
+      for (const [index, item] of batch.entries()) answerOf.set(nameOf(item), answers[index] ?? null);
+    };
     failpoint('before-simulate');
-    const answers = await simulateAll(ctx, [...distinct.values()]);
+    const alone = distinct.filter((_, index) => !isFirst(index));
+    await Promise.all([ask(distinct.filter((_, index) => isFirst(index))), ...alone.map((each) => ask([each]))]);
     failpoint('after-simulate');
-    const answerOf = new Map([...distinct.keys()].map((key, index) => [key, answers[index] ?? null]));
-    return items.map((item) => answerOf.get(authorizationKey(item.authorization)) ?? null);
+    return items.map((item) => answerOf.get(nameOf(item)) ?? null);
   };
   const batcher = createBatcher({ run, maxSize: MAX_SIMULATED, canSplit: isAnswered });
   return { simulate: (payment) => batcher.add(payment) };
