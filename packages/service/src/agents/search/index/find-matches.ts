@@ -2,15 +2,27 @@ import { capabilityTerm } from '../words/words.ts';
 import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
 import type { ListingQuestion, SearchFilter } from './listing.ts';
 import { bestFirst } from './search-order.ts';
-import { emptySet, intersectAll, keepIf, type OrdinalSet, unite } from './sets.ts';
+import { emptySet, intersectAll, keepIf, type OrdinalSet, overlaps, unite } from './sets.ts';
 import { agentsWith, type Shelf, type Wording } from './shelf.ts';
 
-export const wordingOf = ({ lexicon, standing }: Shelf, words: readonly string[]): Wording =>
-  standing.wordings.get(
+export const wordingOf = (shelf: Shelf, words: readonly string[]): Wording =>
+  shelf.standing.wordings.get(
     keyOf(words),
-    () => words.map((word, index) => lexicon.resolve(word, index === words.length - 1)),
+    () => {
+      const isProven = provenTest(shelf);
+      return words.map((word, index) => shelf.lexicon.resolve(word, index === words.length - 1, isProven));
+    },
     (wording) => wording.reduce((sum, terms) => sum + terms.length * 8, 0),
   );
+
+/** Whether an agent that is online or verified has the term. */
+function provenTest(shelf: Shelf): (term: number) => boolean {
+  const proven = [agentsWith(shelf, flags.online), agentsWith(shelf, flags.verified)];
+  return (term) => {
+    const having = shelf.postings.view(setId(term, 0));
+    return proven.some((set) => overlaps(having, set));
+  };
+}
 
 /** A question as a text: the same one for the same parts. */
 export const keyOf = (...parts: unknown[]): string =>

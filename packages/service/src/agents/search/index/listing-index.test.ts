@@ -104,6 +104,12 @@ function isNear(one: string, other: string): boolean {
   return at(a.length, b.length) <= 1;
 }
 
+const named = (id: string, name: string, state: { isOnline: boolean; isVerified: boolean }): ListingRow => ({
+  ...{ id, name, ...state, description: '', capabilities: [], tags: [], home: null, reputation: 0 },
+  ...{ perRequestMicro: 1n, perHourMicro: 0n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') },
+});
+const pending = { isOnline: false, isVerified: false };
+
 const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 /** The words of a row; rows are looked at by many questions, and never change. */
 const wordsByRow = new WeakMap<ListingRow, { name: string[]; title: string[]; every: string[] }>();
@@ -119,13 +125,19 @@ function ownWords(row: ListingRow) {
 /** What the index has to give, by looking at every row. */
 function model(rows: readonly ListingRow[]) {
   const vocabulary = new Set(rows.flatMap((row) => ownWords(row).every));
+  const proven = new Set(
+    rows.filter(({ isOnline, isVerified }) => isOnline || isVerified).flatMap((row) => ownWords(row).every),
+  );
+  const isProven = (word: string) => proven.has(word);
   const meant = (all: readonly string[]) =>
     all.map((word, index) => {
-      if (vocabulary.has(word)) return [word];
+      if (isProven(word)) return [word];
       const open =
         index === all.length - 1 && word.length >= 3 ? [...vocabulary].filter((each) => each.startsWith(word)) : [];
-      if (open.length > 0) return open;
-      return [...word].length >= 4 ? [...vocabulary].filter((each) => isNear(word, each)) : [];
+      const known = vocabulary.has(word) ? [word] : open;
+      const near = [...word].length >= 4 ? [...vocabulary].filter((each) => isNear(word, each)) : [];
+      if (known.length === 0) return near;
+      return [...known, ...(open.some(isProven) ? open : near).filter(isProven)];
     });
   const meantBy = new Map<readonly string[], string[][]>();
   const hasAll = (own: readonly string[], all: readonly string[]) => {
@@ -362,5 +374,47 @@ describe('the listing index', () => {
         },
       ),
     );
+  });
+
+  describe('a word that only agents without a proof have', () => {
+    const planted = 'transl translat trnaslate translatex weahter';
+    const found = (index: ListingIndex, text: string, isOnline: readonly boolean[] = [true, false]) => {
+      const filter = { isOnline, isVerified: [true, false], limits: [] };
+      const question = { wanted: wantedOf({}), words: wordsOf(text), filter, order: orderOf([], true) };
+      return index.search({ ...question, after: null, limit: 10, offset: 0 }).hits.map(({ id }) => id);
+    };
+
+    it.each([
+      ['online', { isOnline: true, isVerified: false }],
+      ['verified', { isOnline: false, isVerified: true }],
+    ])('hides neither beginnings nor mistakes of words that an %s agent has', (_name, state) => {
+      const index = createListingIndex(7);
+      index.put(named('agt_planted', planted, pending));
+      index.put(named('agt_real', 'Translate documents', state));
+      index.put(named('agt_weather', 'Weather', state));
+      for (const text of ['transl', 'translat', 'trnaslate', 'trnaslate documents'])
+        expect(found(index, text, [state.isOnline]), text).toContain('agt_real');
+      expect(found(index, 'weahter').toSorted()).toEqual(['agt_planted', 'agt_weather']);
+    });
+
+    it('is no mistake nor beginning once an agent that has it is online', () => {
+      const index = createListingIndex(7);
+      index.put(named('agt_a', 'Translate', { isOnline: true, isVerified: true }));
+      index.put(named('agt_b', 'transl translatx', { isOnline: true, isVerified: false }));
+      expect(found(index, 'transl')).toEqual(['agt_b']);
+      expect(found(index, 'translatx')).toEqual(['agt_b']);
+      index.put(named('agt_b', 'transl translatx', pending));
+      expect(found(index, 'transl')).toEqual(['agt_a', 'agt_b']);
+      expect(found(index, 'translatx')).toEqual(['agt_a', 'agt_b']);
+    });
+
+    it('stands for no other word that only such agents have', () => {
+      const index = createListingIndex(7);
+      index.put(named('agt_a', 'probe1 probe10', pending));
+      index.put(named('agt_b', 'probe2 probe10', pending));
+      expect(found(index, 'probe1')).toEqual(['agt_a']);
+      expect(found(index, 'probe10')).toEqual(['agt_a', 'agt_b']);
+      expect(found(index, 'prob')).toEqual(['agt_a', 'agt_b']);
+    });
   });
 });

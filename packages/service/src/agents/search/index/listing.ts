@@ -20,7 +20,7 @@ export interface ListingQuestion {
   readonly wanted: Wanted;
   /**
    * Words that name, tags or description have, all of them; null: no text is asked for, empty: nothing is found. A word that no agent has
-   * stands for similar ones, see `Lexicon.resolve`.
+   * that is online or verified stands for similar ones too, see `Lexicon.resolve`.
    */
   readonly words: readonly string[] | null;
   readonly filter: SearchFilter;

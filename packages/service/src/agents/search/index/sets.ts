@@ -90,6 +90,15 @@ function keepBits(bits: Int32Array, other: Int32Array): number {
   return size;
 }
 
+/** Whether any is in both; ends with the first. */
+export function overlaps(one: OrdinalSet, other: OrdinalSet): boolean {
+  const [small, large] = one.size <= other.size ? [one, other] : [other, one];
+  if (small.list) return small.list.some((ordinal) => hasOrdinal(large, ordinal));
+  if (large.list) return large.list.some((ordinal) => hasOrdinal(small, ordinal));
+  const bits = large.bits as Int32Array;
+  return (small.bits as Int32Array).some((word, index) => (word & (bits[index] as number)) !== 0);
+}
+
 /** The intersection of the sets; null without sets. */
 export function intersectAll(sets: readonly OrdinalSet[]): OrdinalSet | null {
   const [first, second, ...others] = sets.toSorted((a, b) => a.size - b.size);

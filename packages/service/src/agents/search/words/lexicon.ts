@@ -74,16 +74,21 @@ export class Lexicon {
   }
 
   /**
-   * The words that a word of a question stands for: itself, when an agent has it. Otherwise, for the last word, of three characters or
-   * more: those that begin with it. Otherwise, for a word of four characters or more: those within one edit, which is a character inserted,
-   * deleted or replaced, or two neighbours swapped. Both are bounded, and depend on the words alone. None: nobody is found.
+   * The words that a word of a question stands for: itself, when a proven agent has it. Otherwise, for the last word, of three characters
+   * or more: those that begin with it. Otherwise, for a word of four characters or more: those within one edit, which is a character
+   * inserted, deleted or replaced, or two neighbours swapped. Both are bounded. None: nobody is found.
+   *
+   * `isProven`: whether a proven agent has the word. A word that only others have is found as well, but does not keep the next step from
+   * being taken, which then adds words of proven agents: anybody can register beginnings and usual mistakes by the thousand.
    */
-  resolve(word: string, isLast: boolean): number[] {
+  resolve(word: string, isLast: boolean, isProven: (id: number) => boolean): number[] {
     const id = this.#ids.get(word);
-    if (id !== undefined) return [id];
-    const beginning = isLast && word.length >= MIN_OPEN_CHARS ? this.#beginningWith(word) : [];
-    if (beginning.length > 0) return beginning;
-    return charactersOf(word).length >= MIN_MENDED_CHARS ? this.#typos.near(word) : [];
+    if (id !== undefined && isProven(id)) return [id];
+    const begun = isLast && word.length >= MIN_OPEN_CHARS ? this.#beginningWith(word) : [];
+    if (begun.some(isProven)) return id === undefined ? begun : [id, ...begun.filter(isProven)];
+    const near = charactersOf(word).length >= MIN_MENDED_CHARS ? this.#typos.near(word) : [];
+    const others = id === undefined ? begun : [id];
+    return others.length === 0 ? near : [...others, ...near.filter(isProven)];
   }
 
   /** Sorts all words at once: far quicker than adding one after the other. */
