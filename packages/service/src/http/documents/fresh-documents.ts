@@ -13,14 +13,16 @@ interface Reading<D> {
 
 /**
  * Caches each document, or what one is made of, for a second, and reads it once at a time, for any number of readers. Failures are cached
- * as well: a missing document is not looked up at every call.
+ * as well: a missing document is not looked up at every call. What is too old is forgotten when another document is read.
  */
 export function createFreshDocuments<D = Document>(): (name: string, read: () => Promise<D>) => Promise<D> {
   const readings = new LRUCache<string, Reading<D>>({ max: MAX_KEPT });
   return (name, read) => {
+    const nowMs = performance.now();
     const known = readings.get(name);
-    if (known && !(known.isOver && performance.now() - known.startedMs >= MAX_AGE_MS)) return known.result;
-    const reading: Reading<D> = { startedMs: performance.now(), result: read(), isOver: false };
+    if (known && !isOld(known, nowMs)) return known.result;
+    for (const [each, kept] of [...readings]) if (isOld(kept, nowMs)) readings.delete(each);
+    const reading: Reading<D> = { startedMs: nowMs, result: read(), isOver: false };
     const end = () => {
       reading.isOver = true;
     };
@@ -29,3 +31,6 @@ export function createFreshDocuments<D = Document>(): (name: string, read: () =>
     return reading.result;
   };
 }
+
+const isOld = ({ startedMs, isOver }: Reading<unknown>, nowMs: number): boolean =>
+  isOver && nowMs - startedMs >= MAX_AGE_MS;
