@@ -23,6 +23,7 @@ import type { HandlerCall } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
 import { requireAllowed } from './identify.ts';
 import { parseRequest } from './parse-request.ts';
+import { readAs } from './read-as.ts';
 import type { RequestParts } from './request-parts.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 
@@ -110,16 +111,18 @@ function enter({ drain }: HttpContext, { method }: Endpoint): () => void {
 
 async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progress): Promise<AnswerBody> {
   const { row, c, parts, headers } = incoming;
-  const caller = await incoming.identify();
-  const counted = await incoming.count(caller);
+  const first = await incoming.identify();
+  const counted = await incoming.count(first);
   try {
-    await requireAllowedOrNote(ctx, incoming, caller);
-    incoming.admit(caller);
+    await requireAllowedOrNote(ctx, incoming, first);
+    incoming.admit(first);
+    const { caller, body } = await readAs(first, async () => (row.body ? parts.body() : undefined), incoming.identify);
+    if (caller !== first) await requireAllowedOrNote(ctx, incoming, caller);
     const parsed = parseRequest(row, {
       params: parts.params,
       query: parts.query,
       header: parts.header,
-      body: row.body ? await parts.body() : undefined,
+      body,
     });
     progress.end = enter(ctx, row);
     const begin = (running: Running) => {

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { checksum, newApiKey, parseApiKey, SECRET_CHARS } from '../../../src/access/caller/api-key.ts';
 import type { KnownCaller } from '../../../src/access/caller/caller.ts';
 import { createAuthenticator } from '../../../src/access/sessions/authenticate.ts';
@@ -71,6 +73,26 @@ const keyOf = async (owner: { key: string }, body: object = {}) =>
   (await h.request('POST', '/account/keys', { key: owner.key, body: { name: 'one', scopes: ['invoke'], ...body } }))
     .body.data as { apiKey: string; keyId: string };
 
+/** A request whose headers and most of its body are sent, and the rest when it is told so. */
+function heldBack(key: string, path: string, body: object) {
+  const text = JSON.stringify(body);
+  const status = Promise.withResolvers<number>();
+  const headers = {
+    authorization: `Bearer ${key}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'a2a-version': '1.0',
+    'content-length': Buffer.byteLength(text),
+  };
+  const sent = request(h.baseUrl + path, { method: 'POST', headers }, (answer) => {
+    answer.resume();
+    status.resolve(answer.statusCode ?? 0);
+  });
+  sent.on('error', status.reject);
+  sent.write(text.slice(0, -1));
+  return { status: status.promise, end: () => sent.end(text.slice(-1)) };
+}
+
 describe('once its end is answered, no process takes', () => {
   it('a key that was revoked, 25 times', async () => {
     const owner = await h.newAccount();
@@ -84,6 +106,31 @@ describe('once its end is answered, no process takes', () => {
     );
     for (const { before, after } of outcomes)
       expect({ before, after }).toEqual({ before: [owner.accountId, owner.accountId], after: nobody });
+  });
+
+  it('a key that was revoked while the body of its request was held back, over REST and every face', async () => {
+    const owner = await h.newAccount();
+    const agent = await startTestAgent(h, { owner, perRequest: '0' });
+    const { apiKey, keyId } = await keyOf(owner);
+    const rpc = { jsonrpc: '2.0', id: 1 };
+    const identified = vi.spyOn(h.ctx.authenticator, 'authenticate');
+    const hold = (key: string) => [
+      heldBack(key, `/invoke/${agent.id}`, { task: 'x' }),
+      heldBack(key, '/v1/chat/completions', { model: agent.id, messages: [{ role: 'user', content: 'x' }] }),
+      heldBack(key, '/v1/responses', { model: agent.id, input: 'x' }),
+      heldBack(key, '/mcp', { ...rpc, method: 'tools/list' }),
+      heldBack(key, `/a2a/${agent.id}`, { ...rpc, method: 'GetTask', params: { id: 'none' } }),
+      heldBack(key, `/a2a/${agent.id}/message:send`, { message: { messageId: '1', role: 'ROLE_USER', parts: [] } }),
+    ];
+    const [revoked, kept] = [hold(apiKey), hold(owner.key)];
+    await expect.poll(() => identified.mock.calls.length).toBe(revoked.length + kept.length);
+    identified.mockRestore();
+    await sleep(200);
+    expect((await h.request('DELETE', `/account/keys/${keyId}`, { key: owner.key })).status).toBe(200);
+    for (const { end } of [...revoked, ...kept]) end();
+    expect(await Promise.all(revoked.map(({ status }) => status))).toEqual(revoked.map(() => 401));
+    expect(await Promise.all(kept.map(({ status }) => status))).not.toContain(401);
+    await agent.die();
   });
 
   it('a key that was replaced without overlap', async () => {

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
+import { readForFace } from '../common/face-request.ts';
 import type { BoundRequest } from './bound-request.ts';
 import { A2aError, invalidParam, restError } from './protocol/errors.ts';
 import { type OperationName, versionOf } from './protocol/versions.ts';
@@ -59,8 +60,10 @@ export async function answerRest({ ctx, c, place, operations, open, refuse, send
     const call = await open();
     if (versionOf(c) !== '1.0')
       throw new A2aError('VERSION_NOT_SUPPORTED', 'HTTP+JSON is of version 1.0: send "A2A-Version: 1.0".');
-    const given = c.req.method === 'POST' ? await bodyOf(ctx, c) : queryOf(c);
-    const answer = await operations[name](ctx, { ...call, version: '1.0' }, { ...given, ...path });
+    const { face, body: given } = await readForFace(ctx, call.face, async () =>
+      c.req.method === 'POST' ? bodyOf(ctx, c) : queryOf(c),
+    );
+    const answer = await operations[name](ctx, { ...call, face, version: '1.0' }, { ...given, ...path });
     if ('stream' in answer) return send({ stream: answer.stream, show: (event: StreamResponse) => event });
     return send({ status: 200, type: A2A_TYPE, body: answer.value ?? {} });
   } catch (error) {

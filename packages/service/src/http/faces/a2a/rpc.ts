@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { AppError } from '../../../lib/app-error.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
+import { readForFace } from '../common/face-request.ts';
 import type { BoundRequest } from './bound-request.ts';
 import { A2aError, rpcError } from './protocol/errors.ts';
 import { type OperationName, operationOf, type Version, versionOf } from './protocol/versions.ts';
@@ -24,12 +25,13 @@ export async function answerRpc(request: BoundRequest): Promise<Response> {
     if (c.req.method !== 'POST') throw notPost();
     requireJson(c.req.header('content-type'));
     const call = await open();
-    const { id, method, params } = readEnvelope(await readMessage(ctx, c), told);
+    const { face, body } = await readForFace(ctx, call.face, () => readMessage(ctx, c));
+    const { id, method, params } = readEnvelope(body, told);
     const version = versionOf(c);
     const name = operationOf(method, version);
     const answer = await operations[name](
       ctx,
-      { ...call, version },
+      { ...call, face, version },
       version === '0.3' ? params10(name, params) : params,
     );
     const shown = (result: unknown) => ({ jsonrpc: '2.0', id, result });

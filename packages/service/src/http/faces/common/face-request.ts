@@ -6,6 +6,7 @@ import { readersOf, requestIdOf } from '../../mount.ts';
 import { countCall } from '../../request/count-call.ts';
 import { requireRoom } from '../../request/handle-call.ts';
 import type { HttpContext } from '../../request/http-context.ts';
+import { readAs } from '../../request/read-as.ts';
 import { addressOf } from '../../request/remote-address.ts';
 import { API, identifyFaceCaller } from './face-caller.ts';
 
@@ -48,4 +49,15 @@ export async function openFaceRequest(
       return readersOf(ctx, c, caller);
     },
   };
+}
+
+/** Reads the body of a request to a face. Whoever goes on does so as the caller in the answer. */
+export async function readForFace<T>(
+  ctx: HttpContext,
+  face: FaceRequest,
+  read: () => Promise<T>,
+): Promise<{ readonly face: FaceRequest; readonly body: T }> {
+  const { c, headers } = face;
+  const { caller, body } = await readAs(face.caller, read, () => identifyFaceCaller(ctx, c, headers));
+  return { face: caller === face.caller ? face : { ...face, caller }, body };
 }

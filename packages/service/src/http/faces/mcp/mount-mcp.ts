@@ -10,7 +10,7 @@ import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
-import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import { newFaceHeaders, openFaceRequest, readForFace } from '../common/face-request.ts';
 import { createLostAnswers, type LostAnswers } from '../common/lost-answers.ts';
 import { isAllowedHost, isAllowedOrigin, type McpPlace } from './allowed-origin.ts';
 import { callTool, createMcpServer, hasTool, type McpRequest, serverInfo } from './mcp-server.ts';
@@ -90,8 +90,8 @@ async function serve(
   if (c.req.method !== 'POST') throw new Refusal(405, codes.ours, 'Method not allowed.', { allow: 'POST' });
   if (!isJsonContentType(c.req.header('content-type') ?? null))
     throw new Refusal(415, codes.ours, 'Unsupported Media Type: Content-Type must be application/json.');
-  const face = await openFaceRequest(ctx, { face: 'mcp', room }, c, headers);
-  const message = await readMessage(ctx, c);
+  const opened = await openFaceRequest(ctx, { face: 'mcp', room }, c, headers);
+  const { face, body: message } = await readForFace(ctx, opened, () => readMessage(ctx, c));
   // Callers know no other address for what they bought of an agent that is removed.
   if (agentId !== null) await findEvenRemoved(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';

@@ -12,7 +12,7 @@ import { readBody } from '../../request/read-body.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
-import { type FaceRequest, newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
+import { type FaceRequest, newFaceHeaders, openFaceRequest, readForFace } from '../common/face-request.ts';
 import { MAX_WAIT_MS } from '../common/max-wait.ts';
 import { followStarted, isRepetition, type Started, settlementAtEnd } from '../common/purchase.ts';
 import { admitRead, streamedTo } from '../common/read-room.ts';
@@ -107,15 +107,17 @@ const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(bod
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i;
 
 /** Reads a body that says that it is JSON, as every client of this API does. */
-async function readJson({ ctx }: Mounted, { c }: FaceRequest): Promise<unknown> {
+async function readJson({ ctx }: Mounted, face: FaceRequest) {
+  const { c } = face;
   const type = c.req.header('content-type');
   if (type !== undefined && !JSON_TYPE.test(type))
     throw invalidFields([{ path: 'Content-Type', message: 'must be application/json' }]);
-  return readBody(ctx, c);
+  return readForFace(ctx, face, () => readBody(ctx, c));
 }
 
-const chat: Route = async (mounted, face) => {
-  const request = readChatRequest(await readJson(mounted, face));
+const chat: Route = async (mounted, opened) => {
+  const { face, body } = await readJson(mounted, opened);
+  const request = readChatRequest(body);
   const started = await buy(mounted, face, request);
   const promptChars = promptCharsOf(request);
   if (request.isStreamed)
@@ -127,9 +129,10 @@ const chat: Route = async (mounted, face) => {
 
 const badPrevious = (message: string) => invalidFields([{ path: 'previous_response_id', message }]);
 
-const createResponse: Route = async (mounted, face) => {
+const createResponse: Route = async (mounted, opened) => {
   const { ctx } = mounted;
-  const request = await readResponseRequest(await readJson(mounted, face), async (requestId) => {
+  const { face, body } = await readJson(mounted, opened);
+  const request = await readResponseRequest(body, async (requestId) => {
     const { data } = await callEndpoint(ctx, face, 'getInvocation', { params: { requestId } }).catch((error) => {
       if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
       throw badPrevious('names no response of yours');
