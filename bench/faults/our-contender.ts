@@ -17,7 +17,7 @@ import type { Worker } from './worker.ts';
 const main = fileURLToPath(new URL('../../packages/service/src/main.ts', import.meta.url));
 
 /** More than the price of a purchase: something is left to be refunded. */
-const LEAST_DEPOSIT = '0.05';
+const MIN_DEPOSIT = '0.05';
 
 /**
  * A node as `npm start` has it, but on this chain; the worker is an agent of it. Once paid by `exact` with a key, and once through channels
@@ -38,7 +38,7 @@ export async function startOurs(stops: StopList, chain: LocalChain, worker: Work
       LOG_LEVEL: 'error',
       CHAIN_RPC_URL: proxy.url,
       SETTLEMENT_PRIVATE_KEY: settlementKey,
-      CHANNEL_MIN_DEPOSIT: LEAST_DEPOSIT,
+      CHANNEL_MIN_DEPOSIT: MIN_DEPOSIT,
     },
     ready: /is running at/,
   });

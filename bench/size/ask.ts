@@ -18,7 +18,7 @@ export interface Times {
 }
 
 const agent = new Agent({ keepAlive: true });
-const LEAST_CALLS = 3;
+const MIN_CALLS = 3;
 const WARM_UP_CALLS = 3;
 
 /** Asks each question of each node in turn, round after round, for so long; one call at a time. */
@@ -47,7 +47,7 @@ export async function askAll(
 export async function askFor(node: Asked, question: SizeQuestion, forMs: number): Promise<number[]> {
   const latencies: number[] = [];
   const endsAtMs = performance.now() + forMs;
-  while (performance.now() < endsAtMs || latencies.length < LEAST_CALLS) latencies.push(await ask(node, question));
+  while (performance.now() < endsAtMs || latencies.length < MIN_CALLS) latencies.push(await ask(node, question));
   return latencies;
 }
 

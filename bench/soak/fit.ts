@@ -16,14 +16,14 @@ export interface Fit {
 
 /** The first third is left out: caches fill, code is compiled, pools open. */
 const LEFT_OUT = 1 / 3;
-const MOST_SHARE = 0.1;
+const MAX_SHARE = 0.1;
 
 /** Flat: the line through the rest grows by a tenth of its median at most, or by `leastGrowth`, which is noise. */
 export function fitOf({ name, values }: Series, leastGrowth: number): Fit {
   const fitted = values.slice(Math.floor(values.length * LEFT_OUT));
   const middle = median(fitted);
   const growth = slopeOf(fitted) * (fitted.length - 1);
-  return { name, middle, growth, isFlat: growth <= Math.max(leastGrowth, middle * MOST_SHARE) };
+  return { name, middle, growth, isFlat: growth <= Math.max(leastGrowth, middle * MAX_SHARE) };
 }
 
 /** Growth from one value to the next, by least squares. */

@@ -16,13 +16,13 @@ const REST_MS = 60_000;
 /** Callers of the closed loop that finds the capacity. */
 const CALLERS = 32;
 const CAPACITY_S = 8;
-const LEAST_RSS_MIB = 24;
+const MIN_RSS_MIB = 24;
 /** In use after a full collection: caches fill up to their bounds, and code that runs often is compiled. */
-const MOST_KEPT_MIB = 32;
+const MAX_KEPT_MIB = 32;
 /** Sockets of calls in flight come and go. */
-const LEAST_HANDLES = 32;
-const LEAST_CONNECTIONS = 2;
-const MOST_FAILED = 0.001;
+const MIN_HANDLES = 32;
+const MIN_CONNECTIONS = 2;
+const MAX_FAILED_SHARE = 0.001;
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '60' }, load: { type: 'string', default: '60' } },
@@ -88,7 +88,7 @@ interface Kept {
 /** Memory in use after a full collection tells a leak from garbage that is not collected yet. */
 function isKeptFlat({ before, after }: Kept, calls: number): boolean {
   const grownMib = after.usedMib - before.usedMib;
-  const isFlat = grownMib <= MOST_KEPT_MIB;
+  const isFlat = grownMib <= MAX_KEPT_MIB;
   console.log(
     `${isFlat ? 'flat' : 'GROWS'}: in use after a full collection, MiB: ${before.usedMib.toFixed(0)} before the load, ${after.usedMib.toFixed(0)} after it (${((grownMib * 1024 * 1024) / calls).toFixed(0)} bytes a call); RSS then ${before.rssMib.toFixed(0)} and ${after.rssMib.toFixed(0)}`,
   );
@@ -105,20 +105,20 @@ function judge(
   const fits = [
     fitOf(
       series('RSS, MiB', ({ rssMib }) => rssMib),
-      LEAST_RSS_MIB,
+      MIN_RSS_MIB,
     ),
     fitOf(
       series('handles', ({ handles }) => handles),
-      LEAST_HANDLES,
+      MIN_HANDLES,
     ),
     fitOf(
       series('database connections', ({ connections }) => connections),
-      LEAST_CONNECTIONS,
+      MIN_CONNECTIONS,
     ),
   ];
   const isKept = isKeptFlat(kept, sumOf(tally.done));
   // Sockets of calls in flight are closed a minute later; what is not is a leak.
-  const areClosed = kept.handlesAfter <= (samples[0]?.handles ?? 0) + LEAST_HANDLES;
+  const areClosed = kept.handlesAfter <= (samples[0]?.handles ?? 0) + MIN_HANDLES;
   const isBorne = ({ name, isFlat }: (typeof fits)[number]) =>
     isFlat || (name.startsWith('RSS') && isKept) || (name === 'handles' && areClosed);
   for (const fit of fits) {
@@ -143,7 +143,7 @@ function judge(
         `${isExplained ? 'by the call' : 'FASTER THAN THE CALLS'}: table ${name}: ${bytesPerCall.toFixed(0)} bytes a call`,
       );
   const [done, failed] = [sumOf(tally.done), sumOf(tally.failed)];
-  const isServed = failed <= done * MOST_FAILED;
+  const isServed = failed <= done * MAX_FAILED_SHARE;
   console.log(
     `${isServed ? 'so' : 'NOT SO'}: ${done} calls done (${JSON.stringify(tally.done)}), ${failed} failed, ${tally.skipped} not begun in time, ${delivered} deliveries of webhooks`,
   );

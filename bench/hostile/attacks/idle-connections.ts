@@ -5,18 +5,18 @@ import { paced, type Sender } from '../send.ts';
 
 const PER_SECOND = 20;
 const OF_ADDRESS = 256;
-const MOST = 400;
+const MAX_OPEN = 400;
 const HEADER_EVERY_MS = 2000;
 
 /** Connections that say nothing, and some that say their headers a line every two seconds. */
 export const idleConnections: Attack = {
-  does: `${PER_SECOND} a second, up to ${MOST}: connections that say nothing, or one header line every two seconds`,
+  does: `${PER_SECOND} a second, up to ${MAX_OPEN}: connections that say nothing, or one header line every two seconds`,
   async run({ seconds }, sender, begin) {
     begin();
     const open = new Set<Socket>();
     let most = 0;
     await paced({ perSecond: PER_SECOND, seconds }, async (nth) => {
-      if (open.size >= MOST) return;
+      if (open.size >= MAX_OPEN) return;
       idle(sender, open, nth % 2 === 0);
       most = Math.max(most, open.size);
     });

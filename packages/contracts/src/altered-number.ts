@@ -3,7 +3,7 @@ const [QUOTE, BACKSLASH, PLUS, MINUS, POINT, ZERO, NINE] = [34, 92, 43, 45, 46, 
 const SUSPICIOUS = /\d{16}|\d[eE]/;
 /** Every integer with fewer digits is kept, and every number with fewer characters. */
 const LONG_INTEGER = 16;
-const SHORTEST = '1e309'.length;
+const MIN_CHARS = '1e309'.length;
 /** Between a key and its colon; with more of it, the path lacks the key. */
 const MAX_SPACE = 100;
 const MAX_SHOWN = 40;
@@ -26,7 +26,7 @@ export function alteredNumber(text: string): AlteredNumber | null {
     if (code === QUOTE) at = endOfString(text, at);
     else if (isDigit(code) || code === MINUS) {
       const end = endOfNumber(text, at);
-      if (end - at >= SHORTEST && isAltered(text.slice(at, end)))
+      if (end - at >= MIN_CHARS && isAltered(text.slice(at, end)))
         return { number: text.slice(at, end), path: pathTo(text.slice(0, at)).join('.') };
       at = end;
     } else at += 1;

@@ -94,14 +94,14 @@ const without = (problemOf: (text: string) => string | null) => (context: z.core
 };
 
 /** Most characters that become one when a text is normalised. */
-const MOST_COMPOSED = 4;
+const MAX_COMPOSED = 4;
 
 /**
  * Normalises a text that may fit then. A longer one is refused as it is, and not looked at any further: for a megabyte of marks that have
  * to be sorted, or of white space before another character, this would take minutes.
  */
 const ifShort = (maxLength: number, normalise: (text: string) => string) => (text: string) =>
-  text.length > MOST_COMPOSED * maxLength ? text : normalise(text);
+  text.length > MAX_COMPOSED * maxLength ? text : normalise(text);
 
 /** A name or label on one line, normalised; what could be taken for another name is refused. */
 export const nameText = (maxLength: number) =>

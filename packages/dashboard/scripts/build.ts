@@ -7,7 +7,7 @@ const PACKAGE = join(import.meta.dirname, '..');
 const DIST = join(PACKAGE, 'dist');
 /** Holds the id of the process that builds. */
 const TURN = join(PACKAGE, '.building');
-const LONGEST_BUILD_MS = 120_000;
+const MAX_BUILD_MS = 120_000;
 
 /** The hash of the sources that `dist` was built from; null when it was not built. */
 async function builtHash(): Promise<string | null> {
@@ -49,7 +49,7 @@ const isRunning = (pid: number): boolean => {
 async function isTurnHeld(): Promise<boolean> {
   const holder = Number(await readFile(TURN, 'utf8').catch(() => ''));
   const since = await stat(TURN).catch(() => null);
-  return since !== null && holder !== process.pid && isRunning(holder) && Date.now() - since.mtimeMs < LONGEST_BUILD_MS;
+  return since !== null && holder !== process.pid && isRunning(holder) && Date.now() - since.mtimeMs < MAX_BUILD_MS;
 }
 
 /** Waits while another process builds, so that several that start at once build once. */

@@ -9,7 +9,7 @@ import { isLong } from '../../service/test/support/long.ts';
 import { findBrowser, missingBrowser } from './support/find-browser.ts';
 import { startNodeWithDashboard } from './support/shared-world.ts';
 
-const LEAST = 95;
+const MIN_SCORE = 95;
 const AGENTS = 40;
 const categories = ['performance', 'accessibility', 'best-practices', 'seo'] as const;
 
@@ -72,7 +72,7 @@ async function fill(h: Harness): Promise<string> {
 }
 
 it.runIf(isLong && missingBrowser === null)(
-  `Lighthouse gives each public page ${LEAST} or more in every category`,
+  `Lighthouse gives each public page ${MIN_SCORE} or more in every category`,
   async () => {
     const { default: lighthouse } = await import('lighthouse');
     const h = await startNodeWithDashboard();
@@ -93,7 +93,7 @@ it.runIf(isLong && missingBrowser === null)(
           .filter(({ score, scoreDisplayMode }) => score !== null && score < 1 && scoreDisplayMode !== 'informative')
           .map(({ id, displayValue }) => `${id} ${displayValue ?? ''}`);
         process.stdout.write(`${path} ${JSON.stringify(scores)} ${failed.join(', ')}\n`);
-        for (const name of categories) expect(scores[name], `${path}: ${name}`).toBeGreaterThanOrEqual(LEAST);
+        for (const name of categories) expect(scores[name], `${path}: ${name}`).toBeGreaterThanOrEqual(MIN_SCORE);
       }
     } finally {
       await stop();

@@ -6,7 +6,7 @@ import { type Populated, populate } from './support/populated.ts';
 import { walletOf } from './support/test-wallet.ts';
 import { startWorld, type World } from './support/world.ts';
 
-const MOST_CLICKS = 4;
+const MAX_CLICKS = 4;
 
 let world: World;
 let populated: Populated;
@@ -104,7 +104,7 @@ it.each(Object.keys(tasks))('%s with the keyboard alone, in at most four clicks'
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   const keyboard = byKeyboard(page);
   await tasks[name]?.(page, keyboard);
-  expect(keyboard.clicks).toBeLessThanOrEqual(MOST_CLICKS);
+  expect(keyboard.clicks).toBeLessThanOrEqual(MAX_CLICKS);
 });
 
 it('signs in with the keyboard alone, in one click', async () => {

@@ -54,7 +54,7 @@ export function misspeltSettings(env: Env): { readonly name: string; readonly ne
     },
   });
   readConfig(noting);
-  const settings = [...known].filter((name) => name.length >= SHORTEST_COMPARED);
+  const settings = [...known].filter((name) => name.length >= MIN_COMPARED);
   return Object.keys(env).flatMap((name) => {
     const nearest = known.has(name) ? null : nearestName(name, settings);
     return nearest === null ? [] : [{ name, nearest }];
@@ -62,7 +62,7 @@ export function misspeltSettings(env: Env): { readonly name: string; readonly ne
 }
 
 /** Shorter names are close to too many others. */
-const SHORTEST_COMPARED = 6;
+const MIN_COMPARED = 6;
 
 export function warnOfMisspelt(env: Env, log: Log): void {
   const variables = misspeltSettings(env);

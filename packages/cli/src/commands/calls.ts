@@ -18,7 +18,7 @@ interface ListOptions {
 /** So long after the last stored event, the next one is new. */
 const QUIET_MS = 1_000;
 /** An agent that goes on talking is not listened to for longer. */
-const LONGEST_LOG_MS = 10_000;
+const MAX_LOG_MS = 10_000;
 
 export function addCalls(program: Command): void {
   const calls = program.command('calls').description('your requests');
@@ -119,7 +119,7 @@ async function* untilQuiet(client: Client, requestId: string): AsyncGenerator<St
   try {
     for await (const event of client.stream(requestId, { signal: stop.signal })) {
       yield event;
-      endsAtMs = Math.min(endsAtMs, performance.now() + LONGEST_LOG_MS);
+      endsAtMs = Math.min(endsAtMs, performance.now() + MAX_LOG_MS);
       if (performance.now() > endsAtMs) return;
       clearTimeout(timer);
       timer = setTimeout(() => stop.abort(), QUIET_MS);

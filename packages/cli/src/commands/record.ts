@@ -6,9 +6,9 @@ import { formatFacts, withoutControls } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3_000;
+const MAX_PAUSE_MS = 3_000;
 /** A node that is away, as while it restarts, is asked again for this long. */
-const LONGEST_AWAY_MS = 60_000;
+const MAX_AWAY_MS = 60_000;
 
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
@@ -38,7 +38,7 @@ const isAway = (error: unknown): boolean =>
 function look(client: Client, requestId: string, heardMs: number) {
   return client.getInvocation({ params: { requestId } }).catch((error: unknown) => {
     if (!isAway(error)) throw error;
-    if (performance.now() - heardMs < LONGEST_AWAY_MS) return null;
+    if (performance.now() - heardMs < MAX_AWAY_MS) return null;
     const message = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${message}. ${requestId} goes on. Its result: agentnet calls wait ${requestId}`, {
       code: 'NO_ANSWER',
@@ -54,7 +54,7 @@ export function waitForEnd({ terminal }: Session, client: Client, requestId: str
     () => requestId,
     async () => {
       let heardMs = startMs;
-      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.5)) {
         const record = await look(client, requestId, heardMs);
         terminal.progress('');
         if (record && !isOpen(record)) return record as RequestRecord;

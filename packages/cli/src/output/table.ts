@@ -7,7 +7,7 @@ export interface Column<T> {
 }
 
 const GAP = '  ';
-const LEAST_FLEXIBLE = 8;
+const MIN_FLEXIBLE_WIDTH = 8;
 
 /** Visible width of a text: a character is one column, a wide one (East Asian, emoji) two; marks and controls none. */
 export function widthOf(text: string): number {
@@ -90,9 +90,9 @@ function shrink(widths: number[], table: readonly Column<never>[], columns: numb
       (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
       flexible[0] ?? -1,
     );
-    if (widest < 0 || (widths[widest] ?? 0) <= LEAST_FLEXIBLE) return;
-    widths[widest] = Math.max(LEAST_FLEXIBLE, (widths[widest] ?? 0) - over);
-    if (flexible.every((index) => (widths[index] ?? 0) <= LEAST_FLEXIBLE)) return;
+    if (widest < 0 || (widths[widest] ?? 0) <= MIN_FLEXIBLE_WIDTH) return;
+    widths[widest] = Math.max(MIN_FLEXIBLE_WIDTH, (widths[widest] ?? 0) - over);
+    if (flexible.every((index) => (widths[index] ?? 0) <= MIN_FLEXIBLE_WIDTH)) return;
   }
 }
 

@@ -6,7 +6,7 @@ import { below, Endpoint, failed, type Headers, readJson } from './endpoint-clie
 
 const CHECK_MS = 10_000;
 const CANCEL_MS = 5000;
-const [FIRST_POLL_MS, MOST_POLL_MS] = [50, 2000];
+const [FIRST_POLL_MS, MAX_POLL_MS] = [50, 2000];
 
 /** An agent of A2A 1.0 or 0.3 over JSON-RPC. Throws `CommandError` if its card has no such interface at its origin. */
 export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> {
@@ -35,7 +35,7 @@ export async function a2aBackend(base: URL, headers: Headers): Promise<Backend> 
       if (said.message) return resultOf([said.message]);
       let task = taskOf(dialect, said.task);
       try {
-        for (let pauseMs = FIRST_POLL_MS; isRunning(task); pauseMs = Math.min(2 * pauseMs, MOST_POLL_MS)) {
+        for (let pauseMs = FIRST_POLL_MS; isRunning(task); pauseMs = Math.min(2 * pauseMs, MAX_POLL_MS)) {
           await wait(pauseMs, undefined, { signal });
           task = taskOf(dialect, await ask(requestId, dialect.methods.get, { id: task.id }, signal));
         }

@@ -14,7 +14,7 @@ import { type Backend, isObject, type Json, withoutOurs } from './backend.ts';
 import { Endpoint, failed } from './endpoint-client.ts';
 
 const CHECK_MS = 30_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Limit of one message on stdio; its result has a limit of 1 MiB besides. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
@@ -129,10 +129,7 @@ async function chooseTool(client: Client, named?: string): Promise<Tool> {
 function callTool(client: Client, { name, inputSchema }: Tool, call: AgentCall) {
   const { signal, task, input, deadline } = call;
   const takesTask = inputSchema.properties?.task !== undefined && input.task === undefined;
-  const timeout = Math.min(
-    deadline ? Math.max(1, deadline.getTime() - Date.now()) : LONGEST_TIMER_MS,
-    LONGEST_TIMER_MS,
-  );
+  const timeout = Math.min(deadline ? Math.max(1, deadline.getTime() - Date.now()) : MAX_TIMER_MS, MAX_TIMER_MS);
   return client.callTool({ name, arguments: takesTask ? { ...input, task } : { ...input } }, { signal, timeout });
 }
 

@@ -18,7 +18,7 @@ const PerUnit = z.object({
   maximum: Usdc.describe('The most that the units of one call cost.'),
 });
 
-const MOST_SIZE_STEPS = 8;
+const MAX_SIZE_STEPS = 8;
 
 /** A price by size. Ascending in both, so that a larger call never costs less. */
 const SizeSteps = z
@@ -32,7 +32,7 @@ const SizeSteps = z
     }),
   )
   .min(1)
-  .max(MOST_SIZE_STEPS)
+  .max(MAX_SIZE_STEPS)
   .refine(
     (steps) =>
       steps.every((step, at) => {

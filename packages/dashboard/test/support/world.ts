@@ -80,7 +80,7 @@ function endsWithTest(end: (hasFailed: boolean) => Promise<void>): void {
   if (TestRunner.getCurrentTest()) onTestFinished(({ task }) => end(task.result?.state === 'fail'));
 }
 
-const MOST_SHOWN = 1000;
+const MAX_SHOWN = 1000;
 
 /** The address and the text of a page, and what it complained of: what a wait that timed out does not say. */
 async function shownBy({ page, complaints }: OpenPage): Promise<string> {
@@ -88,7 +88,7 @@ async function shownBy({ page, complaints }: OpenPage): Promise<string> {
     .locator('body')
     .innerText()
     .catch((error: unknown) => String(error));
-  return [page.url(), ...complaints, text.slice(0, MOST_SHOWN)].join('\n');
+  return [page.url(), ...complaints, text.slice(0, MAX_SHOWN)].join('\n');
 }
 
 /** As the sign-in view does it, without the view: that has tests of its own. */

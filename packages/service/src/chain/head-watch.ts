@@ -13,7 +13,7 @@ export interface HeadWatch {
 }
 
 /** Time after which work is done again even at the same head, for whatever else may have changed. */
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** All who ask at the same moment share one request to the chain. */
 export function createHeadWatch({ usdc }: { readonly usdc: Pick<UsdcClient, 'headHash'> }): HeadWatch {
@@ -37,7 +37,7 @@ export function createHeadWatch({ usdc }: { readonly usdc: Pick<UsdcClient, 'hea
         },
         async isDue() {
           found = await head();
-          return done === null || done.hash !== found || performance.now() - done.atMs >= LONGEST_PAUSE_MS;
+          return done === null || done.hash !== found || performance.now() - done.atMs >= MAX_PAUSE_MS;
         },
       };
     },

@@ -40,7 +40,7 @@ const ownMigrations = madeOnce(() => readMigrations(join(import.meta.dirname, 'm
 const LOCK_KEY = 7_402_002;
 const LOCK_WAIT_MS = 3_000;
 /** Maximum number of migrations that a database may be ahead of the code: `npm run check:upgrade` proves that so many are tolerated. */
-export const MOST_AHEAD = 10;
+export const MAX_AHEAD = 10;
 
 /**
  * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
@@ -136,9 +136,9 @@ function tellNewer(migrations: readonly Migration[], applied: readonly Applied[]
     throw new Error(
       `the database is too new: ${contracted.name} removed what this version uses (${here}); start one that has migration ${contracted.needs} or later`,
     );
-  if (unknown.length > MOST_AHEAD)
+  if (unknown.length > MAX_AHEAD)
     throw new Error(
-      `the database is too new: it is ${unknown.length} migrations ahead, up to ${newest.name} (${here}, and bears ${MOST_AHEAD} more); start a newer version`,
+      `the database is too new: it is ${unknown.length} migrations ahead, up to ${newest.name} (${here}, and bears ${MAX_AHEAD} more); start a newer version`,
     );
   log.warn(
     { newest: newest.name, ahead: unknown.length, own },

@@ -99,7 +99,7 @@ function unitsOf({ price, count: pointer, maximum }: PerUnit, work: Work): NonNu
 }
 
 /** A larger number of units counts as this one: the price is bounded by `maximum` anyway. */
-const MOST_UNITS = 1_000_000_000_000;
+const MAX_UNITS = 1_000_000_000_000;
 
 /** The number of units that a call asks for: what the pointer leads to in its input. */
 export function countUnits(pointer: string, { input }: Pick<Work, 'input'>): bigint {
@@ -110,7 +110,7 @@ export function countUnits(pointer: string, { input }: Pick<Work, 'input'>): big
     if (Array.isArray(value) && key === 'length') return 0n;
     value = (value as Record<string, unknown>)[key];
   }
-  if (typeof value === 'number') return BigInt(Math.ceil(Math.min(Math.max(value, 0), MOST_UNITS)));
+  if (typeof value === 'number') return BigInt(Math.ceil(Math.min(Math.max(value, 0), MAX_UNITS)));
   if (typeof value === 'string') return BigInt(Array.from(value).length);
   return Array.isArray(value) ? BigInt(value.length) : 0n;
 }

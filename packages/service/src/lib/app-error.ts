@@ -40,25 +40,25 @@ export interface Problem {
   readonly message: string;
 }
 
-const MOST_PROBLEMS = 20;
-const MOST_PATH = 100;
-const MOST_MESSAGE = 500;
+const MAX_PROBLEMS = 20;
+const MAX_PATH = 100;
+const MAX_MESSAGE = 500;
 
 export const invalid = (path: string, message: string) => invalidFields([{ path, message }]);
 
 /** The first problems, cut: what an answer repeats of a request is bounded, or 1 MiB of unknown names would be answered with several. */
 export const shownProblems = (problems: readonly Problem[]): Problem[] =>
-  problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({
-    path: path.slice(0, MOST_PATH),
-    message: message.slice(0, MOST_MESSAGE),
+  problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({
+    path: path.slice(0, MAX_PATH),
+    message: message.slice(0, MAX_MESSAGE),
   }));
 
-const MOST_SAID = 3;
+const MAX_SAID = 3;
 
 /** A refusal that says the first problems in its message; `details` has more of them. */
 export function invalidFields(problems: readonly Problem[]): AppError<'VALIDATION_ERROR'> {
   const fields = shownProblems(problems);
-  const said = fields.slice(0, MOST_SAID).map(({ path, message }) => `${path} ${message}`);
+  const said = fields.slice(0, MAX_SAID).map(({ path, message }) => `${path} ${message}`);
   const more = problems.length - said.length;
   const text = `Invalid request: ${said.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
   return new AppError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`, { details: { fields } });

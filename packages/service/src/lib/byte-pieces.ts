@@ -1,8 +1,8 @@
 /** Pieces that are kept apart; each costs 100 bytes or more beside its own. */
-const MOST_APART = 256;
+const MAX_APART = 256;
 
 /** Bytes around a piece that it may keep in memory beside its own. */
-const MOST_AROUND = 1024;
+const MAX_AROUND = 1024;
 
 /**
  * Pieces of a body, in memory by their bytes: whoever sends them chooses how many there are, so many small ones are copied together, and
@@ -25,9 +25,9 @@ export function createBytePieces(): BytePieces {
     },
     add(piece) {
       byteLength += piece.byteLength;
-      const isView = piece.buffer.byteLength > 2 * piece.byteLength + MOST_AROUND;
+      const isView = piece.buffer.byteLength > 2 * piece.byteLength + MAX_AROUND;
       apart.push(isView ? new Uint8Array(piece) : piece);
-      if (apart.length < MOST_APART) return;
+      if (apart.length < MAX_APART) return;
       joined.push(Buffer.concat(apart));
       apart = [];
     },

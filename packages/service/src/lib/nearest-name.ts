@@ -1,4 +1,4 @@
-const MOST_EDITS = 2;
+const MAX_EDITS = 2;
 
 /** The known name that a misspelt one is most like: the same but for case and dashes, or within two edits. Null: none is. */
 export function nearestName(name: string, known: readonly string[]): string | null {
@@ -7,7 +7,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   if (same !== undefined || name.length > 64) return same ?? null;
   const ranked = known
     .map((each) => ({ each, edits: editsBetween(plain(name), plain(each)) }))
-    .filter(({ each, edits }) => edits <= Math.min(MOST_EDITS, Math.floor(each.length / 3)))
+    .filter(({ each, edits }) => edits <= Math.min(MAX_EDITS, Math.floor(each.length / 3)))
     .sort((a, b) => a.edits - b.edits);
   return ranked[0]?.each ?? null;
 }

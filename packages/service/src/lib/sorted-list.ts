@@ -1,4 +1,4 @@
-const MOST = 512;
+const CHUNK_SIZE = 512;
 
 /** A position: a chunk, and an index in it. */
 export interface Spot {
@@ -29,9 +29,9 @@ export class SortedList {
     this.#chunks = [];
     this.#lengths = [];
     this.#size = sorted.length;
-    const step = (MOST * 3) / 4;
+    const step = (CHUNK_SIZE * 3) / 4;
     for (let start = 0; start < sorted.length; start += step) {
-      const chunk = new Int32Array(MOST);
+      const chunk = new Int32Array(CHUNK_SIZE);
       const part = sorted.subarray(start, start + step);
       chunk.set(part);
       this.#chunks.push(chunk);
@@ -42,7 +42,7 @@ export class SortedList {
   add(value: number): void {
     this.#size++;
     if (this.#chunks.length === 0) {
-      this.#chunks.push(new Int32Array(MOST));
+      this.#chunks.push(new Int32Array(CHUNK_SIZE));
       this.#lengths.push(0);
     }
     const found = this.seek((each) => this.#compare(each, value) >= 0);
@@ -54,13 +54,13 @@ export class SortedList {
     chunk.copyWithin(index + 1, index, length);
     chunk[index] = value;
     this.#lengths[at] = length + 1;
-    if (length + 1 === MOST) this.#split(at);
+    if (length + 1 === CHUNK_SIZE) this.#split(at);
   }
 
   #split(at: number): void {
     const chunk = this.#chunks[at] as Int32Array;
-    const half = MOST / 2;
-    const second = new Int32Array(MOST);
+    const half = CHUNK_SIZE / 2;
+    const second = new Int32Array(CHUNK_SIZE);
     second.set(chunk.subarray(half));
     this.#chunks.splice(at + 1, 0, second);
     this.#lengths.splice(at, 1, half, half);

@@ -13,7 +13,7 @@ import { HAS_DUE_NODES, HAS_UNSHOWN_NODES, listNodes, takeDueFeeds } from './nod
 /** Lease of a check of another node: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
 const AGENTS_OF_NODE_AT_ONCE = 8;
-const LONGEST_TICK_MS = 1000;
+const MAX_TICK_MS = 1000;
 const COUNT_EVERY_MS = 10_000;
 export const MAX_NODES = 1000;
 
@@ -53,7 +53,7 @@ export function startNetwork(ctx: NetworkContext & HasListing, schedule: Schedul
     await showNodes(ctx);
   }
 
-  const tickMs = Math.min(ctx.registry.pollMs, LONGEST_TICK_MS);
+  const tickMs = Math.min(ctx.registry.pollMs, MAX_TICK_MS);
   schedule.every('follow-network', tickMs, follow, {
     look: { sql: `${HAS_UNFOLLOWED} or ${HAS_UNSHOWN_NODES}`, isDue: () => !hasRefused },
   });

@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql.ts';
 import type { OpenWork } from '../queue/drain.ts';
 
 /** Counts stop here, so that a status query adds no load to a node in trouble. */
-const MOST = 10_000;
+const MAX_COUNTED = 10_000;
 
 /** Start times of queued and running work, by kind. Each is a range of an index that its workers use. */
 const waiting: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ export const readQueues = (sql: Sql, now: Date): Promise<QueueRow[]> =>
     Object.entries(waiting)
       .map(
         ([kind, rows]) =>
-          `(select '${kind}' as kind, count(*)::int as depth, min(at) as "oldestAt" from (${rows} limit ${MOST}) ${kind}
+          `(select '${kind}' as kind, count(*)::int as depth, min(at) as "oldestAt" from (${rows} limit ${MAX_COUNTED}) ${kind}
              where $1::timestamptz is not null)`,
       )
       .join(' union all '),
@@ -93,7 +93,7 @@ export async function readSettlements(sql: Sql, before: Date): Promise<Settlemen
     `select count(*)::int as "inFlight", count(*) filter (where created_at <= $1)::int as unknown, min(created_at) as "oldestAt",
             (select count(*)::int from chain_payment where lost_at is not null and state = 'settled') as lost
        from (select created_at from chain_payment where state in ('claimed', 'broadcasting') and purpose <> 'bill'
-              order by created_at limit ${MOST}) open`,
+              order by created_at limit ${MAX_COUNTED}) open`,
     [before],
   );
   return row ?? { inFlight: 0, unknown: 0, lost: 0, oldestAt: null };

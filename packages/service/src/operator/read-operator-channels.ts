@@ -9,7 +9,7 @@ import { pageCursor, placeOf } from '../lib/page-place.ts';
 import { availableAt } from '../payments/x402/channels/read/channel-view.ts';
 import { listClaims, listOwing, type OwingRow, readChannelTotals } from './operator-channel-store.ts';
 
-const MOST_OWING = 50;
+const MAX_OWING = 50;
 const DEFAULT_LIMIT = 20;
 
 type Context = HasDb & HasChain & HasClock;
@@ -18,7 +18,7 @@ type Context = HasDb & HasChain & HasClock;
 export async function readOperatorChannels({ db, chain, clock }: Context): Promise<OperatorChannels> {
   const [totals, owing] = await Promise.all([
     readChannelTotals(db, chain.chainId),
-    listOwing(db, chain.chainId, MOST_OWING),
+    listOwing(db, chain.chainId, MAX_OWING),
   ]);
   return {
     asOf: clock.now().toISOString(),

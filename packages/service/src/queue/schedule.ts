@@ -50,12 +50,12 @@ interface Due {
 }
 
 /** Minimum lock of a run before another process may start the next one: longer runs may overlap. */
-const SHORTEST_HOLD_MS = 10_000;
+const MIN_HOLD_MS = 10_000;
 /** Share of its interval by which a job may come early, together with others. */
 const EARLY = 1 / 20;
 /** Longest wait of a run for the one before it: short ones follow each other on one connection, long ones hold up nobody. */
 const TURN_MS = 20;
-const LONGEST_SLEEP_MS = 60_000;
+const MAX_SLEEP_MS = 60_000;
 /** Time in which finished runs are given back together. */
 const GIVE_BACK_MS = 50;
 
@@ -63,7 +63,7 @@ const nextOf = (jobs: readonly Job[]) =>
   Math.min(...jobs.map(({ isRunning, nextMs }) => (isRunning ? Number.POSITIVE_INFINITY : nextMs)));
 const isAlmostDue = ({ isRunning, nextMs, intervalMs }: Job, nowMs: number) =>
   !isRunning && nextMs <= nowMs + intervalMs * EARLY;
-const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, SHORTEST_HOLD_MS);
+const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, MIN_HOLD_MS);
 
 /** `given`: what the conditions of looks are asked with. Jobs are added at once, before the first round. */
 export function createSchedule(ctx: HasDb & Telemetry, given: () => LookGiven): Schedule {
@@ -112,7 +112,7 @@ export function createSchedule(ctx: HasDb & Telemetry, given: () => LookGiven): 
     while (!stopping.signal.aborted) {
       const pauseMs = nextOf(jobs) - performance.now();
       wake = new AbortController();
-      if (pauseMs > 0) await sleep(Math.min(pauseMs, LONGEST_SLEEP_MS), [wake.signal, stopping.signal]);
+      if (pauseMs > 0) await sleep(Math.min(pauseMs, MAX_SLEEP_MS), [wake.signal, stopping.signal]);
       // The jobs of a failed round are due again after their interval.
       else await round().catch((err: unknown) => ctx.log.error({ err }, 'a round of recurring jobs failed'));
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
-import { MOST_AHEAD, migrate } from '../../src/db/migrate.ts';
+import { MAX_AHEAD, migrate } from '../../src/db/migrate.ts';
 import { createLog, silentLog as log } from '../../src/lib/log/log.ts';
 import { createDrain } from '../../src/queue/drain.ts';
 import { startHeartbeat } from '../../src/queue/heartbeat.ts';
@@ -66,13 +66,13 @@ test('code starts on a newer database that has only been added to, by no more th
   await write('0001-one.sql', 'create table one (n integer)');
   const added = (version: number) =>
     [`${String(version).padStart(4, '0')}-more.sql`, `create table more_${version} (n integer)`] as const;
-  await migrateBeyond(...Array.from({ length: MOST_AHEAD }, (_, index) => [...added(index + 2)] as [string, string]));
+  await migrateBeyond(...Array.from({ length: MAX_AHEAD }, (_, index) => [...added(index + 2)] as [string, string]));
   expect(await run()).toBe(1);
   await migrateBeyond(
-    ...Array.from({ length: MOST_AHEAD + 1 }, (_, index) => [...added(index + 2)] as [string, string]),
+    ...Array.from({ length: MAX_AHEAD + 1 }, (_, index) => [...added(index + 2)] as [string, string]),
   );
   await expect(run()).rejects.toThrow(
-    `the database is too new: it is ${MOST_AHEAD + 1} migrations ahead, up to 0012-more (this version has migrations up to 1, and bears ${MOST_AHEAD} more)`,
+    `the database is too new: it is ${MAX_AHEAD + 1} migrations ahead, up to 0012-more (this version has migrations up to 1, and bears ${MAX_AHEAD} more)`,
   );
 });
 

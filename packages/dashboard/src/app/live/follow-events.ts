@@ -11,10 +11,10 @@ export type LiveNews =
   /** The session has ended. */
   | { readonly kind: 'over' };
 
-const LONGEST_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 10_000;
 
 const delayMs = (failures: number): number =>
-  Math.min(1000 * 2 ** (failures - 1), LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+  Math.min(1000 * 2 ** (failures - 1), MAX_DELAY_MS) * (0.5 + Math.random() / 2);
 
 /** Waits; `wake` ends it early. */
 function pause(ms: number, signal: AbortSignal, wake: EventTarget): Promise<void> {

@@ -15,13 +15,13 @@ const systems: readonly [RegExp, string][] = [
 
 const nameIn = (names: readonly [RegExp, string][], text: string) => names.find(([pattern]) => pattern.test(text))?.[1];
 
-const LONGEST = 40;
+const MAX_CHARS = 40;
 
 /** "Firefox on Linux"; of what is no browser, the beginning of what it calls itself. */
 export function browserName(userAgent: string | null): string {
   if (!userAgent) return 'unknown';
   const browser = nameIn(browsers, userAgent);
-  if (!browser) return userAgent.length > LONGEST ? `${userAgent.slice(0, LONGEST)}…` : userAgent;
+  if (!browser) return userAgent.length > MAX_CHARS ? `${userAgent.slice(0, MAX_CHARS)}…` : userAgent;
   const system = nameIn(systems, userAgent);
   return system ? `${browser} on ${system}` : browser;
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { client } from '../../app/client.ts';
 
 /** A long stream is kept to its end. */
-const MOST = 500;
+const MAX_KEPT = 500;
 /** Events come faster than anyone reads; they are drawn this often. */
 const DRAW_MS = 100;
 
@@ -25,7 +25,7 @@ export function useStreamEvents(requestId: string): StreamEvents {
     const read = async () => {
       try {
         for await (const event of client.stream(requestId, { signal: leaving.signal }))
-          events = [...events, event].slice(-MOST);
+          events = [...events, event].slice(-MAX_KEPT);
         draw({ hasEnded: true });
       } catch (error) {
         draw({ error });

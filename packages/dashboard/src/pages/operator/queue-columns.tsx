@@ -8,7 +8,7 @@ import { kindText } from './figures.ts';
 type Queue = OperatorStatus['queues'][number];
 
 /** Counting stops there. */
-const MOST = 10_000;
+const MAX_COUNTED = 10_000;
 
 export const queueColumns: readonly Column<Queue>[] = [
   {
@@ -20,7 +20,7 @@ export const queueColumns: readonly Column<Queue>[] = [
     id: 'depth',
     header: 'Depth',
     align: 'right',
-    cell: ({ depth }) => `${groupDigits(String(depth))}${depth >= MOST ? ' or more' : ''}`,
+    cell: ({ depth }) => `${groupDigits(String(depth))}${depth >= MAX_COUNTED ? ' or more' : ''}`,
   },
   {
     id: 'oldest',

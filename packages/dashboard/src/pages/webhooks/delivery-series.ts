@@ -3,9 +3,9 @@ import { isTaken } from './delivery.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const MOST_HOURS = 48;
+const MAX_HOURS = 48;
 /** A chart of less has no axis to read. */
-const FEWEST_STEPS = 12;
+const MIN_STEPS = 12;
 
 export interface DeliverySeries {
   readonly stepMs: number;
@@ -22,9 +22,9 @@ export function deliverySeries(deliveries: readonly Pick<Delivery, 'attempts'>[]
   const moments = attempts.map(({ at }) => Date.parse(at));
   if (moments.length === 0) return { stepMs: HOUR_MS, timesMs: [], taken: [], refused: [], successRate: null };
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
-  const stepMs = last - first > MOST_HOURS * HOUR_MS ? DAY_MS : HOUR_MS;
+  const stepMs = last - first > MAX_HOURS * HOUR_MS ? DAY_MS : HOUR_MS;
   const end = Math.floor(last / stepMs);
-  const count = Math.max(end - Math.floor(first / stepMs) + 1, FEWEST_STEPS);
+  const count = Math.max(end - Math.floor(first / stepMs) + 1, MIN_STEPS);
   const from = end - count + 1;
   const countOf = (wanted: boolean) => {
     const counts = new Array<number>(count).fill(0);

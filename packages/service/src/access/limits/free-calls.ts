@@ -22,14 +22,14 @@ export interface HasFreeCalls {
 
 /** A node that passes calls on stands for many callers, whom it counts itself; visitors of many network addresses share an account. */
 const SHARED_FACTOR = 10;
-const MOST = 2_000_000_000;
+const MAX_LIMIT = 2_000_000_000;
 
 const isNode = (caller: KnownCaller): boolean => caller.node === 'online';
 
 const accountLimit = (perHour: number, caller: KnownCaller) => ({
   subject: accountSubject(caller.accountId),
   limitClass: 'freeCalls' as const,
-  limit: isNode(caller) || isUnkeyed(caller) ? Math.min(MOST, perHour * SHARED_FACTOR) : perHour,
+  limit: isNode(caller) || isUnkeyed(caller) ? Math.min(MAX_LIMIT, perHour * SHARED_FACTOR) : perHour,
 });
 
 /** The limits that a free call counts against. The address of another node says nothing about who called it. */

@@ -29,12 +29,12 @@ export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
  * Checks at a time, of all runs. Agents that answer late or never hold a place for up to 15 seconds: they have half of the places, and
  * with the pending ones, which may be such, a tenth for each account, so that those of others do not wait for them.
  */
-const MOST_AT_ONCE = 100;
-const MOST_SLOW_AT_ONCE = 50;
-const MOST_OF_ACCOUNT_AT_ONCE = 10;
+const MAX_AT_ONCE = 100;
+const MAX_SLOW_AT_ONCE = 50;
+const MAX_OF_ACCOUNT_AT_ONCE = 10;
 const SLOW_MS = 1000;
 /** Due agents that are considered at a time. */
-const MOST_CONSIDERED = 5000;
+const MAX_CONSIDERED = 5000;
 /** Interval of the search for due agents while slow endpoints are being checked. */
 const LOOK_AGAIN_MS = 250;
 /** Lease of a check: after it the check counts as lost with its process, and is due again. */
@@ -68,7 +68,7 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
   async function look(first: readonly Promise<void>[]): Promise<void> {
     let begun = first;
     while (running.size > 0 && !signal.aborted) {
-      const isWaiting = begun.length === 0 || running.size >= MOST_AT_ONCE;
+      const isWaiting = begun.length === 0 || running.size >= MAX_AT_ONCE;
       const someEnd: Promise<unknown> = isWaiting ? Promise.race(running.keys()) : Promise.all(begun);
       const pause = delay(LOOK_AGAIN_MS, undefined, { ref: false, signal }).catch(() => undefined);
       await Promise.race([someEnd, pause]);
@@ -93,11 +93,11 @@ function roomBeside(running: readonly DueAgent[]): CheckRoom {
   for (const { accountId, isSlow, status } of running)
     if (isSlow || status === 'pending_verification') ofAccounts.set(accountId, (ofAccounts.get(accountId) ?? 0) + 1);
   return {
-    checks: MOST_AT_ONCE - running.length,
-    slowChecks: MOST_SLOW_AT_ONCE - running.filter(({ isSlow }) => isSlow).length,
+    checks: MAX_AT_ONCE - running.length,
+    slowChecks: MAX_SLOW_AT_ONCE - running.filter(({ isSlow }) => isSlow).length,
     slowMs: SLOW_MS,
-    checksOfAccount: MOST_OF_ACCOUNT_AT_ONCE,
+    checksOfAccount: MAX_OF_ACCOUNT_AT_ONCE,
     running: ofAccounts,
-    considered: MOST_CONSIDERED,
+    considered: MAX_CONSIDERED,
   };
 }

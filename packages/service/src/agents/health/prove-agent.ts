@@ -27,7 +27,7 @@ interface Claim {
 /** Extension by which an A2A card names its agent here. */
 const AGENT_EXTENSION = 'urn:agent-network:agent';
 /** Tokens of a well-known file that are looked at. */
-const MOST_TOKENS = 5;
+const MAX_TOKENS = 5;
 const MAX_FILE_BYTES = 64 * 1024;
 
 /**
@@ -103,7 +103,7 @@ async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: rea
   );
   const ids = new Set(named.map(({ agentId }) => BigInt(scalarText(agentId))));
   const found = await Promise.all(
-    [...ids].slice(0, MOST_TOKENS).map(async (tokenId) => {
+    [...ids].slice(0, MAX_TOKENS).map(async (tokenId) => {
       const known = await ctx.registryTokens.at(tokenId);
       return known?.isSafe === true && known.token.owner === agent.owner
         ? fileLists(ctx, known.token.uri, agent.endpoint)

@@ -5,7 +5,7 @@ import { FULL_MICRO } from './reputation.ts';
 /** Number of unrelated owners paid that gives full credibility. */
 export const ENOUGH_OWNERS = 5;
 const ENOUGH_DAYS = 30;
-const LEAST = 0.02;
+const MIN_CREDIBILITY = 0.02;
 
 /** Payments of an account to the agents of one owner. */
 export interface PaidOwner {
@@ -36,5 +36,5 @@ export function standingOf(accountId: string, paid: readonly PaidOwner[], books:
 /** Credibility of a payer, from 0.02 to 1. */
 export function credibilityOf({ breadth, since }: Standing, now: Date): number {
   const days = since === null ? 0 : (now.getTime() - since.getTime()) / DAY_MS;
-  return Math.max(LEAST, Math.min(1, breadth / ENOUGH_OWNERS) * Math.min(1, Math.max(0, days) / ENOUGH_DAYS));
+  return Math.max(MIN_CREDIBILITY, Math.min(1, breadth / ENOUGH_OWNERS) * Math.min(1, Math.max(0, days) / ENOUGH_DAYS));
 }

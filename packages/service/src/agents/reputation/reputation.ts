@@ -12,7 +12,7 @@ const MAX_PER_PAYER = 3;
 /** Payers below this credibility share one pool, capped at a share of the other payers' weight, with a minimum. */
 const CREDIBLE = 0.25;
 const POOL_SHARE = 0.25;
-const LEAST_POOL = 2;
+const MIN_POOL = 2;
 /** Prior: every agent starts with as many virtual good outcomes as bad ones, so that few real ones weigh little. */
 const PRIOR = 4;
 const POINTS = { outcomes: 800, uptime: 120, latency: 80 } as const;
@@ -65,7 +65,7 @@ export interface Score {
 export function outcomesOf(payers: readonly PayerEvidence[]): OutcomesPart {
   const credible = sumOf(payers.filter(({ credibility }) => credibility >= CREDIBLE));
   const weak = sumOf(payers.filter(({ credibility }) => credibility < CREDIBLE));
-  const most = Math.max(LEAST_POOL, POOL_SHARE * (credible.good + credible.bad));
+  const most = Math.max(MIN_POOL, POOL_SHARE * (credible.good + credible.bad));
   const weakOffered = weak.good + weak.bad;
   const share = weakOffered > most ? most / weakOffered : 1;
   const good = credible.good + weak.good * share;

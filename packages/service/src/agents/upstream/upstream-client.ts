@@ -17,11 +17,11 @@ export const CHECK_LIMITS: Limits = { timeoutMs: 5000, maxBytes: 1024 * 1024 };
 const unspecified: FaultDetail = { kind: 'answer', status: null, body: null };
 
 /** Beginning of an answer that is shown in part: to look for a thousand secrets in a megabyte would take seconds. */
-const MOST_LOOKED_AT = 8192;
+const MAX_LOOKED_AT = 8192;
 
 /** The beginning of an endpoint's text, for its owner. */
 const shownOf = (upstream: Upstream, text: string): string =>
-  excerptOf(beginWithoutSecrets(upstream, text, MOST_LOOKED_AT));
+  excerptOf(beginWithoutSecrets(upstream, text, MAX_LOOKED_AT));
 
 /** The answer of an endpoint as a part of its fault, for its owner. */
 export function answerDetail(

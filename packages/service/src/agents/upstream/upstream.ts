@@ -154,12 +154,12 @@ export const headersTo = ({ endpoint, headers }: Pick<Upstream, 'endpoint' | 'he
   new URL(url).origin === new URL(endpoint).origin ? headers : {};
 
 /** Values shorter than this are words rather than secrets. */
-const LEAST_SECRET_CHARS = 6;
+const MIN_SECRET_CHARS = 6;
 
 const secretsOf = ({ headers }: Pick<Upstream, 'headers'>): string[] =>
   Object.values(headers)
     .flatMap((value) => [value, ...value.split(' ')])
-    .filter((secret) => secret.length >= LEAST_SECRET_CHARS);
+    .filter((secret) => secret.length >= MIN_SECRET_CHARS);
 
 /** A text of the upstream without the owner's secrets: some servers repeat the credentials that they refuse. */
 export const withoutSecrets = (upstream: Pick<Upstream, 'headers'>, text: string): string =>

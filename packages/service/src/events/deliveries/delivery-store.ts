@@ -37,14 +37,14 @@ export interface DeliveryFilter {
 const PLANNED_EACH_TIME = '';
 
 /** Reading and counting end here, however many deliveries an endpoint has: no offset comes this far. */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 
 const isWanted = `d.webhook_id = $1 and ($2::text is null or d.state = $2) and ($3::text is null or d.id = $3)
   and ($4::text is null or d.event_id = $4)`;
 const isOfType = `($5::text is null or d.type = $5)`;
 
 const latestOf = (condition: string, order: string) =>
-  `(select d.* from webhook_delivery d where ${isWanted} ${condition} order by ${order} limit ${MOST_READ})`;
+  `(select d.* from webhook_delivery d where ${isWanted} ${condition} order by ${order} limit ${MAX_READ})`;
 
 /**
  * What matches all filters but the type, which has no index: the latest. Pending deliveries are few among those of a healthy endpoint, and
@@ -88,7 +88,7 @@ export const listDeliveryRows = (
 export async function countDeliveries(sql: Sql, webhookId: string, filter: DeliveryFilter): Promise<number> {
   const [row] = await sql.query<{ total: bigint }>(
     PLANNED_EACH_TIME,
-    `select count(*) as total from (select from ${latest(filter)} d where ${isOfType} limit ${MOST_READ}) counted`,
+    `select count(*) as total from (select from ${latest(filter)} d where ${isOfType} limit ${MAX_READ}) counted`,
     filterParams(webhookId, filter),
   );
   return Number(row?.total ?? 0);

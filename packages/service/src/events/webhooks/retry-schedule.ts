@@ -19,7 +19,7 @@ export const RETRY_PAUSES_MS = [
 
 /** Maximum random extension of a pause, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
-const LONGEST_RETRY_AFTER_MS = DAY_MS;
+const MAX_RETRY_AFTER_MS = DAY_MS;
 
 /** An endpoint is disabled after nothing but failures for this long. */
 export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
@@ -37,5 +37,5 @@ export function retryAfter(header: string | null, now: Date): Date | null {
   if (header === null) return null;
   const atMs = /^\d{1,10}$/.test(header) ? now.getTime() + Number(header) * SECOND_MS : Date.parse(header);
   if (!(atMs > now.getTime())) return null;
-  return new Date(Math.min(atMs, now.getTime() + LONGEST_RETRY_AFTER_MS));
+  return new Date(Math.min(atMs, now.getTime() + MAX_RETRY_AFTER_MS));
 }

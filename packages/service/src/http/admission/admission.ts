@@ -6,11 +6,11 @@ import type { Listener } from '../request/in-turn.ts';
 import { createCallTimes } from './call-times.ts';
 import type { Held } from './held-request.ts';
 import { kindOf } from './request-kind.ts';
-import { MOST_PER_TURN, nextPace, TURN_MS } from './start-pace.ts';
+import { MAX_PER_TURN, nextPace, TURN_MS } from './start-pace.ts';
 import { createStartRate } from './start-rate.ts';
 import { createStartedBefore } from './started-before.ts';
 import { createTurnMeter, type TurnMeter } from './turn-meter.ts';
-import { createWaitingRoom, MOST_AT_ONCE, type WaitingContext } from './waiting-room.ts';
+import { createWaitingRoom, MAX_AT_ONCE, type WaitingContext } from './waiting-room.ts';
 
 export interface AdmissionContext extends HasDb, HasAcceptor, HasFinisher, WaitingContext {}
 
@@ -31,7 +31,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
   const room = createWaitingRoom(ctx, starts);
   /** Requests that came in this turn of the event loop and were not started. */
   const held: Held[] = [];
-  let pace = MOST_PER_TURN;
+  let pace = MAX_PER_TURN;
   let started = 0;
   let turnBeganMs = 0;
   let isTurnWatched = false;
@@ -61,7 +61,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
     pace = nextPace(pace, { ...meter.read(), started });
     started = 0;
     const nowMs = performance.now();
-    room.enter(held.splice(0, MOST_AT_ONCE), nowMs);
+    room.enter(held.splice(0, MAX_AT_ONCE), nowMs);
     turnBeganMs = nowMs;
     while (mayStart(performance.now())) {
       const next = room.next(nowMs);
@@ -75,7 +75,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
   function watchTurn(listener: Listener): void {
     if (isTurnWatched) return;
     isTurnWatched = true;
-    if (held.length >= MOST_AT_ONCE || hasDatabaseRoom()) setImmediate(() => endTurn(listener));
+    if (held.length >= MAX_AT_ONCE || hasDatabaseRoom()) setImmediate(() => endTurn(listener));
     else setTimeout(() => endTurn(listener), LOOK_AGAIN_MS);
   }
 

@@ -15,14 +15,14 @@ export interface CallTimes {
   expectedMs(url: string | undefined, nowMs: number): number;
 }
 
-const MOST = 10_000;
+const MAX_KNOWN = 10_000;
 const WINDOW_MS = 1000;
 /** Age at which durations say nothing of the present: a call is then tried. */
 const KNOWN_MS = 5 * WINDOW_MS;
 const OF_AGENT = /^\/(?:invoke|x402)\/([\w-]+)/;
 
 export function createCallTimes(): CallTimes {
-  const known = createBoundedCache<Seen>(MOST, KNOWN_MS);
+  const known = createBoundedCache<Seen>(MAX_KNOWN, KNOWN_MS);
   const agentOf = (url = '') => OF_AGENT.exec(url)?.[1] ?? null;
   return {
     note(url, tookMs, nowMs) {

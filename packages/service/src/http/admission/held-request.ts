@@ -3,7 +3,7 @@ import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { LinePlace } from '../../lib/concurrency/fair-line.ts';
 import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
-import { askedBy, MOST_BYTES, type RequestKind, ranks } from './request-kind.ts';
+import { askedBy, MAX_BYTES, type RequestKind, ranks } from './request-kind.ts';
 import type { StartedBefore } from './started-before.ts';
 
 /** A request that was not started when it came. */
@@ -43,7 +43,7 @@ export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Wai
 /** The body, if all of it has arrived and it is small. It is then taken from the stream: the adapter reads `rawBody` instead. */
 function wholeBodyOf(incoming: IncomingMessage & { rawBody?: Buffer }): Buffer | null {
   const length = Number(incoming.headers['content-length'] ?? 0);
-  if (length === 0 || length > MOST_BYTES || incoming.readableLength !== length) return null;
+  if (length === 0 || length > MAX_BYTES || incoming.readableLength !== length) return null;
   const body: Buffer | null = incoming.read();
   if (body) incoming.rawBody = body;
   return body;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedBy, kindOf, MOST_BYTES } from './request-kind.ts';
+import { askedBy, kindOf, MAX_BYTES } from './request-kind.ts';
 
 it.each([
   ['GET', '/agents/agt_1', 'free'],
@@ -39,7 +39,7 @@ describe('the priority and deadline of an invocation', () => {
   it.each([
     ['not JSON', Buffer.from('{"priority":')],
     ['null', Buffer.from('null "priority"')],
-    ['long', Buffer.from(JSON.stringify({ priority: 'low', task: 'x'.repeat(MOST_BYTES) }))],
+    ['long', Buffer.from(JSON.stringify({ priority: 'low', task: 'x'.repeat(MAX_BYTES) }))],
     ['not there', null],
   ])('a body that is %s asks for nothing', (_, body) =>
     expect(askedBy(body)).toEqual({ priority: 'normal', deadlineMs: null }),

@@ -24,11 +24,11 @@ export interface Asked {
 
 const asDefault: Asked = { priority: 'normal', deadlineMs: null };
 /** A longer body is not looked into: that would cost as much as refusing saves. */
-export const MOST_BYTES = 16 * 1024;
+export const MAX_BYTES = 16 * 1024;
 
 /** Priority and deadline of an invocation, by its body or by the arguments of a tool of MCP; what is not well formed its handler refuses. */
 export function askedBy(body: Buffer | null): Asked {
-  if (!body || body.length > MOST_BYTES || !(body.includes('"priority"') || body.includes('"deadline"')))
+  if (!body || body.length > MAX_BYTES || !(body.includes('"priority"') || body.includes('"deadline"')))
     return asDefault;
   try {
     const value = JSON.parse(body.toString());

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 
-const MOST = 50_000;
+const MAX_KNOWN = 50_000;
 const KNOWN_MS = 15 * 60_000;
 
 /**
@@ -15,7 +15,7 @@ export interface StartedBefore {
 }
 
 export function createStartedBefore(): StartedBefore {
-  const known = createBoundedCache<true>(MOST, KNOWN_MS);
+  const known = createBoundedCache<true>(MAX_KNOWN, KNOWN_MS);
   return {
     note(incoming) {
       const mark = markOf(incoming);

@@ -40,7 +40,7 @@ export interface WaitingRoom {
 
 const EXPIRE_EVERY_MS = 50;
 /** Requests that one turn lines up or refuses: some milliseconds of work. */
-export const MOST_AT_ONCE = 100;
+export const MAX_AT_ONCE = 100;
 
 export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: Starts): WaitingRoom {
   const { maxQueueMs, maxQueued } = ctx.admissionLimits;
@@ -97,7 +97,7 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: 
       expiredMs = nowMs;
       const reasons = new Map<Waiting, ShedReason>();
       const isOver = (waiting: Waiting) => {
-        if (reasons.size >= MOST_AT_ONCE) {
+        if (reasons.size >= MAX_AT_ONCE) {
           // The next turn goes on: reads have theirs in between.
           expiredMs = 0;
           return false;

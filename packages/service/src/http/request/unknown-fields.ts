@@ -20,7 +20,7 @@ export function unknownFields(schema: z.ZodType, body: unknown): UnknownField[] 
   return found;
 }
 
-const MOST_FOUND = 20;
+const MAX_FOUND = 20;
 
 function collect(known: Known, value: unknown, path: string, found: UnknownField[]): void {
   if (known === null || typeof value !== 'object' || value === null) return;
@@ -31,7 +31,7 @@ function collect(known: Known, value: unknown, path: string, found: UnknownField
   }
   if (Array.isArray(value)) return;
   for (const [name, inner] of Object.entries(value)) {
-    if (found.length >= MOST_FOUND) return;
+    if (found.length >= MAX_FOUND) return;
     const field = known.fields.get(name);
     if (field !== undefined) collect(field, inner, `${path}${name}.`, found);
     else found.push({ path: `${path}${name}`, nearest: nearestName(name, [...known.fields.keys()]) });

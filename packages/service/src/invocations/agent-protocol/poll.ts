@@ -6,7 +6,7 @@ import { MAX_RESULT_BYTES } from './agent-answer.ts';
 import type { AgentCall, CallContext } from './agent-call.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 const ASK_TIMEOUT_MS = 10_000;
 /** Consecutive failed questions after which the upstream is given up: with growing pauses, time enough for a restart. */
 export const MISSES_UNTIL_GIVEN_UP = 7;
@@ -20,7 +20,7 @@ export const pauseInTime = (pauseMs: number, leftMs: number): number =>
 
 /** Pauses between questions, growing; ends when the call has become pointless. */
 export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     if (call.signal.aborted || call.invocation.deadline <= ctx.clock.now()) return;
     yield pauseInTime(pauseMs, msLeft(ctx, call));
   }

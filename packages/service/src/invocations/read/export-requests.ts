@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 20;
 /** Bytes of inputs and results in one page. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** No request runs longer than a day. */
-const LONGEST_RUN_DAYS = 2;
+const MAX_RUN_DAYS = 2;
 
 /** The caller's ended requests with input and result, oldest first: those that retention removes next. A page has at least one. */
 export async function exportRequests(
@@ -28,7 +28,7 @@ export async function exportRequests(
   const ids = await findEnded(ctx.db, {
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,
-    since: daysBefore(ctx.clock.now(), resultDays + LONGEST_RUN_DAYS),
+    since: daysBefore(ctx.clock.now(), resultDays + MAX_RUN_DAYS),
     after: cursor === undefined ? null : readPageCursor(cursor),
     limit: limit + 1,
   });

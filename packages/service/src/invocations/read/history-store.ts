@@ -43,10 +43,10 @@ export interface HistoryRow
 }
 
 /** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
-const MOST_SEARCHED = 10_000;
+const MAX_SEARCHED = 10_000;
 
 /** No request runs longer than a day: what changed since a time was made at most two days before it. */
-const LONGEST_RUN = `interval '2 days'`;
+const MAX_RUN = `interval '2 days'`;
 /** The context that a request names; one that names none has one of its own. */
 const NAMED_CONTEXT = namedByA2a('contextId');
 
@@ -68,7 +68,7 @@ function filterOf(query: HistoryQuery): string {
     ],
     changed: [
       query.changedAfter,
-      `created_at >= $9::timestamptz - ${LONGEST_RUN} and coalesce(completed_at, started_at, created_at) >= $9`,
+      `created_at >= $9::timestamptz - ${MAX_RUN} and coalesce(completed_at, started_at, created_at) >= $9`,
     ],
   };
   const given = Object.values(conditions).filter(([value]) => value !== null);
@@ -120,7 +120,7 @@ export const readHistory = (
        from (
          select * from invocation where ${filterOf(query)} and created_at <= $10 and (created_at < $10 or id > $11)
           order by created_at desc, id
-          limit case when $14::text is null then $12::int else ${MOST_SEARCHED} end
+          limit case when $14::text is null then $12::int else ${MAX_SEARCHED} end
          offset case when $14::text is null then $13::int else 0 end
        ) v join agent g on g.id = v.agent_id
       where $14::text is null or ${isFound('$14')}
@@ -163,7 +163,7 @@ const sumFound = (sql: Sql, query: HistoryQuery): Promise<UseSum[]> =>
     PLANNED_EACH_TIME,
     `with ${TYPED}
      select count(*) as requests, coalesce(sum(v.cost_micro), 0)::bigint as "spentMicro"
-       from (select * from invocation where ${filterOf(query)} order by created_at desc, id limit ${MOST_SEARCHED}) v
+       from (select * from invocation where ${filterOf(query)} order by created_at desc, id limit ${MAX_SEARCHED}) v
        join agent g on g.id = v.agent_id
       where ${isFound('$10')}`,
     [...parameters(query), query.search],

@@ -14,8 +14,8 @@ import { type AgentCallRow, groupFailures, listCallsTo } from './agent-call-stor
 
 const DEFAULT_LIMIT = 20;
 const DEFAULT_DAYS = 7;
-const MOST_OF_A_CODE = 1000;
-const MOST_GROUPS = 50;
+const MAX_OF_A_CODE = 1000;
+const MAX_GROUPS = 50;
 
 /** Reasons whose messages tell of the caller's money rather than of the agent. */
 const silentReasons: readonly FailureReason[] = ['payment_failed'];
@@ -80,7 +80,7 @@ export async function listAgentErrors(
   const { ownedSince } = await requireOwned(ctx, accountId, agentId);
   const period = utcPeriod(days, ctx.clock.now());
   const groups = await groupFailures(ctx.db, {
-    ...{ agentId, codes: failureReasons, silent: silentReasons, most: MOST_OF_A_CODE, limit: MOST_GROUPS },
+    ...{ agentId, codes: failureReasons, silent: silentReasons, most: MAX_OF_A_CODE, limit: MAX_GROUPS },
     from: latest(period.from, ownedSince) ?? period.from,
   });
   return {

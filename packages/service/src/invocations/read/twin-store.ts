@@ -13,7 +13,7 @@ export interface TwinQuery {
 }
 
 /** Requests of the account that are looked at, newest first: a repetition follows its first attempt soon. */
-const MOST = 1000;
+const MAX_READ = 1000;
 
 /** The newest request like this among the newest of its account; null: none, or that one was given back (`wasGivenBack`). */
 export async function findNewestTwin(sql: Sql, twin: TwinQuery): Promise<string | null> {
@@ -22,7 +22,7 @@ export async function findNewestTwin(sql: Sql, twin: TwinQuery): Promise<string 
     `select id from (
        select id, status, cost_micro from (
          select id, created_at, caller_agent_id, agent_id, task, context, input, status, cost_micro from invocation
-          where account_id = $1 and created_at > $2 order by created_at desc, id limit ${MOST}) v
+          where account_id = $1 and created_at > $2 order by created_at desc, id limit ${MAX_READ}) v
         where caller_agent_id is not distinct from $3 and agent_id = $4 and task = $5 and context is not distinct from $6
           and input::text = $7
         order by created_at desc, id limit 1) n

@@ -25,7 +25,7 @@ import { endAtHome, noteEnd, settleHomeCall } from './settle-home-calls.ts';
 const PAUSES_MS: readonly number[] = [200, 1000];
 const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 /** A home node answers a call within 30 s, with the result or without. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
@@ -82,7 +82,7 @@ function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: n
   }
   const { outcome, afterMs, isPatient } =
     answer.kind === 'busy' ? { outcome: overdue, afterMs: null, isPatient: true } : answer;
-  const patientMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+  const patientMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
   const pauseMs = isPaid || isPatient ? patientMs : (PAUSES_MS[tries] ?? null);
   // `Retry-After: 0` asks for no loop without pauses.
   return { outcome, pauseMs: pauseMs === null ? null : Math.max(afterMs ?? 0, pauseMs) };

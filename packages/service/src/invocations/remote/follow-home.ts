@@ -21,7 +21,7 @@ import { insertHomeCall } from './home-store.ts';
 /** Id of an agent's first event: events 1 and 2 are `created` and `processing`. */
 const FIRST_CHUNK_ID = 3;
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 const MAX_CHUNK_DEPTH = 128;
 /** A chunk is bounded as its agent says it. Here it comes as JSON: up to six bytes for each of a text, and the id of the request. */
 const MAX_EVENT_BYTES = 6 * MAX_CHUNK_BYTES + 1024;
@@ -47,7 +47,7 @@ export async function followHome(
   const { invocation, signal } = call;
   const reader = createReader(ctx, call, await measureChunks(ctx.db, invocation.id), homeRequestId);
   let stream = opened;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     try {
       stream ??= await open(ctx, call, reader);
       if (stream.status === 404) {

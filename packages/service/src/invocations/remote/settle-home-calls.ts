@@ -19,8 +19,8 @@ import {
 type SettleContext = HomeContext & Records & HasLog;
 
 /** Requests to home nodes at a time, and those to one: a node that hangs holds up the refunds of no other. */
-const MOST_AT_ONCE = 50;
-const MOST_OF_NODE = 5;
+const MAX_AT_ONCE = 50;
+const MAX_OF_NODE = 5;
 const TIMEOUT_MS = 10_000;
 /** Time for refunds of uncollected bills: an agent that bills its home node directly has about six minutes to collect. */
 const RETURNS_WITHIN_MS = 420_000;
@@ -31,12 +31,12 @@ const UNKNOWN_AFTER_MS = 25 * 3_600_000;
 export function startHomeSettlements(ctx: SettleContext, schedule: Schedule): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const slots = createSlots({ most: MOST_AT_ONCE, mostOfKey: MOST_OF_NODE, onError: () => undefined });
+  const slots = createSlots({ most: MAX_AT_ONCE, mostOfKey: MAX_OF_NODE, onError: () => undefined });
   const look = async () => {
     const limit = slots.free();
     if (limit === 0) return;
     // A node is asked again when all that it was asked has ended.
-    const wanted = { now: ctx.clock.now(), limit, mostOfNode: MOST_OF_NODE, busyNodes: slots.crowded(1) };
+    const wanted = { now: ctx.clock.now(), limit, mostOfNode: MAX_OF_NODE, busyNodes: slots.crowded(1) };
     for (const call of await takeOpenHomeCalls(ctx.db, wanted))
       slots.run(call.nodeId, () => unlessAborted(settleOrLog(ctx, call, signal), signal));
   };

@@ -6,7 +6,7 @@ import { foldStorage, removeChunks, removeContents, removeQuotes } from './stora
 type RetentionContext = HasDb & HasClock & HasRetention;
 
 /** No request runs longer than a day: chunks two days older than the stream retention belong to requests that ended in time. */
-const LONGEST_RUN_DAYS = 2;
+const MAX_RUN_DAYS = 2;
 const QUOTE_DAYS = 1;
 
 /** Removes contents of requests, stream chunks and quotes after their retention period. */
@@ -14,7 +14,7 @@ export async function forgetContents(ctx: RetentionContext): Promise<void> {
   const now = ctx.clock.now();
   const { resultDays, chunkDays } = ctx.retention;
   const results = daysBefore(now, resultDays);
-  const chunks = daysBefore(now, chunkDays + LONGEST_RUN_DAYS);
+  const chunks = daysBefore(now, chunkDays + MAX_RUN_DAYS);
   await removeInSteps((most) => ctx.db.transaction((tx) => removeContents(tx, results, now, { most })));
   await removeInSteps((most) => ctx.db.transaction((tx) => removeChunks(tx, chunks, most)));
   await removeInSteps((most) => removeQuotes(ctx.db, daysBefore(now, QUOTE_DAYS), most));

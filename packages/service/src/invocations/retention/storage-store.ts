@@ -33,7 +33,7 @@ export async function foldStorage(tx: Tx, most: number): Promise<number> {
 }
 
 /** Most bytes of contents, as stored, that one removal reads. */
-const MOST_READ_BYTES = 16 * 1024 * 1024;
+const MAX_READ_BYTES = 16 * 1024 * 1024;
 /** Larger metadata is removed, but for what A2A names. */
 const KEPT_METADATA_BYTES = 4096;
 const NAMED_BY_A2A = `json_strip_nulls(json_build_object('contextId', ${namedByA2a('contextId')}, 'messageId', ${namedByA2a('messageId')}))`;
@@ -50,7 +50,7 @@ export async function removeContents(
   tx: Tx,
   endedBefore: Date,
   now: Date,
-  { most, mostBytes = MOST_READ_BYTES }: { readonly most: number; readonly mostBytes?: number },
+  { most, mostBytes = MAX_READ_BYTES }: { readonly most: number; readonly mostBytes?: number },
 ): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     'remove-contents',

@@ -11,12 +11,12 @@ export interface LineSpeeds {
   expectedMs(line: string, firstMs: number, nowMs: number): number;
 }
 
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 const FORGET_MS = 60_000;
 /** A line is compared with itself as of one to two of these ago. */
 const WINDOW_MS = 1000;
 /** Less says nothing: requests are taken in batches. */
-const LEAST_MS = 250;
+const MIN_MS = 250;
 
 /**
  * A line that is served as fast as it is joined lets a newcomer wait for as long as its first one has waited. In one that grows, its first
@@ -24,7 +24,7 @@ const LEAST_MS = 250;
  * the others: its agent may be slow. Read from what is queued, so it holds for all processes that serve the line.
  */
 export function createLineSpeeds(): LineSpeeds {
-  const known = createBoundedCache<{ older: Seen; newer: Seen }>(MOST_LINES, FORGET_MS);
+  const known = createBoundedCache<{ older: Seen; newer: Seen }>(MAX_LINES, FORGET_MS);
   return {
     expectedMs(line, firstMs, nowMs) {
       const waitedMs = Math.max(0, nowMs - firstMs);
@@ -33,7 +33,7 @@ export function createLineSpeeds(): LineSpeeds {
       const older = nowMs - seen.newer.atMs >= WINDOW_MS ? seen.newer : seen.older;
       if (older !== seen.older || older === now) known.set(line, { older, newer: now });
       const [overMs, movedMs] = [nowMs - older.atMs, firstMs - older.firstMs];
-      if (overMs < LEAST_MS || movedMs <= 0) return waitedMs;
+      if (overMs < MIN_MS || movedMs <= 0) return waitedMs;
       return waitedMs * Math.max(1, overMs / movedMs);
     },
   };

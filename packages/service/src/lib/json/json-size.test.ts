@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { jsonSizeUpTo } from './json-size.ts';
 
-const MOST = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 it.each([
   ['a long text', 'x'.repeat(90_000)],
@@ -12,8 +12,8 @@ it.each([
   ['nothing', null],
 ])('%s: no smaller than the JSON, and at most six times as large', (_, value) => {
   const { length } = JSON.stringify(value);
-  const size = jsonSizeUpTo(MOST, value);
-  expect(size).toBeGreaterThanOrEqual(Math.min(MOST, length));
+  const size = jsonSizeUpTo(MAX_BYTES, value);
+  expect(size).toBeGreaterThanOrEqual(Math.min(MAX_BYTES, length));
   expect(size).toBeLessThanOrEqual(Math.max(6 * length, 10));
 });
 

@@ -20,7 +20,7 @@ const TRIES = 2;
 const SERVERS_KEPT_MS = 60_000;
 /** Wait for the second address family after the first has answered. */
 const OTHER_FAMILY_MS = 100;
-const LEAST_KEPT_MS = 5000;
+const MIN_KEPT_MS = 5000;
 const MAX_KEPT_MS = 60_000;
 const FAILURE_KEPT_MS = 5000;
 const MAX_KEPT = 4096;
@@ -57,7 +57,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
     };
     const answer = query(name, room).then(
       ({ addresses, ttlS }) => {
-        keepFor(Math.min(Math.max(ttlS * 1000, LEAST_KEPT_MS), MAX_KEPT_MS));
+        keepFor(Math.min(Math.max(ttlS * 1000, MIN_KEPT_MS), MAX_KEPT_MS));
         entry.last = { addresses, atMs: performance.now() };
         return addresses;
       },

@@ -14,12 +14,12 @@ export interface HasTextRecords {
 
 const TIMEOUT_MS = 1000;
 const TRIES = 2;
-const MOST = 32;
-const MOST_OF_DOMAIN = 4;
+const MAX_LOOKUPS = 32;
+const MAX_OF_DOMAIN = 4;
 
 /** Asks by c-ares, which needs no thread, with a bound on concurrent questions in total and by domain. Answers are not kept. */
 export function createTextRecords({ servers }: { readonly servers: readonly string[] }): TextRecords {
-  const room = createLookupRoom({ most: MOST, mostOfKey: MOST_OF_DOMAIN });
+  const room = createLookupRoom({ most: MAX_LOOKUPS, mostOfKey: MAX_OF_DOMAIN });
   return {
     async find(name) {
       const domain = domainOf(name);

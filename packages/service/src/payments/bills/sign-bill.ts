@@ -14,7 +14,7 @@ import { type PaymentProof, paymentProof } from '../x402/payment-proof.ts';
 import { findPaymentProof, insertAgentBill } from './agent-bill-store.ts';
 
 /** Maximum time that money stays reserved for an uncollected bill. */
-const LONGEST_WINDOW_S = 300;
+const MAX_WINDOW_S = 300;
 /** An agent may collect after its work is done, so a bill's validity exceeds the deadline by this margin. */
 const COLLECT_MARGIN_S = 60;
 
@@ -79,5 +79,5 @@ function toPayment(ctx: HasChain & HasWallet, bill: Bill, now: Date): NewChainPa
 function expiryOf({ terms, deadline }: Bill, now: Date): bigint {
   const nowS = Math.floor(now.getTime() / 1000);
   const leftS = Math.ceil(deadline.getTime() / 1000) - nowS + COLLECT_MARGIN_S;
-  return BigInt(nowS + Math.min(terms.windowS, LONGEST_WINDOW_S, leftS));
+  return BigInt(nowS + Math.min(terms.windowS, MAX_WINDOW_S, leftS));
 }

@@ -74,7 +74,7 @@ export async function labelLedgerAccount(sql: Sql, id: string, label: string): P
   );
 }
 
-export const MOST_TREASURIES_LISTED = 1000;
+export const MAX_TREASURIES_LISTED = 1000;
 
 /** The treasuries of an account, its own first, then its agents': as many as are listed. */
 export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccount[]> =>
@@ -82,7 +82,7 @@ export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccou
     'list-treasuries',
     `select ${columns} from ledger_account where account_id = $1 and kind in ('treasury', 'agent')
       order by kind desc, created_at, id limit $2`,
-    [accountId, MOST_TREASURIES_LISTED],
+    [accountId, MAX_TREASURIES_LISTED],
   );
 
 /** Sums of all treasuries of an account, however many it has. */

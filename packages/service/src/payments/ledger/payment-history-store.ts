@@ -46,7 +46,7 @@ const typeOf: Record<keyof typeof parts, PaymentType> = {
 };
 
 /** A number of payments beyond this is not counted: offsets end there too, and cursors go on. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 const ofAccount = (part: keyof typeof parts) => part === 'paid' || part === 'refunded';
 const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type === null || typeOf[part] === type;
@@ -138,15 +138,15 @@ export const listPaymentRows = (
   );
 };
 
-/** Number of matching payments: exact up to `MOST_COUNTED`. */
+/** Number of matching payments: exact up to `MAX_COUNTED`. */
 export async function countPayments(sql: Sql, query: PaymentQuery): Promise<number> {
   const { type } = query;
   const each = partNames
     .filter((part) => isAsked(part, type))
-    .map((part) => rowsOf(part, '1', { limit: `${MOST_COUNTED}` }));
+    .map((part) => rowsOf(part, '1', { limit: `${MAX_COUNTED}` }));
   const [row] = await sql.query<{ total: bigint }>(
     `count-payments-${type ?? 'all'}`,
-    `with ${TYPED} select count(*) as total from (select from (${each.join(' union all ')}) each limit ${MOST_COUNTED}) counted`,
+    `with ${TYPED} select count(*) as total from (select from (${each.join(' union all ')}) each limit ${MAX_COUNTED}) counted`,
     parameters(query),
   );
   return Number(row?.total ?? 0);

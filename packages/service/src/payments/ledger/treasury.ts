@@ -21,7 +21,7 @@ import {
   labelLedgerAccount,
   listTreasuries,
   listTreasuryNames,
-  MOST_TREASURIES_LISTED,
+  MAX_TREASURIES_LISTED,
   openLedgerAccount,
   sumTreasuries,
 } from './ledger-store.ts';
@@ -195,7 +195,7 @@ export async function treasuryTitle(
 
 /** Sums of the visible treasuries, in the same reading as each of them; of accounts with more than are listed, of all. */
 async function sumOf(ctx: HasDb, { accountId }: KnownCaller, treasuries: readonly LedgerAccount[]) {
-  if (treasuries.length === MOST_TREASURIES_LISTED) return sumTreasuries(ctx.db, accountId);
+  if (treasuries.length === MAX_TREASURIES_LISTED) return sumTreasuries(ctx.db, accountId);
   const total = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((sum, each) => sum + pick(each), 0n);
   return { postedMicro: total((each) => each.postedMicro), heldMicro: total((each) => each.heldMicro) };
 }

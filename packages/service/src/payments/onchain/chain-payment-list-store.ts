@@ -65,14 +65,14 @@ export async function listOpenBills(sql: Sql, after: Cursor, limit: number): Pro
 }
 
 /** No authorization is taken that is valid for longer; an hour more, for a clock that was set back before the payment was written down. */
-const LONGEST_VALID_S = MAX_AUTHORIZATION_WINDOW_S + 3600n;
+const MAX_VALID_S = MAX_AUTHORIZATION_WINDOW_S + 3600n;
 
 /**
  * SQL condition: the authorization of a payment by others is valid at this time, a parameter of seconds. The second part follows from the
  * first, and bounds the range of the index: failed payments stay for ever.
  */
 export const isValidAt = (atS: string): string =>
-  `valid_before > ${atS}::bigint and created_at > to_timestamp(${atS}::bigint - ${LONGEST_VALID_S})`;
+  `valid_before > ${atS}::bigint and created_at > to_timestamp(${atS}::bigint - ${MAX_VALID_S})`;
 
 /** Payments of others that failed here and whose authorization can still be submitted by anyone at this time. */
 export async function listFailedUnexpired(

@@ -24,7 +24,7 @@ export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<Pa
 }
 
 /** Reversals of one transfer that are looked through: each takes a reorg of its own. */
-const MOST_REVERSALS = 8;
+const MAX_REVERSALS = 8;
 
 /**
  * True if this transfer is the one that the payment credited. As much at another place in the same transaction is another transfer, which is
@@ -35,7 +35,7 @@ function isOf({ chainId, authorization }: ChainPayment, transfer: IncomingTransf
   if (transfer.from !== from || transfer.valueMicro !== valueMicro) return false;
   let nonce = transfer.nonce ?? transferNonce(chainId, transfer.transactionHash, transfer.ordinal);
   for (let reversals = 0; nonce !== authorization.nonce; reversals++) {
-    if (reversals === MOST_REVERSALS) return false;
+    if (reversals === MAX_REVERSALS) return false;
     nonce = nonceOfReturned(nonce);
   }
   return true;

@@ -16,14 +16,14 @@ export interface HasTokenClient {
 
 const TIMEOUT_MS = 10_000;
 /** Numbers of tokens have 256 bits. */
-const MOST_TOKENS = 2n ** 256n;
+const TOKEN_NUMBER_END = 2n ** 256n;
 
 export function createTokenClient({ rpcUrl, registry }: { rpcUrl: string } & HasRegistry): TokenClient {
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 1 }) });
   const read = async (functionName: 'ownerOf' | 'tokenURI', tokenId: string): Promise<string | null> => {
     const contract = { address: registry.address as Hex, abi: identityRegistryAbi };
     const number = BigInt(tokenId);
-    if (number >= MOST_TOKENS) return null;
+    if (number >= TOKEN_NUMBER_END) return null;
     return client.readContract({ ...contract, functionName, args: [number] }).catch((error: unknown) => {
       const isRevert = (cause: unknown) => cause instanceof ContractFunctionRevertedError;
       if (error instanceof BaseError && error.walk(isRevert)) return null;

@@ -20,7 +20,7 @@ import { capabilities, prices, searches, words } from '../support/random-searche
 const nodeLabel = 'here';
 const ACCOUNTS = ['acc_a', 'acc_b', 'acc_c'];
 const NODES = ['node_a', 'node_b'];
-const MOST = 60;
+const MAX_AGENTS = 60;
 /** So many refreshes that brought changes are compared. */
 const REFRESHES = 100;
 
@@ -46,7 +46,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const agentIds = Array.from({ length: MOST }, (_, n) => `agt_${String(n).padStart(3, '0')}`);
+const agentIds = Array.from({ length: MAX_AGENTS }, (_, n) => `agt_${String(n).padStart(3, '0')}`);
 const fields = fc.record({
   name: fc.subarray(words, { minLength: 1 }).map((some) => some.join(' ')),
   description: fc.subarray(words, { maxLength: 3 }).map((some) => `${some.join(', ')}.`),

@@ -50,7 +50,7 @@ function commitBefore(): string | null {
 
 /** Versions of code that refuse every newer database cannot come back beside a newer one. */
 const bearsNewer = async (old: string) =>
-  (await readFile(join(old, 'packages/service/src/db/migrate.ts'), 'utf8')).includes('MOST_AHEAD');
+  /\b(MOST|MAX)_AHEAD\b/.test(await readFile(join(old, 'packages/service/src/db/migrate.ts'), 'utf8'));
 
 const newestOf = async (world: BankWorld) =>
   (

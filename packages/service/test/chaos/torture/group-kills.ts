@@ -24,7 +24,7 @@ export interface GroupKillOptions {
 const LIVES_MS = 2500;
 const LIVES_LONG_MS = 8000;
 const LIVES_LONG = 0.15;
-const LONGEST_ROUND_MS = 40_000;
+const MAX_ROUND_MS = 40_000;
 /** How often the start itself is killed. */
 const KILLED_ON_THE_WAY = 0.2;
 const STARTS_WITHIN_MS = 5000;
@@ -50,7 +50,7 @@ export async function runGroupKills({
   await chmod(dataDir, 0o711);
   const group = localGroup(dataDir, { PORT: String(await freePort(0)), LOG_LEVEL: 'fatal' });
   try {
-    const untilAnsweredMs = kills * LONGEST_ROUND_MS + restsWithinMs;
+    const untilAnsweredMs = kills * MAX_ROUND_MS + restsWithinMs;
     const world = await startLocalWorld({ group, tally, clients, untilAnsweredMs });
     await killAndAudit(world, group, { seed, kills, restsWithinMs });
     await world.stop();

@@ -13,7 +13,7 @@ import {
   upstreamValuesOf,
 } from './upstream-values.ts';
 
-export const MOST_SIZE_STEPS = 8;
+export const MAX_SIZE_STEPS = 8;
 
 /** A step of the price by size, as text. */
 export interface SizeStepValues {

@@ -4,7 +4,7 @@ import { Checkbox } from '../../../ui/controls/checkbox.tsx';
 import { Field } from '../../../ui/controls/field.tsx';
 import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
-import { type AgentValues, MOST_SIZE_STEPS, type SizeStepValues } from './agent-values.ts';
+import { type AgentValues, MAX_SIZE_STEPS, type SizeStepValues } from './agent-values.ts';
 
 interface PriceFieldsProps {
   readonly form: Form<AgentValues>;
@@ -81,7 +81,7 @@ const SizeSteps = ({ form: { values, set, error } }: PriceFieldsProps) => {
           </Button>
         </div>
       ))}
-      {steps.length < MOST_SIZE_STEPS && (
+      {steps.length < MAX_SIZE_STEPS && (
         <Button size="sm" onClick={() => set('sizeSteps', [...steps, { aboveBytes: '', multiplier: '' }])}>
           Charge more above a size
         </Button>

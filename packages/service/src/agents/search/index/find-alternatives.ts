@@ -8,7 +8,7 @@ import { bestReputationFirst, type SearchOrder } from './search-order.ts';
 import { intersect, keepIf, type OrdinalSet, unite } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
 
-const MOST = 30;
+const MAX_FOUND = 30;
 const CANDIDATES = 100;
 const MAX_TERMS = 60;
 
@@ -39,7 +39,7 @@ export function findSharing(
   return [...shared]
     .filter(([ordinal]) => !wish.except.includes(columns.ids[ordinal] as string))
     .sort(([a, ofA], [b, ofB]) => ofB - ofA || reputationOf(b) - reputationOf(a) || columns.compareIds(a, b))
-    .slice(0, MOST)
+    .slice(0, MAX_FOUND)
     .map(([ordinal]) => columns.ids[ordinal] as string);
 }
 
@@ -66,10 +66,10 @@ export function findWithTerms(shelf: Shelf, terms: readonly string[], wish: Alte
   const most = wish.maxPerRequestMicro === null ? null : amountKey(wish.maxPerRequestMicro);
   const any = unite(rarest.slice(0, MAX_TERMS), shelf.postings.words);
   const fitting = most === null ? any : keepIf(any, (ordinal) => (price[ordinal] as number) <= most);
-  return firstOf(shelf, fitting, { order: bestReputationFirst, after: null, limit: MOST + wish.except.length })
+  return firstOf(shelf, fitting, { order: bestReputationFirst, after: null, limit: MAX_FOUND + wish.except.length })
     .map((ordinal) => shelf.columns.ids[ordinal] as string)
     .filter((id) => !wish.except.includes(id))
-    .slice(0, MOST);
+    .slice(0, MAX_FOUND);
 }
 
 export function firstOf(

@@ -21,7 +21,7 @@ import { agentsWith, type Shelf } from './shelf.ts';
 /** Words behind these are looked up as they are, without forms and capabilities: a task may have ten thousand. */
 const WORDS_WITH_FORMS = 300;
 /** Sets of agents are candidates as a whole up to this many; of a larger set those of best reputation are. */
-const MOST_CANDIDATES = 2000;
+const MAX_CANDIDATES = 2000;
 /** More, if more are asked for. */
 const FIRST_CANDIDATES = 64;
 /** Number of prices that the usual one is the median of. */
@@ -131,7 +131,7 @@ function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: Ordinal
     return both.size === 0 ? set : both;
   }, emptySet);
   for (const set of [together, ...fitting, within]) {
-    const isSmall = set.size <= MOST_CANDIDATES - found.size;
+    const isSmall = set.size <= MAX_CANDIDATES - found.size;
     for (const ordinal of isSmall ? ordinalsOf(set) : bestOf(shelf, set, limit)) found.add(ordinal);
   }
   return [...found];

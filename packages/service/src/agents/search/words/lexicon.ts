@@ -5,7 +5,7 @@ import { compareWords } from './words.ts';
 /** A shorter last word is taken as it is: too many words begin with it. */
 const MIN_OPEN_CHARS = 3;
 /** Words that a beginning stands for, the first in their order. */
-const MOST_BEGUN = 10_000;
+const MAX_BEGUN = 10_000;
 /** A shorter word is taken as it is: too many words are within one edit. */
 const MIN_MENDED_CHARS = 4;
 
@@ -105,7 +105,7 @@ export class Lexicon {
     const found: number[] = [];
     this.#words.forward(from, this.#words.end, (id) => {
       if (!this.textOf(id).startsWith(start)) return true;
-      return found.push(id) === MOST_BEGUN;
+      return found.push(id) === MAX_BEGUN;
     });
     return found;
   }

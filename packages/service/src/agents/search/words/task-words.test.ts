@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coverageOf, decidingWords, formsOf, MOST_DECIDING, taskWords } from './task-words.ts';
+import { coverageOf, decidingWords, formsOf, MAX_DECIDING, taskWords } from './task-words.ts';
 
 describe('the words of a task', () => {
   it.each([
@@ -46,7 +46,7 @@ describe('the deciding words', () => {
   it('are at most 32, whatever the task', () => {
     const words = Array.from({ length: 5000 }, (_, index) => known(`w${index}`, 1 + (index % 97)));
     const deciding = decidingWords(words, 10_000);
-    expect(deciding).toHaveLength(MOST_DECIDING);
+    expect(deciding).toHaveLength(MAX_DECIDING);
     expect(deciding.every(({ word }) => word.agents === 1)).toBe(true);
   });
 

@@ -11,14 +11,14 @@ const commonWords: ReadonlySet<string> = new Set(
 );
 
 /** Number of words that decide a match. */
-export const MOST_DECIDING = 32;
+export const MAX_DECIDING = 32;
 
 /** Endings by which forms of an English word differ, in two families; the longest first. */
 const families = [
   ['ations', 'ators', 'ation', 'ating', 'ator', 'ates', 'ated', 'ate'],
   ['ations', 'ation', 'ions', 'ing', 'ion', 'ors', 'ers', 'ies', 'or', 'er', 'ed', 'es', 'e', 's', 'y', ''],
 ] as const;
-const LEAST_STEM = 4;
+const MIN_STEM = 4;
 
 /** The words of a task that can decide, each once, in its order. */
 export const taskWords = (task: string): string[] => wordsOf(task).filter((word) => !commonWords.has(word));
@@ -27,7 +27,7 @@ export const taskWords = (task: string): string[] => wordsOf(task).filter((word)
 export function formsOf(word: string): string[] {
   if (!/^[a-z]+$/.test(word)) return [word];
   for (const family of families) {
-    const ending = family.find((each) => word.endsWith(each) && word.length - each.length >= LEAST_STEM);
+    const ending = family.find((each) => word.endsWith(each) && word.length - each.length >= MIN_STEM);
     const stem = word.slice(0, word.length - (ending ?? '').length);
     if (ending !== undefined) return [...new Set([word, ...family.map((each) => stem + each)])];
   }
@@ -51,7 +51,7 @@ export const decidingWords = <Word extends CountedWord>(words: readonly Word[], 
   words
     .filter((word) => word.agents > 0)
     .toSorted((a, b) => a.agents - b.agents)
-    .slice(0, MOST_DECIDING)
+    .slice(0, MAX_DECIDING)
     .map((word) => ({ word, weight: Math.log(1 + Math.max(agents, word.agents) / word.agents) }));
 
 /** Up to this many words an agent may have without a loss: about three sentences. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Lexicon } from './lexicon.ts';
-import { MOST_ALIKE, TypoTable } from './typo-table.ts';
+import { MAX_ALIKE, TypoTable } from './typo-table.ts';
 
 /** Words that differ in their last character alone. */
 const alikeWords = (count: number): string[] =>
@@ -41,9 +41,9 @@ describe('of very many words that differ in one letter', () => {
   it('a mistake is compared with few, and stands for few', () => {
     const { near, looks } = tableOf(alikeWords(40_000));
     const before = looks();
-    expect(near('zqx?').size).toBe(MOST_ALIKE);
+    expect(near('zqx?').size).toBe(MAX_ALIKE);
     // The word, and it without one of its four characters.
-    expect(looks() - before).toBeLessThanOrEqual(MOST_ALIKE * 5);
+    expect(looks() - before).toBeLessThanOrEqual(MAX_ALIKE * 5);
   });
 
   it('a beginning stands for a bounded number, the first in their order', () => {
@@ -63,7 +63,7 @@ describe('of very many words that differ in one letter', () => {
 
   it('a mistake stands for the same ones, in whatever order and with whatever seed they were learned', () => {
     const words = alikeWords(2000);
-    const expected = new Set(words.slice(0, MOST_ALIKE));
+    const expected = new Set(words.slice(0, MAX_ALIKE));
     expect(tableOf(words).near('zqx?')).toEqual(expected);
     expect(tableOf(words.toReversed(), 8).near('zqx?')).toEqual(expected);
   });
@@ -97,7 +97,7 @@ it('a mistake stands for the first words that share a variant with it, after any
             known.add(id);
           }
         }
-        const wanted = [...known].sort((a, b) => a - b).slice(0, MOST_ALIKE);
+        const wanted = [...known].sort((a, b) => a - b).slice(0, MAX_ALIKE);
         expect(new Set(table.near('zqx?'))).toEqual(new Set(wanted));
       }
     }),

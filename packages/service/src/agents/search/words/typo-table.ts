@@ -9,9 +9,9 @@ const MIN_CHARS = 3;
 const WHOLE = -1;
 const GONE = -1;
 /** Words of one variant that a mistake is compared with. */
-export const MOST_ALIKE = 64;
+export const MAX_ALIKE = 64;
 /** A crowd that has become as small goes back into its table. */
-const LEAST_CROWD = 16;
+const MIN_CROWD = 16;
 
 /** One hash table. An entry is two integers: the hash of a variant, and the number of its word plus one, `GONE`, or 0 for an empty one. */
 interface Shard {
@@ -48,7 +48,7 @@ export function isWithinOneEdit(one: readonly number[], other: readonly number[]
  * Finds words within one edit. Two such words are equal, or become equal when one character of either or both is left out; so each word
  * stands in the table once as it is, and once for each character left out. Many small tables, so that none takes long to grow.
  *
- * Words that differ in one character have a variant in common, and anybody can register very many. A variant that more than `MOST_ALIKE`
+ * Words that differ in one character have a variant in common, and anybody can register very many. A variant that more than `MAX_ALIKE`
  * words have is kept apart, as a crowd in the order of words; a mistake is compared with the first of it, the same ones in every process.
  */
 export class TypoTable {
@@ -78,7 +78,7 @@ export class TypoTable {
     }
   }
 
-  /** Words within one edit of this one: all of them, but of a crowd at most `MOST_ALIKE`. */
+  /** Words within one edit of this one: all of them, but of a crowd at most `MAX_ALIKE`. */
   near(word: string): number[] {
     const characters = charactersOf(word);
     const found = new Set<number>();
@@ -96,12 +96,12 @@ export class TypoTable {
     return this.#shards[hash >>> 24] as Shard;
   }
 
-  /** At most `MOST_ALIKE`. */
+  /** At most `MAX_ALIKE`. */
   #alike(hash: number): number[] {
     const crowd = this.#crowds.get(hash);
     if (!crowd) return alikeIn(this.#shardOf(hash), hash);
     const first: number[] = [];
-    crowd.forward(crowd.start, crowd.end, (id) => first.push(id) === MOST_ALIKE);
+    crowd.forward(crowd.start, crowd.end, (id) => first.push(id) === MAX_ALIKE);
     return first;
   }
 
@@ -128,7 +128,7 @@ export class TypoTable {
 
   #leaveCrowd(crowd: SortedList, hash: number, id: number): void {
     crowd.delete(id);
-    if (crowd.size > LEAST_CROWD) return;
+    if (crowd.size > MIN_CROWD) return;
     this.#crowds.delete(hash);
     crowd.forward(crowd.start, crowd.end, (each) => {
       this.#insert(hash, each);
@@ -137,7 +137,7 @@ export class TypoTable {
   }
 }
 
-/** Puts the word in place of one that is gone, or at the end of its run; false: `MOST_ALIKE` of this hash are there already. */
+/** Puts the word in place of one that is gone, or at the end of its run; false: `MAX_ALIKE` of this hash are there already. */
 function place(shard: Shard, hash: number, id: number): boolean {
   const { entries } = shard;
   const last = entries.length - 1;
@@ -148,7 +148,7 @@ function place(shard: Shard, hash: number, id: number): boolean {
     if (entries[at + 1] === GONE) gone = gone < 0 ? at : gone;
     else if (entries[at] === hash) alike++;
   }
-  if (alike >= MOST_ALIKE) return false;
+  if (alike >= MAX_ALIKE) return false;
   if (gone < 0) shard.used++;
   else at = gone;
   entries[at] = hash;

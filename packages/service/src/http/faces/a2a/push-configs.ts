@@ -10,7 +10,7 @@ import type { PushConfig, SendMessage } from './protocol/wire.ts';
 import { findPushes, hasPushRoom, type PushRow, removePush, writePush } from './push-store.ts';
 import { findTask } from './task-operations.ts';
 
-const MOST = { ofTask: 5, ofAccount: 200 };
+const MAX = { ofTask: 5, ofAccount: 200 };
 
 /** Credentials sent with a push, beside its body. */
 export interface PushSecrets {
@@ -48,7 +48,7 @@ function requirePushable(ctx: HttpContext, call: A2aCall, { url, token, authenti
 }
 
 const noRoom = () =>
-  invalid('taskId', `has ${MOST.ofTask} configurations, or the account has ${MOST.ofAccount} of running tasks`);
+  invalid('taskId', `has ${MAX.ofTask} configurations, or the account has ${MAX.ofAccount} of running tasks`);
 
 /** The configuration of a message, checked before anything is bought. The same message again has the same one. */
 export async function pushOfMessage(
@@ -63,7 +63,7 @@ export async function pushOfMessage(
     .digest('hex');
   const id = config.id ?? `whk_${named.slice(0, 26)}`;
   const wanted = { taskId, id, accountId: accountOf(call), isOfMessage: config.id === undefined };
-  if (!(await hasPushRoom(ctx.db, wanted, MOST))) throw noRoom();
+  if (!(await hasPushRoom(ctx.db, wanted, MAX))) throw noRoom();
   return { ...config, id };
 }
 
@@ -85,7 +85,7 @@ async function addPush(ctx: HttpContext, call: A2aCall, taskId: string, config: 
     scheme: authentication?.scheme ?? null,
     sealed: ctx.secrets.seal(JSON.stringify(secrets)),
   };
-  if (!(await ctx.db.transaction((tx) => writePush(tx, push, MOST, ctx.clock.now())))) throw noRoom();
+  if (!(await ctx.db.transaction((tx) => writePush(tx, push, MAX, ctx.clock.now())))) throw noRoom();
   return shown(push);
 }
 

@@ -2,7 +2,7 @@
 
 const WAITS_MS = [500, 1000, 2000, 4000];
 const FIRST_LOOK_MS = 300;
-const MOST_MS = 3000;
+const MAX_MS = 3000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -36,7 +36,7 @@ const hasEnded = ({ status }) => status === 'completed' || status === 'failed' |
 
 /** The record of a call once it has ended, however long the node cannot be reached; an answer that is an error when it cannot be read. */
 export async function awaitEnd({ requestId, resultToken }) {
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(MOST_MS, waitMs * 1.5)) {
+  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(MAX_MS, waitMs * 1.5)) {
     const answer = await ask(`/invoke/${requestId}`, { headers: { 'x-result-token': resultToken } }).catch(() => null);
     if (answer?.data && hasEnded(answer.data)) return answer;
     const isRefused = answer?.error && answer.status < 500 && answer.status !== 429;

@@ -8,7 +8,7 @@ import { readFailure } from '../agent-failure.ts';
 import { MISSES_UNTIL_GIVEN_UP, pauseInTime } from '../poll.ts';
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 const ASK_TIMEOUT_MS = 10_000;
 /** Time of a call or poll at the deadline, of an agent that has been paid: it gives the answer that it has. */
 export const LAST_LOOK_MS = 5000;
@@ -59,7 +59,7 @@ function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
 function pauseAfter(answered: Answered, beforeMs: number): number {
   const wishMs =
     answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : beforeMs * 2;
-  return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
+  return Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
 }
 
 async function ask(

@@ -10,7 +10,7 @@ type Wish = Omit<TurnWish, 'lengthMs'>;
  * call, and the call that answers its correction, may come to different ones. Those that wait in this process are in a line of their own.
  */
 export interface ChannelTurns {
-  /** Resolves to true when it is this request's turn; to false after `LONGEST_WAIT_MS`, and when too many wait. */
+  /** Resolves to true when it is this request's turn; to false after `MAX_WAIT_MS`, and when too many wait. */
   take(channelId: string, requestId: string): Promise<boolean>;
   /** Ends the turn of a request, if it has it: its answer was refused. */
   end(channelId: string, requestId: string): Promise<void>;
@@ -25,18 +25,18 @@ export interface TurnStore {
 }
 
 /** A turn without an answer ends after this at least: clients on a busy machine need a while to sign. */
-const SHORTEST_TURN_MS = 5_000;
-const LONGEST_TURN_MS = 10_000;
+const MIN_TURN_MS = 5_000;
+const MAX_TURN_MS = 10_000;
 /** Turns last several times what answers have taken lately. */
 const PATIENCE = 8;
-const LONGEST_WAIT_MS = 25_000;
+const MAX_WAIT_MS = 25_000;
 /** More calls than this do not wait on one channel: they are told at once. */
-const MOST_WAITING = 256;
+const MAX_WAITING = 256;
 /** Interval at which the first of a line checks whether the turn of another process has ended. */
 const FIRST_LOOK_MS = 10;
-const MOST_LOOK_MS = 100;
+const MAX_LOOK_MS = 100;
 /** Answers that are awaited here; those that come to other processes are forgotten. */
-const MOST_AWAITED = 10_000;
+const MAX_AWAITED = 10_000;
 
 export function createChannelTurns(store: TurnStore): ChannelTurns {
   const order = createOneByOne();
@@ -44,7 +44,7 @@ export function createChannelTurns(store: TurnStore): ChannelTurns {
   const wakers = new Map<string, () => void>();
   const toldAtMs = new Map<string, number>();
   let usualMs = 0;
-  const lengthMs = () => Math.round(Math.min(LONGEST_TURN_MS, Math.max(SHORTEST_TURN_MS, PATIENCE * usualMs)));
+  const lengthMs = () => Math.round(Math.min(MAX_TURN_MS, Math.max(MIN_TURN_MS, PATIENCE * usualMs)));
   const wake = (channelId: string) => wakers.get(channelId)?.();
 
   const pause = (channelId: string, ms: number) =>
@@ -59,7 +59,7 @@ export function createChannelTurns(store: TurnStore): ChannelTurns {
     });
 
   async function insist(wish: Wish, endMs: number): Promise<boolean> {
-    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, MOST_LOOK_MS)) {
+    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, MAX_LOOK_MS)) {
       if (await store.take({ ...wish, lengthMs: lengthMs() })) return true;
       if (performance.now() >= endMs) return false;
       await pause(wish.channelId, lookMs);
@@ -69,13 +69,13 @@ export function createChannelTurns(store: TurnStore): ChannelTurns {
   return {
     async take(channelId, requestId) {
       const before = waiting.get(channelId) ?? 0;
-      if (before >= MOST_WAITING) return false;
+      if (before >= MAX_WAITING) return false;
       waiting.set(channelId, before + 1);
-      const endMs = performance.now() + LONGEST_WAIT_MS;
+      const endMs = performance.now() + MAX_WAIT_MS;
       const leave = await order.enter(channelId);
       try {
         const isInTurn = await insist({ channelId, requestId }, endMs);
-        if (toldAtMs.size >= MOST_AWAITED) toldAtMs.clear();
+        if (toldAtMs.size >= MAX_AWAITED) toldAtMs.clear();
         if (isInTurn) toldAtMs.set(requestId, performance.now());
         return isInTurn;
       } finally {

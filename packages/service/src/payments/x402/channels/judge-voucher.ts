@@ -5,8 +5,8 @@ import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
 
 /** Limits of the contract: 15 minutes to 30 days. */
-const LEAST_DELAY_S = 900;
-const MOST_DELAY_S = 2_592_000;
+const MIN_DELAY_S = 900;
+const MAX_DELAY_S = 2_592_000;
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
@@ -33,7 +33,7 @@ export function refusalOfVoucher(
   if (config.receiver !== chain.wallet) return 'invalid_batch_settlement_evm_receiver_mismatch';
   if (config.receiverAuthorizer !== chain.wallet) return 'invalid_batch_settlement_evm_receiver_authorizer_mismatch';
   if (config.token !== chain.token) return 'invalid_batch_settlement_evm_token_mismatch';
-  if (config.withdrawDelayS < LEAST_DELAY_S || config.withdrawDelayS > MOST_DELAY_S)
+  if (config.withdrawDelayS < MIN_DELAY_S || config.withdrawDelayS > MAX_DELAY_S)
     return 'invalid_batch_settlement_evm_withdraw_delay_out_of_range';
   if (config.withdrawDelayS !== terms.withdrawDelayS) return 'invalid_batch_settlement_evm_withdraw_delay_mismatch';
   // Without a key of its own, a channel is signed for by the payer's code, which may say something else when it is claimed.

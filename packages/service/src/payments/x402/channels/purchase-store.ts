@@ -37,7 +37,7 @@ export interface PurchaseSince {
 }
 
 /** Calls of an account that are looked at for a voucher, newest first. */
-const MOST_CALLS = 10_000;
+const MAX_CALLS = 10_000;
 
 /**
  * The request of an account's latest purchase of exactly this, whichever scheme paid for it; payments that failed are left out. null: none
@@ -57,7 +57,7 @@ export async function findLastPurchase(
        union all
        (select v.id, v.created_at
           from (select id, created_at from invocation where account_id = $1 and created_at > $3
-                 order by created_at desc, id limit ${MOST_CALLS}) v
+                 order by created_at desc, id limit ${MAX_CALLS}) v
           cross join lateral (
             select from channel_charge g where g.request_id = v.id and g.fingerprint = $2 limit 1) g
          order by v.created_at desc limit 1)) p
