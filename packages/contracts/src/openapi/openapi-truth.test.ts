@@ -3,13 +3,13 @@ import { openApiDocument } from './openapi.ts';
 import { toTruth } from './openapi-truth.ts';
 
 interface Shown extends Readonly<Record<string, unknown>> {}
-interface Place {
+interface HasContent {
   readonly content?: Readonly<Record<string, { readonly example?: unknown }>>;
 }
 interface Operation {
   readonly operationId: string;
-  readonly requestBody?: Place;
-  readonly responses?: Readonly<Record<string, Place>>;
+  readonly requestBody?: HasContent;
+  readonly responses?: Readonly<Record<string, HasContent>>;
 }
 
 const document = JSON.parse(JSON.stringify(openApiDocument())) as {
@@ -23,7 +23,7 @@ const eventsOf = (stream: unknown) =>
   [...String(stream).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as unknown);
 
 function examplesOf({ operationId, requestBody, responses = {} }: Operation): [string, unknown][] {
-  const shown = [requestBody, responses['200']].flatMap((place) => Object.entries(place?.content ?? {}));
+  const shown = [requestBody, responses['200']].flatMap((part) => Object.entries(part?.content ?? {}));
   return shown.flatMap(([type, { example }]) =>
     (type === 'text/event-stream' ? eventsOf(example) : [example]).map(
       (each) => [operationId, each] as [string, unknown],

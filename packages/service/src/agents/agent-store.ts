@@ -144,7 +144,7 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
   );
 
 /** Position in the order of changes: a time to the microsecond as PostgreSQL reads it, and an id. */
-export interface ChangePlace {
+export interface ChangePosition {
   readonly at: string;
   readonly id: string;
 }
@@ -155,7 +155,7 @@ const changedAt = (expression: string) =>
 /** This node's registered agents that changed after a position, removed ones included, in order; and the time `settledMs` ago. */
 export async function listChangedRows(
   sql: Sql,
-  { after, limit, settledMs }: { after: ChangePlace | null; limit: number; settledMs: number },
+  { after, limit, settledMs }: { after: ChangePosition | null; limit: number; settledMs: number },
 ): Promise<{ agents: (Agent & { readonly changedAt: string })[]; settledAt: string }> {
   const [row] = await sql.query<{ settledAt: string }>(
     'settled-time',

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import type { Agent } from '../agent.ts';
-import { type ChangePlace, listChangedRows } from '../agent-store.ts';
+import { type ChangePosition, listChangedRows } from '../agent-store.ts';
 
 /** Changes become visible at commit, not in the order of their timestamps: within this window an earlier one can still appear. */
 const SETTLED_MS = 5000;
@@ -18,8 +18,8 @@ export interface ShownAgent {
   readonly bytes: number;
 }
 
-/** Where a reader is. `floor`: the time since which an earlier change may have appeared behind it. */
-interface Place extends ChangePlace {
+/** Position of a reader. `floor`: the time since which an earlier change may have appeared behind it. */
+interface FeedPosition extends ChangePosition {
   readonly floor: string | null;
 }
 
@@ -37,12 +37,12 @@ export async function listChangedAgents<T extends ShownAgent>(
   const found = await listChangedRows(ctx.db, { after, limit: limit + 1, settledMs: SETTLED_MS });
   const agents = firstThatFit(found.agents.slice(0, limit), maxBytes, show);
   const last = found.agents[agents.length - 1];
-  const place = last ? { at: last.changedAt, id: last.id } : after;
+  const position = last ? { at: last.changedAt, id: last.id } : after;
   const hasMore = found.agents.length > agents.length;
-  const isSettled = place === null || place.at <= found.settledAt;
+  const isSettled = position === null || position.at <= found.settledAt;
   const floor = after?.floor ?? (isSettled ? null : found.settledAt);
   if (!hasMore && floor !== null) return { agents, hasMore, cursor: makeCursor({ at: floor, id: '', floor: null }) };
-  return { agents, hasMore, cursor: makeCursor(place && { ...place, floor }) };
+  return { agents, hasMore, cursor: makeCursor(position && { ...position, floor }) };
 }
 
 function firstThatFit<T extends ShownAgent>(
@@ -65,15 +65,17 @@ function firstThatFit<T extends ShownAgent>(
  * The floor stands behind the id, as its digits: processes of before, which take no third part, read it as a part of the id. That sorts
  * right behind the id itself in every collation, as all ids are of one length.
  */
-const makeCursor = (place: Place | null): string =>
-  place === null ? '' : Buffer.from(`${place.at}|${place.id}${floorMark(place.floor)}`).toString('base64url');
+const makeCursor = (position: FeedPosition | null): string =>
+  position === null
+    ? ''
+    : Buffer.from(`${position.at}|${position.id}${floorMark(position.floor)}`).toString('base64url');
 
 const floorMark = (floor: string | null): string => (floor === null ? '' : `__${floor.replace(/\D/g, '')}`);
 
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([0-9a-z_]{0,100})$/;
 const MARKED = /^(.*)__(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})$/;
 
-function readCursor(cursor: string): Place {
+function readCursor(cursor: string): FeedPosition {
   const [, at, marked = ''] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const floor = MARKED.test(marked) ? marked.replace(MARKED, '$2-$3-$4T$5:$6:$7.$8Z') : null;
   if (at === undefined || ![at, floor ?? at].every(isTime)) throw invalid('cursor', 'is not a cursor of this node');

@@ -1,17 +1,17 @@
 import { invalid } from '../../lib/app-error.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { Place } from './index/listing.ts';
+import type { PageEnd } from './index/listing.ts';
 
 const PURPOSE = 'search-place';
 
 /** A cursor that holds for this question only: `question` names query and sort. */
-export function makeSearchCursor(ctx: HasSecrets, question: string, { keys, id }: Place): string {
+export function makeSearchCursor(ctx: HasSecrets, question: string, { keys, id }: PageEnd): string {
   const place = JSON.stringify([...keys, id]);
   return `${Buffer.from(place).toString('base64url')}.${ctx.secrets.authenticate(PURPOSE, [question, place])}`;
 }
 
 /** Throws VALIDATION_ERROR for a cursor that was altered, or made for another question or by another node. */
-export function readSearchCursor(ctx: HasSecrets, question: string, cursor: string): Place {
+export function readSearchCursor(ctx: HasSecrets, question: string, cursor: string): PageEnd {
   const [text = '', code = ''] = cursor.split('.');
   const place = Buffer.from(text, 'base64url').toString();
   if (!ctx.secrets.isAuthentic(PURPOSE, [question, place], code))

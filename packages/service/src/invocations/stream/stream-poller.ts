@@ -5,12 +5,12 @@ import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { hasEnded } from '../invocation.ts';
 import { findRecords, findStates, type InvocationRecord, type InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
-import { type ChunkPage, countChunks, type Place, readChunkPages, readMarks } from './stream-store.ts';
+import { type ChunkPage, countChunks, readChunkPages, readMarks, type StreamPosition } from './stream-store.ts';
 
 /** Polls the database for all readers of this process together: thousands of readers need few connections. */
 export interface StreamPoller {
   /** The request, then the chunks after a position; null when there is no such request. */
-  look(place: Place): Promise<Sight | null>;
+  look(position: StreamPosition): Promise<Sight | null>;
   /** Has the change hub notify of changes by other processes. */
   follow(requestId: string): { stop(): void };
 }
@@ -30,25 +30,25 @@ const PAGE = { chunks: 64, bytes: 64 * 1024 };
 const MAX_BATCH = 25;
 
 export function createStreamPoller(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller {
-  const looks = createBatcher<Place, Sight | null>({
+  const looks = createBatcher<StreamPosition, Sight | null>({
     maxSize: MAX_BATCH,
     maxConcurrent: 2,
-    run: (places) => lookAt(ctx, places),
+    run: (positions) => lookAt(ctx, positions),
   });
-  return { look: (place) => looks.add(place), follow: createFollower(ctx) };
+  return { look: (position) => looks.add(position), follow: createFollower(ctx) };
 }
 
-async function lookAt({ db }: HasDb, places: readonly Place[]): Promise<(Sight | null)[]> {
-  const found = await findStates(db, [...new Set(places.map(({ requestId }) => requestId))]);
+async function lookAt({ db }: HasDb, positions: readonly StreamPosition[]): Promise<(Sight | null)[]> {
+  const found = await findStates(db, [...new Set(positions.map(({ requestId }) => requestId))]);
   const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
   const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
   const counts = ended.length > 0 ? await countChunks(db, ended) : new Map<string, number>();
   // Chunks are read after the state: an ended request has all of its chunks stored.
-  const pages = await readChunkPages(db, places, PAGE);
+  const pages = await readChunkPages(db, positions, PAGE);
   const isLast = (id: string, index: number) => pages[index]?.isWhole === true && ended.includes(id);
-  const last = places.map(({ requestId }) => requestId).filter(isLast);
+  const last = positions.map(({ requestId }) => requestId).filter(isLast);
   const records = last.length > 0 ? await findRecords(db, last) : new Map<string, InvocationRecord>();
-  return places.map(({ requestId }, index) => {
+  return positions.map(({ requestId }, index) => {
     const invocation = byId.get(requestId);
     const page = pages[index];
     if (!invocation || !page) return null;

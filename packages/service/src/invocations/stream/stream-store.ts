@@ -62,7 +62,7 @@ export const readChunks = (sql: Sql, requestId: string, after: number, limit: nu
   );
 
 /** A reader's position in a request. */
-export interface Place {
+export interface StreamPosition {
   readonly requestId: string;
   readonly after: number;
 }
@@ -76,7 +76,7 @@ export interface ChunkPage {
 /** The next chunks for each position, up to a size; at least one, if there is one. */
 export async function readChunkPages(
   sql: Sql,
-  places: readonly Place[],
+  positions: readonly StreamPosition[],
   page: { chunks: number; bytes: number },
 ): Promise<ChunkPage[]> {
   const rows = await sql.query<Chunk & { nth: bigint; bytes: bigint }>(
@@ -92,10 +92,10 @@ export async function readChunkPages(
        join invocation_chunk c on c.invocation_id = r.id and c.position = p.position
       where p.bytes - p.own < $4
       order by r.nth, c.position`,
-    [places.map(({ requestId }) => requestId), places.map(({ after }) => after), page.chunks, page.bytes],
+    [positions.map(({ requestId }) => requestId), positions.map(({ after }) => after), page.chunks, page.bytes],
   );
   const pages = Map.groupBy(rows, ({ nth }) => Number(nth));
-  return places.map((_, index) => {
+  return positions.map((_, index) => {
     const chunks = pages.get(index + 1) ?? [];
     const isFull = chunks.length === page.chunks || (chunks.at(-1)?.bytes ?? 0n) >= page.bytes;
     return { chunks, isWhole: !isFull };

@@ -83,10 +83,10 @@ const passing: ReadonlySet<Reason> = new Set([
   'no_json',
 ] as const);
 /** Orders two entries for the same subject: the token that pointed there first wins, whatever the token numbers. */
-export const isBefore = (a: Place, b: Place): boolean =>
+export const isBefore = (a: UriPosition, b: UriPosition): boolean =>
   a.uriBlock < b.uriBlock || (a.uriBlock === b.uriBlock && a.uriIndex < b.uriIndex);
 
-type Place = Pick<Entry, 'uriBlock' | 'uriIndex'>;
+type UriPosition = Pick<Entry, 'uriBlock' | 'uriIndex'>;
 
 /** Reasons that only a change can clear; no retry. */
 const final: ReadonlySet<Reason> = new Set([

@@ -18,11 +18,11 @@ import type { MoneyModel } from './money-model.ts';
 import { anyPlan, planOf } from './plans.ts';
 import { disturbances } from './troubled-chain.ts';
 
-/** Where the model stands in the course of a run. */
-export interface Place {
+/** The model as of the last command that was run. */
+export interface CurrentModel {
   now: MoneyModel;
 }
-export type Command = fc.AsyncCommand<Place, ModelRun>;
+export type Command = fc.AsyncCommand<CurrentModel, ModelRun>;
 
 /** How many commands were run, by their kind. */
 export type Tally = Map<string, number>;

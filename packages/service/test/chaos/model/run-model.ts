@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Log } from '../../../src/lib/log/log.ts';
 import type { TestDatabase } from '../../support/test-database.ts';
-import { type Command, commandsOf, type Place, type Tally } from './commands.ts';
+import { type Command, type CurrentModel, commandsOf, type Tally } from './commands.ts';
 import { endRun } from './end-run.ts';
 import { startRun } from './model-run.ts';
 import { FEE_BPS, type ModelWorld, startModelWorld, WALLET_MICRO } from './model-world.ts';
@@ -72,7 +72,7 @@ export async function runModel(options: ModelOptions): Promise<ModelReport> {
 
 async function runOnce(world: ModelWorld, commands: Iterable<Command>): Promise<void> {
   const real = await startRun(world);
-  const model: Place = { now: newMoneyModel(WALLET_MICRO, FEE_BPS) };
+  const model: CurrentModel = { now: newMoneyModel(WALLET_MICRO, FEE_BPS) };
   await fc.asyncModelRun(() => ({ model, real }), commands);
   await endRun(real, model.now);
 }

@@ -1,5 +1,5 @@
 import { type ColumnField, type Columns, compareNumbers, compareTexts, NAME_KEY_CHARS, valueFrom } from './columns.ts';
-import type { Place } from './listing.ts';
+import type { PageEnd } from './listing.ts';
 import type { SearchOrder, SortKey } from './search-order.ts';
 import type { Ranking } from './select-window.ts';
 import { emptySet, hasOrdinal, type OrdinalSet } from './sets.ts';
@@ -103,14 +103,14 @@ export class AgentOrder {
     return compareTexts(this.#columns.ids[ordinal] as string, id);
   }
 
-  placeOf(ordinal: number): Place {
+  pageEndOf(ordinal: number): PageEnd {
     const keys = this.order.keys.map(({ field }) =>
       field === 'relevance' ? String(this.relevanceOf(ordinal)) : this.#columns.textOf(field, ordinal),
     );
     return { keys, id: this.#columns.ids[ordinal] as string };
   }
 
-  markOf({ keys, id }: Place): Mark {
+  markOf({ keys, id }: PageEnd): Mark {
     const values = this.order.keys.map(({ field }, index) => {
       const text = keys[index] as string;
       return field === 'relevance' ? Number(text) : valueFrom(field, text);

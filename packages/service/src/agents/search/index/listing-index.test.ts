@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { termsOf, wantedOf, wordsOf } from '../words/words.ts';
 import { createListingIndex } from './create-listing-index.ts';
-import type { FacetQuestion, ListingIndex, ListingQuestion, ListingSearch, Place } from './listing.ts';
+import type { FacetQuestion, ListingIndex, ListingQuestion, ListingSearch, PageEnd } from './listing.ts';
 import { amountOf, type ListingRow, limitsOf } from './listing-fields.ts';
 import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
 
@@ -196,7 +196,7 @@ function expectSearch(index: ListingIndex, rows: readonly ListingRow[], search: 
   expect(page.hits.map(({ item }) => item)).toEqual(shown.map(({ item }) => item));
   expect(page.next === null).toBe(search.offset + search.limit >= wanted.length);
   const walked: string[] = [];
-  for (let after: Place | null = null, pages = 0; pages === 0 || after; pages++) {
+  for (let after: PageEnd | null = null, pages = 0; pages === 0 || after; pages++) {
     expect(pages).toBeLessThanOrEqual(wanted.length);
     const next = index.search({ ...search, after, offset: 0 });
     walked.push(...next.hits.map(({ id }) => id));

@@ -3,7 +3,7 @@ import type { Limit, ListingRow } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
 
 /** End of a page: the sort keys of its last agent as texts, and its id. */
-export interface Place {
+export interface PageEnd {
   readonly keys: readonly string[];
   readonly id: string;
 }
@@ -28,7 +28,7 @@ export interface ListingQuestion {
 
 export interface ListingSearch extends ListingQuestion {
   readonly order: SearchOrder;
-  readonly after: Place | null;
+  readonly after: PageEnd | null;
   readonly limit: number;
   readonly offset: number;
 }
@@ -44,7 +44,7 @@ export interface ListingPage {
   readonly total: number;
   readonly hits: readonly Hit[];
   /** The end of this page, when agents follow; else null. */
-  readonly next: Place | null;
+  readonly next: PageEnd | null;
 }
 
 export interface FacetQuestion extends ListingQuestion {

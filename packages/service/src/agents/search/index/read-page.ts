@@ -60,7 +60,7 @@ export class PageReader {
     this.#run(this.#partOf(matches), { keys: order.keys, after: after && this.#order.markOf(after) });
     const shown = this.#found.slice(0, limit);
     const last = shown.at(-1);
-    const next = this.#found.length > limit && last !== undefined ? this.#order.placeOf(last) : null;
+    const next = this.#found.length > limit && last !== undefined ? this.#order.pageEndOf(last) : null;
     return { shown, next };
   }
 

@@ -5,8 +5,8 @@ import type { agentOperations } from './operations.ts';
 import type { ShownError } from './protocol/errors.ts';
 import type { StreamResponse } from './protocol/wire.ts';
 
-/** The agent that a path is of (null: the node's own), and the segments that follow. */
-export interface Place {
+/** A path below `/a2a`: the agent that it names (null: the node's own), and the segments that follow. */
+export interface A2aPath {
   readonly agentId: string | null;
   readonly rest: readonly string[];
 }
@@ -20,7 +20,7 @@ export type Bound =
 export interface BoundRequest {
   readonly ctx: HttpContext;
   readonly c: Context;
-  readonly place: Place;
+  readonly target: A2aPath;
   readonly operations: typeof agentOperations;
   /** Identifies the caller and counts the request. */
   open(): Promise<Omit<A2aCall, 'version'>>;

@@ -6,7 +6,7 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
 import { newFaceHeaders, openFaceRequest } from '../common/face-request.ts';
-import type { Bound, Place } from './bound-request.ts';
+import type { A2aPath, Bound } from './bound-request.ts';
 import { mountCards } from './card-documents.ts';
 import { agentOperations, nodeOperations } from './operations.ts';
 import { X402_EXTENSIONS } from './payments.ts';
@@ -27,7 +27,7 @@ export function mountA2a(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
 const ownPaths: ReadonlySet<string> = new Set(['message:send', 'message:stream', 'tasks', 'extendedAgentCard']);
 
 /** The agent that a path is of, and what follows. */
-function placeOf(c: Context): Place {
+function pathOf(c: Context): A2aPath {
   const segments = c.req.path.split('/').slice(2).map(decoded);
   const [first = ''] = segments;
   const isOwn = first === '' || ownPaths.has(first);
@@ -57,23 +57,23 @@ const extensionsIn = (c: Context, header: (typeof extensionHeaders)[number]): st
 async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<Response> {
   const startMs = performance.now();
   const headers = newFaceHeaders(c);
-  const place = placeOf(c);
-  const isRpc = place.rest.length === 0;
+  const target = pathOf(c);
+  const isRpc = target.rest.length === 0;
   const response = await (isRpc ? answerRpc : answerRest)({
     ctx,
     c,
-    place,
-    operations: place.agentId === null ? nodeOperations : agentOperations,
+    target,
+    operations: target.agentId === null ? nodeOperations : agentOperations,
     open: async () => {
       const face = await openFaceRequest(ctx, { face: 'a2a', room }, c, headers);
       const asked = extensionHeaders.map((header) => [header, extensionsIn(c, header)] as const);
       for (const [header, uris] of asked) if (uris.length > 0) headers[header] = uris.join(', ');
-      return { face, agentId: place.agentId ?? '', extensions: asked.flatMap(([, uris]) => uris) };
+      return { face, agentId: target.agentId ?? '', extensions: asked.flatMap(([, uris]) => uris) };
     },
     refuse: (error) => shownError(ctx, 'a2a', headers['x-request-id'] ?? '', error),
     send: (bound, more = {}) => sendAnswer(ctx, c, bound, { ...headers, ...more }),
   });
-  const route = place.agentId === null ? 'a2aNode' : isRpc ? 'a2aRpc' : 'a2aRest';
+  const route = target.agentId === null ? 'a2aNode' : isRpc ? 'a2aRpc' : 'a2aRest';
   noteRequest(ctx, c, {
     face: 'a2a',
     route,

@@ -54,9 +54,9 @@ function routeOf(method: string, path: string): Routed {
 }
 
 /** Answers a request of the HTTP+JSON binding, of which there is version 1.0 only. */
-export async function answerRest({ ctx, c, place, operations, open, refuse, send }: BoundRequest): Promise<Response> {
+export async function answerRest({ ctx, c, target, operations, open, refuse, send }: BoundRequest): Promise<Response> {
   try {
-    const { name, path } = routeOf(c.req.method, place.rest.join('/'));
+    const { name, path } = routeOf(c.req.method, target.rest.join('/'));
     const call = await open();
     if (versionOf(c) !== '1.0')
       throw new A2aError('VERSION_NOT_SUPPORTED', 'HTTP+JSON is of version 1.0: send "A2A-Version: 1.0".');
