@@ -79,9 +79,9 @@ async function race(ctx: BenchContext, chain: LocalChain, { payerKeys, exact, ba
   for (const callers of CALLERS) {
     const [ours, ...theirs] = await runRounds(ctx.load, ctx.rounds, contestants(callers, ctx.seconds));
     for (const [index, peer] of [exact, batch].entries()) {
-      const standing = theirs[index];
-      if (!ours || !standing) throw new Error('a contestant has no standing');
-      const beside = peerOf(peer.name, ours, standing);
+      const peerResult = theirs[index];
+      if (!ours || !peerResult) throw new Error('a contestant has no result');
+      const beside = peerOf(peer.name, ours, peerResult);
       const least = peer === exact ? AIMS.exact : AIMS.channels;
       const aim = { text: `at least ${least}x`, isReached: beside.ratio >= least };
       figures.push({

@@ -1,6 +1,6 @@
 import type { Request } from './http-connection.ts';
 import type { LoadGenerator } from './load-generator.ts';
-import { ratioOf, type Standing } from './rounds.ts';
+import { type RoundsResult, ratioOf } from './rounds.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import type { StopList } from './stop-list.ts';
 
@@ -54,14 +54,14 @@ export function invokeRequest({ service }: BenchContext, headers: Record<string,
 
 export const peerRequest = (url: string): Request => ({ method: 'POST', url, headers: {}, body: work });
 
-/** Row of the report for a standing. */
-export const figureOf = (bench: string, what: string, callers: number, standing: Standing): Figure => {
-  const { perSecond, p50Ms, p99Ms, generatorCpu } = standing;
+/** Row of the report for what a contestant reached in all rounds. */
+export const figureOf = (bench: string, what: string, callers: number, result: RoundsResult): Figure => {
+  const { perSecond, p50Ms, p99Ms, generatorCpu } = result;
   return { bench, what, callers, perSecond, p50Ms, p99Ms, generatorCpu };
 };
 
-/** A peer beside our standing; `ratio` says how many times faster we were. */
-export const peerOf = (name: string, ours: Standing, theirs: Standing): NonNullable<Figure['peer']> => ({
+/** A peer beside us; `ratio` says how many times faster we were. */
+export const peerOf = (name: string, ours: RoundsResult, theirs: RoundsResult): NonNullable<Figure['peer']> => ({
   name,
   perSecond: theirs.perSecond,
   ratio: ratioOf(ours, theirs),

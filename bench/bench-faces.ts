@@ -39,20 +39,20 @@ export async function benchFaces(ctx: BenchContext): Promise<Figure[]> {
       before = now;
     },
   }));
-  const standings = await runRounds(ctx.load, ctx.rounds, contestants);
+  const results = await runRounds(ctx.load, ctx.rounds, contestants);
   return ways.flatMap(({ name, beside }, index): Figure[] => {
-    const standing = standings[index];
+    const result = results[index];
     const cost = costs.get(name) ?? [];
-    if (!standing) return [];
-    const figure = figureOf('k', `treasury call: ${name}`, CALLERS, standing);
+    if (!result) return [];
+    const figure = figureOf('k', `treasury call: ${name}`, CALLERS, result);
     const note = `${name}: ${median(cost).toFixed(3)} ms of the node's processor time a call`;
-    const peer = standings[ways.findIndex((way) => way.name === beside)];
+    const peer = results[ways.findIndex((way) => way.name === beside)];
     if (beside === null || !peer) return [{ ...figure, note }];
     const ratio = median(cost.map((each, round) => each / (costs.get(beside)?.[round] ?? Number.NaN)));
     return [
       {
         ...figure,
-        peer: peerOf(beside, standing, peer),
+        peer: peerOf(beside, result, peer),
         aim: { text: `at most ${MAX_CPU} times its processor time (${ratio.toFixed(2)})`, isReached: ratio <= MAX_CPU },
         note,
       },

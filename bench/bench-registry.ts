@@ -113,7 +113,7 @@ async function compare(
   };
   const ours = await ctx.load.run({ kind: 'plain', callers: CALLERS, seconds: ctx.seconds, questions });
   const theirs = await measure(askPlain, { callers: PLAIN_CALLERS, seconds: ctx.seconds });
-  const standing = { ...ours, eachPerSecond: [ours.perSecond] };
+  const result = { ...ours, eachPerSecond: [ours.perSecond] };
   const peer = { name: 'PostgreSQL', perSecond: theirs.perSecond, ratio: ours.perSecond / theirs.perSecond };
-  return { ...figureOf('i', `${kind.name}, ${agents} agents`, CALLERS, standing), peer };
+  return { ...figureOf('i', `${kind.name}, ${agents} agents`, CALLERS, result), peer };
 }

@@ -21,10 +21,10 @@ export async function benchUnpaid(ctx: BenchContext): Promise<Figure[]> {
   const ours = { name: 'ours', job: jobOf(invokeRequest(ctx, { 'x-payment-method': 'x402' }), '"PAYMENT_REQUIRED"') };
   const others = peers.map(({ name, url }) => ({ name, job: jobOf(peerRequest(url), '') }));
   const [mine, ...theirs] = await runRounds(ctx.load, ctx.rounds, [ours, ...others]);
-  return theirs.flatMap((standing, index): Figure[] => {
+  return theirs.flatMap((result, index): Figure[] => {
     const { name } = peers[index] ?? {};
     if (!mine || !name) return [];
-    const peer = peerOf(name, mine, standing);
+    const peer = peerOf(name, mine, result);
     const aim = name === '@x402/hono' ? { aim: { text: 'at least level', isReached: peer.ratio >= 1 } } : {};
     return [{ ...figureOf('a', 'unpaid call → 402', CALLERS, mine), peer, ...aim }];
   });

@@ -49,8 +49,8 @@ export async function registerWhileSearching(
   const searches = await reading;
   for (const connection of connections) connection.close();
   const note = `registered and found again at once, beside ${searches.perSecond.toFixed(0)} searches/s (p99 ${searches.p99Ms.toFixed(1)} ms); copies at most ${Math.max(0, ...lags).toFixed(3)} s old`;
-  const standing = { ...writing, eachPerSecond: [writing.perSecond] };
-  return { ...figureOf('i', `registered while searching, ${agents} agents`, WRITERS, standing), note };
+  const result = { ...writing, eachPerSecond: [writing.perSecond] };
+  return { ...figureOf('i', `registered while searching, ${agents} agents`, WRITERS, result), note };
 }
 
 async function sent(

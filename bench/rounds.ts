@@ -10,7 +10,7 @@ export interface Contestant {
 }
 
 /** The medians of all rounds of one contestant, and its calls per second in each. */
-export interface Standing extends LoadResult {
+export interface RoundsResult extends LoadResult {
   readonly eachPerSecond: readonly number[];
 }
 
@@ -19,7 +19,7 @@ export async function runRounds(
   load: LoadGenerator,
   rounds: number,
   contestants: readonly Contestant[],
-): Promise<Standing[]> {
+): Promise<RoundsResult[]> {
   const results = contestants.map((): LoadResult[] => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, { job, after }] of contestants.entries()) {
@@ -27,10 +27,10 @@ export async function runRounds(
       results[index]?.push(result);
       await after?.(result);
     }
-  return results.map(toStanding);
+  return results.map(toRoundsResult);
 }
 
-function toStanding(results: readonly LoadResult[]): Standing {
+function toRoundsResult(results: readonly LoadResult[]): RoundsResult {
   const of = (read: (result: LoadResult) => number) => median(results.map(read));
   return {
     calls: results.reduce((sum, { calls }) => sum + calls, 0),
@@ -44,5 +44,5 @@ function toStanding(results: readonly LoadResult[]): Standing {
 }
 
 /** Speed of `ours` as a multiple of the peer's: the median of the rounds' ratios, each between neighbours in time. */
-export const ratioOf = (ours: Standing, peer: Standing): number =>
+export const ratioOf = (ours: RoundsResult, peer: RoundsResult): number =>
   median(ours.eachPerSecond.map((perSecond, round) => perSecond / (peer.eachPerSecond[round] ?? Number.NaN)));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { areStanding, pointToGoOnFrom } from './chain-point.ts';
+import { areCanonical, pointToGoOnFrom } from './chain-point.ts';
 
 const points = [
   { block: 30n, hash: 'c' },
@@ -19,7 +19,7 @@ it.each([
   const point = await pointToGoOnFrom(points, hashAt);
   expect(point).toEqual(expected);
   // A reading that begins there is taken.
-  expect(point && (await areStanding([point], hashAt))).toBe(true);
+  expect(point && (await areCanonical([point], hashAt))).toBe(true);
 });
 
 it('without points there is nothing to go on from', async () => {
@@ -33,5 +33,5 @@ it.each([
   ['the upper one, above a block that is gone', { 30: 'c' }, false],
 ])('a reading between two points is taken only while both stand: %s', async (_, hashes, isTaken) => {
   const hashAt = chainOf(hashes as Record<string, string>);
-  expect(await areStanding(points.slice(0, 2), hashAt)).toBe(isTaken);
+  expect(await areCanonical(points.slice(0, 2), hashAt)).toBe(isTaken);
 });

@@ -17,15 +17,15 @@ const AT_ONCE = 16;
  * The newest of these points (given newest first) that is still on the chain; null when none is. `hashAt` returns the hash of the block at
  * a height, or null when the chain has none there.
  */
-export async function newestStanding(
+export async function newestCanonical(
   points: readonly ChainPoint[],
   hashAt: (block: bigint) => Promise<string | null>,
 ): Promise<ChainPoint | null> {
   for (let start = 0; start < points.length; start += start === 0 ? 1 : AT_ONCE) {
     const some = points.slice(start, start === 0 ? 1 : start + AT_ONCE);
     const hashes = await Promise.all(some.map(({ block }) => hashAt(block)));
-    const standing = some.find(({ hash }, index) => hashes[index] === hash);
-    if (standing) return standing;
+    const canonical = some.find(({ hash }, index) => hashes[index] === hash);
+    if (canonical) return canonical;
   }
   return null;
 }
@@ -39,8 +39,8 @@ export async function pointToGoOnFrom(
   hashAt: (block: bigint) => Promise<string | null>,
 ): Promise<BeginPoint | null> {
   const oldest = points.at(-1);
-  const standing = await newestStanding(points, hashAt);
-  if (standing || !oldest) return standing;
+  const canonical = await newestCanonical(points, hashAt);
+  if (canonical || !oldest) return canonical;
   return { block: oldest.block, hash: await hashAt(oldest.block) };
 }
 
@@ -48,7 +48,7 @@ export async function pointToGoOnFrom(
  * True when all of these points are on the chain now. Of what was read between two points, the upper one known before: no reorg was among
  * it, or below it since the lower point was found.
  */
-export async function areStanding(
+export async function areCanonical(
   points: readonly BeginPoint[],
   hashAt: (block: bigint) => Promise<string | null>,
 ): Promise<boolean> {

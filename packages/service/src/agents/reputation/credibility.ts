@@ -15,13 +15,13 @@ export interface PaidOwner {
 }
 
 /** Breadth and age of a payer: the number of unrelated owners it has paid, and since when. */
-export interface Standing {
+export interface PayerHistory {
   readonly breadth: number;
   readonly since: Date | null;
 }
 
 /** Related owners count as one; an owner that was paid less than a full call counts in proportion. */
-export function standingOf(accountId: string, paid: readonly PaidOwner[], books: Books): Standing {
+export function payerHistoryOf(accountId: string, paid: readonly PaidOwner[], books: Books): PayerHistory {
   const byOwner = Map.groupBy(paid, ({ ownerId }) => ownerId);
   const parties = partiesOf([accountId], byOwner.keys(), books).filter(({ tie }) => tie === 'none');
   const others = parties.map(({ accountIds }) => accountIds.flatMap((id) => byOwner.get(id) ?? []));
@@ -34,7 +34,7 @@ export function standingOf(accountId: string, paid: readonly PaidOwner[], books:
 }
 
 /** Credibility of a payer, from 0.02 to 1. */
-export function credibilityOf({ breadth, since }: Standing, now: Date): number {
+export function credibilityOf({ breadth, since }: PayerHistory, now: Date): number {
   const days = since === null ? 0 : (now.getTime() - since.getTime()) / DAY_MS;
   return Math.max(MIN_CREDIBILITY, Math.min(1, breadth / ENOUGH_OWNERS) * Math.min(1, Math.max(0, days) / ENOUGH_DAYS));
 }

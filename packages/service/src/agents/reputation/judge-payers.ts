@@ -3,17 +3,17 @@ import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import type { Agent } from '../agent.ts';
-import { credibilityOf, type Standing, standingOf } from './credibility.ts';
+import { credibilityOf, type PayerHistory, payerHistoryOf } from './credibility.ts';
 import { type Evidence, evidenceOf, weights } from './evidence.ts';
-import { findStandings, listContacts, listGifts, listPaidOwners, listTrades, saveStandings } from './payer-store.ts';
+import { findHistories, listContacts, listGifts, listPaidOwners, listTrades, saveHistories } from './payer-store.ts';
 import { type Books, type Party, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listPayerOutcomes } from './reputation-store.ts';
 
 export type JudgeContext = Records & HasChain;
 
-const STANDING_HOLDS_MS = DAY_MS;
+const HISTORY_HOLDS_MS = DAY_MS;
 const BATCH = 1000;
-const unknown: Standing = { breadth: 0, since: null };
+const unknown: PayerHistory = { breadth: 0, since: null };
 
 type Owned = Pick<Agent, 'id' | 'accountId' | 'owner'>;
 
@@ -22,8 +22,8 @@ export async function readEvidence(ctx: JudgeContext, agent: Owned): Promise<Evi
   const now = ctx.clock.now();
   const outcomes = await listPayerOutcomes(ctx.db, agent.id, now, weights);
   const payers = outcomes.map(({ accountId }) => accountId);
-  const [parties, standings] = await Promise.all([readParties(ctx, agent, payers), readStandings(ctx, payers)]);
-  return evidenceOf(outcomes, parties, (id) => credibilityOf(standings.get(id) ?? unknown, now));
+  const [parties, histories] = await Promise.all([readParties(ctx, agent, payers), readHistories(ctx, payers)]);
+  return evidenceOf(outcomes, parties, (id) => credibilityOf(histories.get(id) ?? unknown, now));
 }
 
 /** The tie of each payer to the owner of an agent, evaluated one by one: independent of the other payers in the query. */
@@ -72,23 +72,23 @@ async function readBooks(
   return { subject, books: { contacts, gifts, trades }, stated: agent.owner.toLowerCase() };
 }
 
-/** The standings of payers; missing or expired ones are computed. */
-async function readStandings(ctx: JudgeContext, accountIds: readonly string[]): Promise<Map<string, Standing>> {
+/** The histories of payers; missing or expired ones are computed. */
+async function readHistories(ctx: JudgeContext, accountIds: readonly string[]): Promise<Map<string, PayerHistory>> {
   const now = ctx.clock.now();
-  const known = await findStandings(ctx.db, accountIds, new Date(now.getTime() - STANDING_HOLDS_MS));
+  const known = await findHistories(ctx.db, accountIds, new Date(now.getTime() - HISTORY_HOLDS_MS));
   const missing = accountIds.filter((id) => !known.has(id));
   for (let from = 0; from < missing.length; from += BATCH) {
-    const found = await workOutStandings(ctx, missing.slice(from, from + BATCH));
-    await saveStandings(ctx.db, found, now);
+    const found = await computeHistories(ctx, missing.slice(from, from + BATCH));
+    await saveHistories(ctx.db, found, now);
     for (const each of found) known.set(each.accountId, each);
   }
   return known;
 }
 
-async function workOutStandings(
+async function computeHistories(
   ctx: HasDb,
   accountIds: readonly string[],
-): Promise<(Standing & { accountId: string })[]> {
+): Promise<(PayerHistory & { accountId: string })[]> {
   const paid = await listPaidOwners(ctx.db, accountIds);
   const owners = [...new Set(paid.map(({ ownerId }) => ownerId))];
   const everyone = [...new Set([...accountIds, ...owners])];
@@ -109,6 +109,6 @@ async function workOutStandings(
       gifts: involved.flatMap((id) => giftsOf.get(id) ?? []),
       trades: [],
     };
-    return { accountId, ...standingOf(accountId, mine, books) };
+    return { accountId, ...payerHistoryOf(accountId, mine, books) };
   });
 }

@@ -23,7 +23,7 @@ export const HAS_UNCOUNTED = 'exists (select from outcome_due)';
 
 /**
  * Counts at most `limit` uncounted outcomes and returns their number. Makes the affected reputations due, at the given pace, and expires
- * the standings of payers below full credibility. The sums do not depend on the order.
+ * the histories of payers below full credibility. The sums do not depend on the order.
  */
 export async function countOutcomes(
   sql: Sql,

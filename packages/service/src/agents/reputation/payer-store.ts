@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
-import type { PaidOwner, Standing } from './credibility.ts';
+import type { PaidOwner, PayerHistory } from './credibility.ts';
 import type { Books } from './payer-ties.ts';
 
 /** The wallets that accounts have acted with, with their holders' consent. */
@@ -48,14 +48,14 @@ export const listPaidOwners = (
   );
 
 /** Written in the order of ids, so that two writers of the same rows can't deadlock. */
-export async function saveStandings(
+export async function saveHistories(
   sql: Sql,
-  payers: readonly (Standing & { accountId: string })[],
+  payers: readonly (PayerHistory & { accountId: string })[],
   now: Date,
 ): Promise<void> {
   const sorted = [...payers].sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
   await sql.query(
-    'save-standings',
+    'save-payer-histories',
     `insert into payer (account_id, breadth, since, computed_at)
      select *, $4::timestamptz from unnest($1::text[], $2::float8[], $3::timestamptz[])
      on conflict (account_id) do update set breadth = excluded.breadth, since = excluded.since, computed_at = excluded.computed_at`,
@@ -63,14 +63,14 @@ export async function saveStandings(
   );
 }
 
-/** The standings of these accounts that were computed after `after`. */
-export async function findStandings(
+/** The histories of these accounts that were computed after `after`. */
+export async function findHistories(
   sql: Sql,
   accountIds: readonly string[],
   after: Date,
-): Promise<Map<string, Standing>> {
-  const rows = await sql.query<Standing & { accountId: string }>(
-    'find-standings',
+): Promise<Map<string, PayerHistory>> {
+  const rows = await sql.query<PayerHistory & { accountId: string }>(
+    'find-payer-histories',
     'select account_id as "accountId", breadth, since from payer where account_id = any($1) and computed_at > $2',
     [accountIds, after],
   );

@@ -4,47 +4,47 @@ import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { insertAttempts, type MadeAttempt } from '../webhooks/attempt-store.ts';
-import { type Findings, nextStanding, type Standing } from '../webhooks/endpoint-standing.ts';
+import { type EndpointStanding, type Findings, nextStanding } from '../webhooks/endpoint-standing.ts';
 import { failPending } from '../webhooks/fail-pending.ts';
 import { lockWebhooks, updateWebhookRow, type WebhookRow } from '../webhooks/webhook-store.ts';
 
 /** An attempt, where it was sent, and whether it can change its endpoint's standing. */
-export interface Outcome extends MadeAttempt {
+export interface SentAttempt extends MadeAttempt {
   readonly url: string;
   readonly concernsEndpoint: boolean;
 }
 
 /** Records attempts; batches concurrent ones into one transaction. */
 export interface AttemptRecorder {
-  record(outcome: Outcome): Promise<void>;
+  record(attempt: SentAttempt): Promise<void>;
 }
 
 const MAX_BATCH = 200;
 
 export function createAttemptRecorder(ctx: HasDb & HasClock & HasLog): AttemptRecorder {
-  const batcher = createBatcher<Outcome, void>({
+  const batcher = createBatcher<SentAttempt, void>({
     maxSize: MAX_BATCH,
-    run: async (outcomes) => {
-      const disabled = await ctx.db.transaction((tx) => recordAll(ctx, tx, outcomes));
+    run: async (attempts) => {
+      const disabled = await ctx.db.transaction((tx) => recordAll(ctx, tx, attempts));
       // Other endpoints' attempts do not wait for it; a recurring job does what is left.
       for (const id of disabled)
         failPending(ctx, id).catch((err: unknown) =>
           ctx.log.warn({ err, webhookId: id }, 'deliveries of a disabled webhook are still pending'),
         );
-      return outcomes.map(() => undefined);
+      return attempts.map(() => undefined);
     },
   });
-  return { record: (outcome) => batcher.add(outcome) };
+  return { record: (attempt) => batcher.add(attempt) };
 }
 
 /** Returns the ids of the webhooks that the attempts disabled. */
-async function recordAll(ctx: HasClock & HasLog, tx: Tx, outcomes: readonly Outcome[]): Promise<string[]> {
+async function recordAll(ctx: HasClock & HasLog, tx: Tx, attempts: readonly SentAttempt[]): Promise<string[]> {
   const concerning = Map.groupBy(
-    outcomes.filter((outcome) => outcome.concernsEndpoint),
+    attempts.filter((attempt) => attempt.concernsEndpoint),
     ({ webhookId }) => webhookId,
   );
   const webhooks = concerning.size > 0 ? await lockWebhooks(tx, [...concerning.keys()]) : [];
-  await insertAttempts(tx, outcomes);
+  await insertAttempts(tx, attempts);
   const disabled: string[] = [];
   for (const webhook of webhooks) {
     // The owner has changed the URL meanwhile: what the former one answered says nothing of the new one.
@@ -54,18 +54,18 @@ async function recordAll(ctx: HasClock & HasLog, tx: Tx, outcomes: readonly Outc
   return disabled;
 }
 
-function findingsOf(outcomes: readonly Outcome[]): Findings {
-  const pauses = outcomes.flatMap(({ verdict }) => (verdict.pauseUntil ? [verdict.pauseUntil.getTime()] : []));
+function findingsOf(attempts: readonly SentAttempt[]): Findings {
+  const pauses = attempts.flatMap(({ verdict }) => (verdict.pauseUntil ? [verdict.pauseUntil.getTime()] : []));
   return {
-    isAnswering: outcomes.some(({ verdict }) => verdict.state === 'delivered'),
-    isGone: outcomes.some(({ verdict }) => verdict.isGone),
+    isAnswering: attempts.some(({ verdict }) => verdict.state === 'delivered'),
+    isGone: attempts.some(({ verdict }) => verdict.isGone),
     pauseUntil: pauses.length > 0 ? new Date(Math.max(...pauses)) : null,
   };
 }
 
 /** Returns true when the webhook is disabled now and was not before. */
 async function writeStanding(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow, found: Findings): Promise<boolean> {
-  const standing: Standing = nextStanding(webhook, found, ctx.clock.now());
+  const standing: EndpointStanding = nextStanding(webhook, found, ctx.clock.now());
   await updateWebhookRow(tx, { ...webhook, ...standing });
   if (standing.status === webhook.status) return false;
   ctx.log.warn({ webhookId: webhook.id, reason: standing.disabledReason }, 'webhook endpoint disabled');

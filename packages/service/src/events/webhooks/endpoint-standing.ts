@@ -1,7 +1,7 @@
 import { GIVE_UP_AFTER_MS } from './retry-schedule.ts';
 
 /** Standing of an endpoint: failing since, paused until, disabled. */
-export interface Standing {
+export interface EndpointStanding {
   readonly status: 'enabled' | 'disabled';
   readonly disabledReason: string | null;
   readonly failingSince: Date | null;
@@ -16,7 +16,7 @@ export interface Findings {
 }
 
 /** The standing after further attempts. 410 disables it at once, five days of nothing but failures as well. */
-export function nextStanding(before: Standing, found: Findings, now: Date): Standing {
+export function nextStanding(before: EndpointStanding, found: Findings, now: Date): EndpointStanding {
   if (before.status === 'disabled') return before;
   if (found.isGone) return disabled(before, 'The endpoint answered 410 Gone.');
   const pausedUntil = found.pauseUntil ?? before.pausedUntil;
@@ -27,7 +27,7 @@ export function nextStanding(before: Standing, found: Findings, now: Date): Stan
   return { ...before, pausedUntil, failingSince };
 }
 
-const disabled = (before: Standing, disabledReason: string): Standing => ({
+const disabled = (before: EndpointStanding, disabledReason: string): EndpointStanding => ({
   ...before,
   status: 'disabled',
   disabledReason,

@@ -1,8 +1,8 @@
 import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../../db/sql.ts';
-import type { Standing } from './endpoint-standing.ts';
+import type { EndpointStanding } from './endpoint-standing.ts';
 
-export interface WebhookRow extends Standing {
+export interface WebhookRow extends EndpointStanding {
   readonly id: string;
   readonly accountId: string;
   readonly kind: 'endpoint' | 'account';

@@ -9,7 +9,8 @@ export interface CatchUp {
   readonly caughtUpAt: Date;
 }
 
-export interface Standing {
+/** The database of now, and whether it was compared with the chain. */
+export interface CatchUpState {
   /** Null: the server does not tell; then only a start of the node is taken for a new database. */
   readonly database: string | null;
   /** False: this database was not compared with the chain yet. */
@@ -20,8 +21,8 @@ export interface Standing {
 export const IS_BEHIND = `exists (select from (select database_identity() as database) i where i.database is not null
   and not exists (select from chain_catch_up c where c.chain_id = given.chain_id and c.database = i.database))`;
 
-export async function readStanding(sql: Sql, chainId: number): Promise<Standing> {
-  const [row] = await sql.query<Standing>(
+export async function readCatchUp(sql: Sql, chainId: number): Promise<CatchUpState> {
+  const [row] = await sql.query<CatchUpState>(
     'read-catch-up',
     `select i.database, i.database is null or exists (select from chain_catch_up c where c.chain_id = $1 and c.database = i.database) as "isCaughtUp"
        from (select database_identity() as database) i`,

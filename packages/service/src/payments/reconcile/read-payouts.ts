@@ -1,4 +1,4 @@
-import { areStanding, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
+import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
@@ -8,7 +8,7 @@ import { until } from '../../lib/concurrency/until.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { HasChannelRecovery } from '../onchain/channel-claims.ts';
-import { insertCatchUp, readStanding } from '../payouts/catch-up-store.ts';
+import { insertCatchUp, readCatchUp } from '../payouts/catch-up-store.ts';
 import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
 import { channelPoints } from '../x402/channels/chain/channel-reading-store.ts';
 import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
@@ -32,17 +32,17 @@ export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & Ha
  * again. False: not all could be read. `since`: where the books of a restored database ended, if an earlier run has read on from there.
  */
 export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = null): Promise<boolean> {
-  const standing = await readStanding(ctx.db, ctx.chain.chainId);
+  const state = await readCatchUp(ctx.db, ctx.chain.chainId);
   const from = since ?? (await beginPoint(ctx));
-  const isAnother = !standing.isCaughtUp && standing.database !== null;
+  const isAnother = !state.isCaughtUp && state.database !== null;
   // Before the point moves: after a death the next run begins behind it.
   if (isAnother && from !== null && !(await ctx.recoverChannels(from.block))) return false;
   const hasRead = await readTransfers(ctx);
-  const to = await readPayouts(ctx, { isRestored: !standing.isCaughtUp && from !== null });
+  const to = await readPayouts(ctx, { isRestored: !state.isCaughtUp && from !== null });
   await explainPayouts(ctx);
   const isComplete = hasRead && to !== null;
-  if (standing.isCaughtUp || standing.database === null || !isComplete) return isComplete;
-  const { database } = standing;
+  if (state.isCaughtUp || state.database === null || !isComplete) return isComplete;
+  const { database } = state;
   const catchUp = {
     database,
     fromBlock: from?.block ?? to,
@@ -80,7 +80,7 @@ async function readPayouts(ctx: PayoutContext, { isRestored }: { isRestored: boo
   if (!incoming) return null;
   const head = isRestored ? await ctx.incomingTransfers.headBlock() : 0n;
   const last = head > incoming.block ? head : incoming.block;
-  let point: BeginPoint | null = (await standingPoint(ctx)) ?? (await startAt(ctx, incoming));
+  let point: BeginPoint | null = (await canonicalPoint(ctx)) ?? (await startAt(ctx, incoming));
   let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
     const from: BeginPoint = point;
@@ -100,7 +100,7 @@ async function startAt(ctx: PayoutContext, point: ChainPoint): Promise<ChainPoin
 }
 
 /** The point to continue from, as of the incoming transfers. Null when there is none. */
-async function standingPoint(ctx: PayoutContext): Promise<BeginPoint | null> {
+async function canonicalPoint(ctx: PayoutContext): Promise<BeginPoint | null> {
   const { chainId } = ctx.chain;
   const points = await payoutPoints.list(ctx.db, chainId);
   const [newest] = points;
@@ -124,7 +124,7 @@ async function readUpTo(
   const read = await ctx.outgoingTransfers.read(from.block + 1n, to);
   if (hash === null) return null;
   const point = { block: to, hash };
-  if (!(await areStanding([from, point], hashAt))) return null;
+  if (!(await areCanonical([from, point], hashAt))) return null;
   const transfers = read.filter((each) => each.to !== chain.wallet && each.valueMicro > 0n).map(named(chain.chainId));
   const isAhead = await db.transaction(async (tx) => {
     if (!(await payoutPoints.add(tx, chain.chainId, { before: from, point }))) return null;
@@ -158,7 +158,7 @@ const PAUSE_MS = 500;
  */
 export async function catchUp(ctx: PayoutContext): Promise<void> {
   const { chainId } = ctx.chain;
-  const isCaughtUp = async () => (await readStanding(ctx.db, chainId)).isCaughtUp;
+  const isCaughtUp = async () => (await readCatchUp(ctx.db, chainId)).isCaughtUp;
   const newestPoints = async () => {
     const stores = [transferPoints, payoutPoints, channelPoints];
     const points = await Promise.all(stores.map((store) => store.list(ctx.db, chainId)));

@@ -1,5 +1,5 @@
 import { isOwnWallet } from '../../chain/chain-info.ts';
-import { areStanding, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
+import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { requireChain } from '../../chain/require-chain.ts';
 import {
@@ -95,7 +95,7 @@ async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promi
   if (hash === null) return null;
   const point = { block: to, hash };
   // A reorg meanwhile: the transfers may be of removed blocks, or others be in new blocks below.
-  if (!(await areStanding([before, point], hashAt))) return null;
+  if (!(await areCanonical([before, point], hashAt))) return null;
   const isAhead = await ctx.db.transaction(async (tx) => {
     if (!(await transferPoints.add(tx, chainId, { before, point }))) return false;
     const strangers = found.filter(({ from, valueMicro }) => !isOwnWallet(ctx.chain, from) && valueMicro > 0n);

@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { type ChainPoint, newestStanding } from '../../chain/chain-point.ts';
+import { type ChainPoint, newestCanonical } from '../../chain/chain-point.ts';
 import { requireSame } from '../../chain/require-chain.ts';
 import type { Records } from '../../db/records.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
@@ -94,12 +94,12 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
 async function goBack(ctx: ReadContext, newest: ChainPoint | null, head: ChainPoint): Promise<boolean> {
   const [first, ...older] = await listPoints(ctx.db, ctx.registry.chainId, head.block);
   if (newest === null || first === undefined) return false;
-  const standing = await newestStanding([first, ...older], async (height) => {
+  const canonical = await newestCanonical([first, ...older], async (height) => {
     const [block] = await ctx.registryClient.blocksAt([height]);
     if (!block && !ctx.registry.isLocal) throw new Error(`the chain does not know block ${height} below its head`);
     return block?.hash ?? null;
   });
-  if (standing === first) return false;
+  if (canonical === first) return false;
   requireSame(ctx.registry.chainId, await ctx.registryClient.chainId());
-  return takeBackTo(ctx, newest, standing);
+  return takeBackTo(ctx, newest, canonical);
 }

@@ -1,4 +1,4 @@
-import { credibilityOf, type PaidOwner, standingOf } from '../../../src/agents/reputation/credibility.ts';
+import { credibilityOf, type PaidOwner, payerHistoryOf } from '../../../src/agents/reputation/credibility.ts';
 import { evidenceOf, type PayerOutcomes, weightOf } from '../../../src/agents/reputation/evidence.ts';
 import { type Books, partiesOf } from '../../../src/agents/reputation/payer-ties.ts';
 import { FULL_MICRO, type Liveness, outcomesOf, scoreOf } from '../../../src/agents/reputation/reputation.ts';
@@ -46,7 +46,7 @@ export function createEconomy(): Economy {
     }));
     const fromOwners = received.map((call) => ({ from: call.payer, to: payer }));
     const books = { contacts, gifts: [...gifts, ...fromOwners], trades: [] };
-    return credibilityOf(standingOf(payer, paid, books), now);
+    return credibilityOf(payerHistoryOf(payer, paid, books), now);
   };
 
   return {

@@ -9,7 +9,7 @@ import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payment
 import { openTreasury } from '../../../src/payments/ledger/open-treasury.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findById, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
-import { readStanding, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
+import { readCatchUp, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
 import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
 import { withdrawalNonce } from '../../../src/payments/payouts/withdrawal-nonce.ts';
 import { catchUp, type PayoutContext, payoutPoints, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await engine.mine(20);
 });
 
-const isCaughtUp = async () => (await readStanding(ctx.db, ctx.chain.chainId)).isCaughtUp;
+const isCaughtUp = async () => (await readCatchUp(ctx.db, ctx.chain.chainId)).isCaughtUp;
 const whyWait = () => whyWithdrawalsWait(ctx.db, { chainId: ctx.chain.chainId, source: 'nobody' });
 const payoutsTo = async ({ address }: Payer) =>
   (await listFoundPayouts(ctx.db, null)).filter(({ to }) => to === address).map(({ state }) => state);

@@ -63,8 +63,8 @@ function judgeAll(
       const { channelId, requestId, priceMicro } = voucher;
       const channel = channels.get(channelId) ?? null;
       const ahead = reserved.get(channelId) ?? 0n;
-      const standing = channel && { ...channel, reservedMicro: channel.reservedMicro + ahead };
-      const judgement = judgeVoucher(standing, voucher);
+      const judged = channel && { ...channel, reservedMicro: channel.reservedMicro + ahead };
+      const judgement = judgeVoucher(judged, voucher);
       const isInTurn = ahead > 0n || isTurnOf(channel, requestId);
       const answer = judgement.kind === 'admitted' && !isInTurn ? outOfTurn : judgement;
       if (answer.kind === 'admitted') reserved.set(channelId, ahead + priceMicro);

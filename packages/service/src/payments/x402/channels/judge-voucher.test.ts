@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownVoucher } from '../payment-header.ts';
-import { judgeVoucher, refusalOfDeposit, refusalOfVoucher, type Standing } from './judge-voucher.ts';
+import { type JudgedChannel, judgeVoucher, refusalOfDeposit, refusalOfVoucher } from './judge-voucher.ts';
 
 const hex = (byte: string, bytes: number) => `0x${byte.repeat(bytes)}`;
 const wallet = hex('33', 20);
@@ -101,7 +101,7 @@ describe('a deposit', () => {
     expect(refusalOfDeposit(terms, { deposit: null }, NOW_S)).toBe('invalid_batch_settlement_evm_payload_type'));
 });
 
-const standing: Standing = {
+const channel: JudgedChannel = {
   balanceMicro: 10_000n,
   claimedMicro: 1_000n,
   chargedMicro: 2_000n,
@@ -110,8 +110,8 @@ const standing: Standing = {
   withdrawRequestedAt: null,
   refundId: null,
 };
-const judge = (changes: Partial<Standing>, asked: Partial<Parameters<typeof judgeVoucher>[1]> = {}) =>
-  judgeVoucher({ ...standing, ...changes }, { maxMicro: 2_600n, priceMicro: 100n, ...asked });
+const judge = (changes: Partial<JudgedChannel>, asked: Partial<Parameters<typeof judgeVoucher>[1]> = {}) =>
+  judgeVoucher({ ...channel, ...changes }, { maxMicro: 2_600n, priceMicro: 100n, ...asked });
 
 describe('a voucher on its channel', () => {
   it('for charged, in flight and price is admitted', () => {
@@ -129,7 +129,7 @@ describe('a voucher on its channel', () => {
     });
   });
 
-  it.each<[string, Partial<Standing>, Partial<Parameters<typeof judgeVoucher>[1]>, string, boolean]>([
+  it.each<[string, Partial<JudgedChannel>, Partial<Parameters<typeof judgeVoucher>[1]>, string, boolean]>([
     ['one unit short', {}, { maxMicro: 2_599n }, 'cumulative_amount_mismatch', true],
     ['one unit over', {}, { maxMicro: 2_601n }, 'cumulative_amount_mismatch', true],
     ['of an earlier call', {}, { maxMicro: 2_500n }, 'cumulative_amount_mismatch', true],

@@ -56,8 +56,8 @@ export function refusalOfDeposit(
   return refusal && depositRefusals[refusal];
 }
 
-/** The amounts of a channel that decide. */
-export type Standing = Pick<
+/** What a voucher is judged by: amounts of its channel, and whether it is being closed. */
+export type JudgedChannel = Pick<
   Channel,
   | 'balanceMicro'
   | 'claimedMicro'
@@ -89,7 +89,7 @@ const refused = (reason: ChannelRefusal, isCorrected = false): VoucherJudgement 
  * answered with the channel's state.
  */
 export function judgeVoucher(
-  channel: Standing | null,
+  channel: JudgedChannel | null,
   { maxMicro, priceMicro, depositMicro = 0n }: { maxMicro: bigint; priceMicro: bigint; depositMicro?: bigint },
 ): VoucherJudgement {
   const { publishedMicro, claimedMicro, chargedMicro, reservedMicro, balanceMicro } = channel ?? fresh;
@@ -108,7 +108,7 @@ export function judgeVoucher(
   return { kind: 'admitted' };
 }
 
-const fresh: Standing = {
+const fresh: JudgedChannel = {
   balanceMicro: 0n,
   claimedMicro: 0n,
   chargedMicro: 0n,

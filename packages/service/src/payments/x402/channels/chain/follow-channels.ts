@@ -1,4 +1,4 @@
-import { areStanding, type ChainPoint, newestStanding } from '../../../../chain/chain-point.ts';
+import { areCanonical, type ChainPoint, newestCanonical } from '../../../../chain/chain-point.ts';
 import { requireChain } from '../../../../chain/require-chain.ts';
 import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
@@ -36,7 +36,7 @@ const nothing: ChannelNews = { withdrawRequested: [], hasClaims: false };
 export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   const { chainId } = ctx.chain;
   if (!(await hasChannels(ctx.db, chainId))) return nothing;
-  const before = await standingPoint(ctx);
+  const before = await canonicalPoint(ctx);
   const head = await ctx.settlementContract.headBlock();
   const hash = await ctx.settlementContract.hashAt(head);
   if (hash === null || (before !== null && head <= before.block)) return nothing;
@@ -50,7 +50,7 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   // The sums may be of a later block; its events are left to the next run. A reorg meanwhile: the events may be of removed blocks.
   if (read === null || read.block.number < head) return nothing;
   const point = { block: head, hash };
-  if (!(await areStanding([...(before ? [before] : []), point], ctx.settlementContract.hashAt))) return nothing;
+  if (!(await areCanonical([...(before ? [before] : []), point], ctx.settlementContract.hashAt))) return nothing;
   const withdrawRequested = await ctx.db.transaction(async (tx) => {
     if (!(await channelPoints.add(tx, chainId, { before, point }))) return [];
     const requested = await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
@@ -62,12 +62,12 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
 }
 
 /** The newest point that is still on the chain; null: none is. Blocks after it are read again when a reorg replaced them. */
-async function standingPoint(ctx: ChainContext): Promise<ChainPoint | null> {
+async function canonicalPoint(ctx: ChainContext): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
   const points = await channelPoints.list(ctx.db, chainId);
   const [newest] = points;
   if (newest === undefined) return null;
-  const point = await newestStanding(points, ctx.settlementContract.hashAt);
+  const point = await newestCanonical(points, ctx.settlementContract.hashAt);
   if (point?.block === newest.block) return newest;
   await requireChain(ctx);
   const block = point?.block ?? -1n;
