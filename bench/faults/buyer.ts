@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peersFolder } from '../peers.ts';
 import type { Asked, Contender } from './contender.ts';
-import type { Purchase } from './purchase.ts';
+import type { TestPurchase } from './purchase.ts';
 import { resultOf } from './worker.ts';
 
 export type Send = (request: Request) => Promise<Response>;
@@ -36,19 +36,19 @@ export const policy = [
   '503 with Retry-After to a payment: the identical request is sent again after that time. Any other answer ends it.',
 ] as const;
 
-type Outcome = {
+type CallOutcome = {
   readonly kind: 'result' | 'end' | 'failure' | 'later';
   readonly text: string;
   readonly waitMs?: number;
 };
 
 /** Has a purchase made by the stock client, until there is a result or nothing more to hope for. */
-export async function buy(contender: Contender, purchase: Purchase, options: BuyerOptions = {}): Promise<Bought> {
+export async function buy(contender: Contender, purchase: TestPurchase, options: BuyerOptions = {}): Promise<Bought> {
   const asked = contender.ask(purchase);
   const { firstTimeoutMs = TIMEOUT_MS, send = fetch } = options;
   const stock = await stockClient(contender, purchase, send);
   const untilMs = performance.now() + PATIENCE_MS;
-  let outcome: Outcome = { kind: 'later', text: 'never sent' };
+  let outcome: CallOutcome = { kind: 'later', text: 'never sent' };
   for (let calls = 0, failures = 0; failures < MAX_FAILURES && performance.now() < untilMs; calls++) {
     const timeoutMs = calls === 0 ? firstTimeoutMs : TIMEOUT_MS;
     outcome = await inTime(timeoutMs, (signal) => judged(purchase, () => stock.call(asked, signal)));
@@ -61,7 +61,7 @@ export async function buy(contender: Contender, purchase: Purchase, options: Buy
 }
 
 /** The stock client of one purchase, and what is sent by hand: the payment again that the server asked to see again. */
-async function stockClient(contender: Contender, purchase: Purchase, send: Send) {
+async function stockClient(contender: Contender, purchase: TestPurchase, send: Send) {
   const { stockFetch, stockChannelFetch } = await import(`${peersFolder}stock-fetch.mjs`);
   let paidHeaders: Headers | null = null;
   let isToBeShownAgain = false;
@@ -90,7 +90,7 @@ async function stockClient(contender: Contender, purchase: Purchase, send: Send)
   };
 }
 
-async function judged({ id }: Purchase, call: () => Promise<Response>): Promise<Outcome> {
+async function judged({ id }: TestPurchase, call: () => Promise<Response>): Promise<CallOutcome> {
   try {
     const response = await call();
     const { status, headers } = response;
@@ -108,9 +108,9 @@ async function judged({ id }: Purchase, call: () => Promise<Response>): Promise<
 }
 
 /** Calls that are given up are failures, also when the signal does not reach them: copies of a request can lose it. */
-async function inTime(timeoutMs: number, call: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+async function inTime(timeoutMs: number, call: (signal: AbortSignal) => Promise<CallOutcome>): Promise<CallOutcome> {
   const giveUp = new AbortController();
-  const late = Promise.withResolvers<Outcome>();
+  const late = Promise.withResolvers<CallOutcome>();
   const timer = setTimeout(() => {
     late.resolve({ kind: 'failure', text: `no answer in ${timeoutMs} ms` });
     giveUp.abort();

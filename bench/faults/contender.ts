@@ -1,5 +1,5 @@
 import type { RpcProxy } from '../../packages/service/test/support/rpc-proxy.ts';
-import type { Purchase } from './purchase.ts';
+import type { TestPurchase } from './purchase.ts';
 
 export interface Asked {
   readonly url: string;
@@ -18,7 +18,7 @@ export interface Contender {
   readonly answersAfter: 'receipt' | 'work';
   /** Chain of the buyers' own channels; absent: they pay by `exact`. */
   readonly channelChain?: string;
-  ask(purchase: Purchase): Asked;
+  ask(purchase: TestPurchase): Asked;
   /** kill -9. */
   kill(): Promise<void>;
   /** Starts it again at the same address, with all that it had stored. */
@@ -26,7 +26,7 @@ export interface Contender {
 }
 
 /** The request that buyers send to both; the stock client adds the payment. */
-export const askedAt = (url: string, { id }: Purchase, more: Readonly<Record<string, string>> = {}): Asked => ({
+export const askedAt = (url: string, { id }: TestPurchase, more: Readonly<Record<string, string>> = {}): Asked => ({
   url,
   headers: { 'content-type': 'application/json', 'idempotency-key': id, ...more },
   body: JSON.stringify({ task: 'work', input: { purchase: id } }),

@@ -1,15 +1,15 @@
 import type { Bought } from './buyer.ts';
 import type { Contender } from './contender.ts';
-import type { Purchase } from './purchase.ts';
+import type { TestPurchase } from './purchase.ts';
 import type { Worker } from './worker.ts';
 
 /** Place of a fault: one contender, its buyers, and the worker behind it. */
 export interface Scene {
   readonly contender: Contender;
   readonly worker: Worker;
-  readonly purchases: readonly Purchase[];
+  readonly purchases: readonly TestPurchase[];
   /** Notes what a buyer got. */
-  readonly note: (purchase: Purchase, bought: Bought) => void;
+  readonly note: (purchase: TestPurchase, bought: Bought) => void;
 }
 
 export interface Fault {

@@ -4,7 +4,7 @@ import type { Bought } from './buyer.ts';
 import type { Contender } from './contender.ts';
 import type { Fault } from './fault.ts';
 import type { Row } from './print-table.ts';
-import { inLanes, newPurchases, PRICE_MICRO, type Purchase } from './purchase.ts';
+import { inLanes, newPurchases, PRICE_MICRO, type TestPurchase } from './purchase.ts';
 import { chainReader, readPayments } from './read-payments.ts';
 import { type Tally, tallyOf } from './tally.ts';
 import { doesIt, type Worker } from './worker.ts';
@@ -61,7 +61,7 @@ async function closeSoon(close: () => Promise<void>): Promise<void> {
 }
 
 interface Made {
-  readonly purchases: readonly Purchase[];
+  readonly purchases: readonly TestPurchase[];
   readonly bought: ReadonlyMap<string, Bought>;
   readonly fromBlock: bigint;
 }
@@ -95,7 +95,7 @@ const isSame = (a: Tally, b: Tally): boolean =>
   Object.entries(a).every(([name, value]) => b[name as keyof Tally] === value);
 
 /** The last answers to buyers without a result. */
-function explain(purchases: readonly Purchase[], bought: ReadonlyMap<string, Bought>): void {
+function explain(purchases: readonly TestPurchase[], bought: ReadonlyMap<string, Bought>): void {
   const told = purchases.flatMap(({ id }) => {
     const what = bought.get(id);
     return what && !what.hasResult ? [`${id}: ${what.lastAnswer}`] : [];

@@ -4,7 +4,7 @@ export const PRICE = '0.01';
 export const PRICE_MICRO = 10_000n;
 
 /** Something that a buyer wants done once, from a wallet that is used for nothing else. */
-export interface Purchase {
+export interface TestPurchase {
   /** Also the buyer's Idempotency-Key. */
   readonly id: string;
   readonly payerKey: `0x${string}`;
@@ -12,7 +12,7 @@ export interface Purchase {
   readonly payer: `0x${string}`;
 }
 
-export const newPurchases = (prefix: string, count: number): Purchase[] =>
+export const newPurchases = (prefix: string, count: number): TestPurchase[] =>
   Array.from({ length: count }, (_, index) => {
     const payerKey = generatePrivateKey();
     return { id: `${prefix}-${index}`, payerKey, payer: privateKeyToAddress(payerKey).toLowerCase() as `0x${string}` };

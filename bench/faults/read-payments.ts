@@ -1,7 +1,7 @@
 import type { LocalChain } from '@agent-network/chain/local-chain';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { createPublicClient, http } from 'viem';
-import type { Purchase } from './purchase.ts';
+import type { TestPurchase } from './purchase.ts';
 
 /** Payments of a wallet and refunds to it, as the chain has them. */
 export interface Moved {
@@ -16,7 +16,7 @@ export const chainReader = (chain: LocalChain) => createPublicClient({ transport
 /** Counts the transfers of each payer's wallet since a block; the money that the wallet was given before is not among them. */
 export async function readPayments(
   chain: LocalChain,
-  purchases: readonly Purchase[],
+  purchases: readonly TestPurchase[],
   fromBlock: bigint,
 ): Promise<Map<string, Moved>> {
   const logs = await chainReader(chain).getContractEvents({

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
-import type { Outcome } from './outcome.ts';
+import type { PaidOutcome } from './paid-outcome.ts';
 
 /** Sums over the calls of one agent that ended in one batch. */
 export interface AgentTally {
@@ -16,7 +16,7 @@ export interface AgentTally {
 export async function addCalls(
   sql: Sql,
   tallies: readonly AgentTally[],
-  outcomes: readonly Outcome[],
+  outcomes: readonly PaidOutcome[],
   now: Date,
 ): Promise<void> {
   await sql.query(

@@ -1,9 +1,9 @@
 import type { FeedbackFile } from '@agent-network/contracts/agents/feedback';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
-import type { Outcome } from './outcome.ts';
+import type { PaidOutcome } from './paid-outcome.ts';
 
 /** An outcome with the on-chain facts of its agent and its payment. */
-export interface FeedbackFacts extends Pick<Outcome, 'requestId' | 'agentId' | 'accountId' | 'isGood'> {
+export interface FeedbackFacts extends Pick<PaidOutcome, 'requestId' | 'agentId' | 'accountId' | 'isGood'> {
   readonly endedAt: Date;
   readonly tokenId: bigint | null;
   readonly tokenOwner: string | null;
@@ -55,5 +55,7 @@ export function feedbackOf(facts: FeedbackFacts, isTied: boolean, place: Feedbac
 }
 
 /** URI of a feedback file. */
-export const feedbackUri = (baseUrl: string, { agentId, requestId }: Pick<Outcome, 'agentId' | 'requestId'>): string =>
-  `${baseUrl}/agents/${agentId}/feedback/${requestId}.json`;
+export const feedbackUri = (
+  baseUrl: string,
+  { agentId, requestId }: Pick<PaidOutcome, 'agentId' | 'requestId'>,
+): string => `${baseUrl}/agents/${agentId}/feedback/${requestId}.json`;

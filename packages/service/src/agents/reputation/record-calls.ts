@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/sql.ts';
 import { checkSoon } from '../agent-store.ts';
 import { type AgentTally, addCalls } from './call-store.ts';
-import type { Outcome } from './outcome.ts';
+import type { PaidOutcome } from './paid-outcome.ts';
 
 /** An ended call of an agent. `void`: it says nothing about the agent. */
 export interface EndedCall {
@@ -9,7 +9,7 @@ export interface EndedCall {
   readonly end: 'completed' | 'failed' | 'unreachable' | 'void';
   readonly durationMs: number;
   /** Its evidence about the agent; null when nobody paid, or when it says nothing. */
-  readonly outcome: Outcome | null;
+  readonly outcome: PaidOutcome | null;
 }
 
 /** Adds ended calls to the records of their agents in the caller's transaction; makes a check of unreachable agents due. */

@@ -1,5 +1,5 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
-import type { Outcome as PaidOutcome } from '../../agents/reputation/outcome.ts';
+import type { PaidOutcome } from '../../agents/reputation/paid-outcome.ts';
 import { payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { Failure, Invocation, Outcome } from '../invocation.ts';
 

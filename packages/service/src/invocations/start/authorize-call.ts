@@ -3,7 +3,7 @@ import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../../payments/onchain/chain-context.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
-import { authorizePayment, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import { authorizePayment, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import {
   authorizeVoucher,
   type NewVoucher,
@@ -24,7 +24,11 @@ interface ChainParts extends ChainContext, PaymentChecks {}
 interface ChannelParts extends HasChannels, HasPaymentLimits, HasMetrics {}
 type PaidContext = ChainParts & ChannelParts & HasSecrets;
 
-export async function authorizeCall(ctx: PaidContext, shown: Shown | null, purchase: Purchase): Promise<Authorized> {
+export async function authorizeCall(
+  ctx: PaidContext,
+  shown: Shown | null,
+  purchase: PayablePurchase,
+): Promise<Authorized> {
   return shown && isVoucher(shown)
     ? { payment: null, voucher: authorizeVoucher(ctx, shown, purchase) }
     : { payment: await authorizePayment(ctx, shown, purchase), voucher: null };
@@ -35,7 +39,7 @@ export async function inNameOfPayer(
   ctx: VoucherContext,
   caller: KnownCaller,
   { shown, keyless }: { readonly shown: Shown | null; readonly keyless?: KeylessPayer },
-  { payment, voucher, due }: Authorized & { readonly due: Purchase['due'] },
+  { payment, voucher, due }: Authorized & { readonly due: PayablePurchase['due'] },
 ): Promise<Authorized & { readonly payer: KnownCaller }> {
   // A payment that is shown where none is due was not checked: it names nobody.
   if (!keyless || !shown || (!payment && !voucher)) return { payment, voucher, payer: caller };
@@ -50,7 +54,7 @@ export async function inNameOfPayer(
  * may name the payer of a channel that nobody has paid into, and show a voucher that stands in a claim. A voucher for a wrong sum that is
  * not public goes on: it may be that of a request which another process has just accepted.
  */
-async function requireOfPayer(ctx: VoucherContext, voucher: NewVoucher, due: Purchase['due']): Promise<void> {
+async function requireOfPayer(ctx: VoucherContext, voucher: NewVoucher, due: PayablePurchase['due']): Promise<void> {
   const channel = await ctx.channels.read(voucher.channelId);
   const judgement = judgeVoucher(channel, voucher);
   const isFunded = channel !== null && channel.balanceMicro > 0n;

@@ -7,7 +7,7 @@ import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
-import { answersOffer, echoedOffer, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import { answersOffer, echoedOffer, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
 import { priceClassOf } from '../price.ts';
 
@@ -61,7 +61,7 @@ export function purchaseOf(
   caller: KnownCaller,
   { agentId, quoteId, body, requestId, client, keyless }: Wanted,
   { amountMicro, alternativeId }: Price,
-): Purchase {
+): PayablePurchase {
   const who = payerNameOf(caller);
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
   const priced = `${asked} ${priceClassOf(body)}`;

@@ -14,7 +14,7 @@ import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
-import { findHolder, findShownBefore, type Purchase } from '../../payments/x402/authorize-payment.ts';
+import { findHolder, findShownBefore, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import { refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { channelAccountId, channelOf } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
@@ -247,7 +247,7 @@ async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: Acceptance & { purchase: Purchase; shown: Shown | null; side: Side; deposit: TakenDeposit | null },
+  item: Acceptance & { purchase: PayablePurchase; shown: Shown | null; side: Side; deposit: TakenDeposit | null },
 ): Promise<Invoked> {
   const { invocation, payment, voucher, purchase, side, deposit } = item;
   const { due } = purchase;

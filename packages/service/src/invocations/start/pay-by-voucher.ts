@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/app-error.ts';
-import type { Purchase } from '../../payments/x402/authorize-payment.ts';
+import type { PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import {
   findBoughtBefore,
   type NewVoucher,
@@ -48,7 +48,7 @@ interface OfDeposit {
 export async function depositFor(
   ctx: VoucherContext & DepositContext,
   { shown, keepCount, keyless }: OfDeposit,
-  { voucher, purchase }: { voucher: NewVoucher | null; purchase: Purchase },
+  { voucher, purchase }: { voucher: NewVoucher | null; purchase: PayablePurchase },
 ): Promise<TakenDeposit | null> {
   if (!voucher || !shown || !isVoucher(shown)) return null;
   let isSent = false;
@@ -74,7 +74,7 @@ export async function depositFor(
 export async function findBought(
   ctx: VoucherContext,
   shown: Shown | null,
-  purchase: Purchase,
+  purchase: PayablePurchase,
 ): Promise<Invocation | null> {
   const requestId = shown && (await findBoughtBefore(ctx, shown, purchase));
   return requestId === null ? null : findInvocation(ctx.db, requestId);
@@ -84,7 +84,7 @@ export async function findBought(
 export const findBoughtByVoucher = async (
   ctx: VoucherContext,
   shown: Shown | null,
-  purchase: Purchase,
+  purchase: PayablePurchase,
 ): Promise<Invocation | null> => (shown && isVoucher(shown) ? findBought(ctx, shown, purchase) : null);
 
 /**

@@ -21,7 +21,8 @@ import { type Due, paymentRequired } from './payment-required.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 import { readOffer } from './terms.ts';
 
-export interface Purchase {
+/** A purchase as its payment is checked: what is due for it, and for whom. */
+export interface PayablePurchase {
   readonly due: Due;
   /** Hash of the exact purchase: account, target and body. The same payment for another purchase is refused. */
   readonly fingerprint: Buffer;
@@ -41,7 +42,7 @@ const NO_GAS = 'The node cannot settle payments now. Nothing was charged.';
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 
-export function offerOf(ctx: OfferContext, shown: Shown, purchase: Pick<Purchase, 'due'>) {
+export function offerOf(ctx: OfferContext, shown: Shown, purchase: Pick<PayablePurchase, 'due'>) {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const offer = shown.accepted && readOffer(ctx.chain, ctx.secrets, shown.accepted, { ...purchase.due, nowS });
   return { nowS, offer };
@@ -94,7 +95,7 @@ function throwUncheckable(cause: unknown): never {
 export async function findShownBefore(
   ctx: AuthorizeContext,
   shown: Shown,
-  purchase: Purchase,
+  purchase: PayablePurchase,
 ): Promise<ChainPayment | null> {
   if (isVoucher(shown)) return null;
   return findKnown(ctx, shown, purchase, offerOf(ctx, shown, purchase).offer?.memo ?? null);
@@ -107,7 +108,7 @@ export async function findShownBefore(
 export async function authorizePayment(
   ctx: AuthorizeContext,
   shown: Shown | null,
-  purchase: Purchase,
+  purchase: PayablePurchase,
 ): Promise<NewChainPayment> {
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
   if (isVoucher(shown)) {
@@ -138,7 +139,7 @@ export async function authorizePayment(
 async function findKnown(
   ctx: HasDb & HasChain & HasPaymentFinder,
   shown: ShownPayment,
-  purchase: Purchase,
+  purchase: PayablePurchase,
   memo: string | null,
 ): Promise<ChainPayment | null> {
   const { from, nonce } = shown.authorization;
@@ -165,13 +166,13 @@ export async function findHolder(
 }
 
 /** Further keys of a purchase, so that a newly signed payment for it is not collected a second time (docs/design.md, section 5). */
-export function purchaseKeysOf(shown: Shown, { due, keyedId }: Purchase): string[] {
+export function purchaseKeysOf(shown: Shown, { due, keyedId }: PayablePurchase): string[] {
   const named = shown.identifier === null ? [] : [`${due.purpose} ${shown.identifier}`];
   return keyedId === null ? named : [...named, keyedId];
 }
 
 /** The account that holds the further keys of a purchase. */
-export const keyHolderOf = ({ keyHolderId, due }: Purchase): string | null =>
+export const keyHolderOf = ({ keyHolderId, due }: PayablePurchase): string | null =>
   keyHolderId === undefined ? due.accountId : keyHolderId;
 
 async function findByKeys(ctx: HasDb, accountId: string | null, keys: readonly string[]): Promise<ChainPayment | null> {
@@ -185,7 +186,12 @@ function requireSamePurchase(known: ChainPayment, fingerprint: Buffer | null): v
     throw new AppError('CONFLICT', 'This payment was used for another request. Sign a new one for this request.');
 }
 
-function toChainPayment(ctx: HasChain, shown: ShownPayment, purchase: Purchase, subjectId: string): NewChainPayment {
+function toChainPayment(
+  ctx: HasChain,
+  shown: ShownPayment,
+  purchase: PayablePurchase,
+  subjectId: string,
+): NewChainPayment {
   return {
     id: newId('pay'),
     chainId: ctx.chain.chainId,

@@ -59,7 +59,7 @@ export interface MoneyModel {
 export type Reply = 'done' | 'refused';
 
 /** One of the ways in which an operation may go. */
-export interface Outcome {
+export interface ModelOutcome {
   readonly reply: Reply;
   readonly model: MoneyModel;
 }
@@ -70,7 +70,7 @@ export function newMoneyModel(walletMicro: bigint, feeBps: bigint): MoneyModel {
 }
 
 /** All ways in which an operation may go: one, unless money on its way to a wallet is or is not there in time. */
-export function outcomesOf(model: MoneyModel, operation: Operation): Outcome[] {
+export function outcomesOf(model: MoneyModel, operation: Operation): ModelOutcome[] {
   switch (operation.kind) {
     case 'deposit':
     case 'transfer':
@@ -110,10 +110,15 @@ export function arrived(model: MoneyModel): MoneyModel {
   return { ...model, clients: [settle(first), settle(second)] };
 }
 
-const refused = (model: MoneyModel): Outcome => ({ reply: 'refused', model });
+const refused = (model: MoneyModel): ModelOutcome => ({ reply: 'refused', model });
 
 /** Takes money from a wallet on chain; `gains` is what the client has for it here. */
-function fromWallet(model: MoneyModel, who: Who, amountMicro: bigint, gains: Partial<ClientMoney> = {}): Outcome[] {
+function fromWallet(
+  model: MoneyModel,
+  who: Who,
+  amountMicro: bigint,
+  gains: Partial<ClientMoney> = {},
+): ModelOutcome[] {
   const { walletMicro, arrivingMicro } = model.clients[who];
   if (walletMicro + arrivingMicro < amountMicro) return [refused(model)];
   const change = add(model, who, gains);
@@ -123,12 +128,12 @@ function fromWallet(model: MoneyModel, who: Who, amountMicro: bigint, gains: Par
   return [{ reply: 'done', model: inTime }, refused(model)];
 }
 
-function withdrawn(model: MoneyModel, { who, amountMicro }: Movement): Outcome {
+function withdrawn(model: MoneyModel, { who, amountMicro }: Movement): ModelOutcome {
   if (model.clients[who].availableMicro < amountMicro) return refused(model);
   return { reply: 'done', model: add(model, who, { availableMicro: -amountMicro, arrivingMicro: amountMicro }) };
 }
 
-function invoked(model: MoneyModel, { who, means, ref, priceMicro, end }: Invocation): Outcome[] {
+function invoked(model: MoneyModel, { who, means, ref, priceMicro, end }: Invocation): ModelOutcome[] {
   const paid =
     means === 'x402'
       ? fromWallet(model, who, priceMicro)

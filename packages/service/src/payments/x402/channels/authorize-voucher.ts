@@ -4,7 +4,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import type { HasMetrics } from '../../../lib/metrics.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
-import { echoedOffer, keyHolderOf, offerOf, type Purchase, purchaseKeysOf } from '../authorize-payment.ts';
+import { echoedOffer, keyHolderOf, offerOf, type PayablePurchase, purchaseKeysOf } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import { isVoucher, type Shown, type ShownVoucher } from '../payment-header.ts';
 import { type PaymentRequiredError, paymentRequired } from '../payment-required.ts';
@@ -31,7 +31,11 @@ export type VoucherContext = Records & HasMetrics & HasSecrets & ChannelAccess;
  * The request that this purchase was before, also by an offer that has expired since; null: none. Throws CONFLICT when its offer or key was
  * used for something else.
  */
-export async function findBoughtBefore(ctx: VoucherContext, shown: Shown, purchase: Purchase): Promise<string | null> {
+export async function findBoughtBefore(
+  ctx: VoucherContext,
+  shown: Shown,
+  purchase: PayablePurchase,
+): Promise<string | null> {
   const offer = echoedOffer(ctx, shown, purchase.due);
   const keys = purchaseKeysOf(shown, purchase);
   const accountId = keyHolderOf(purchase);
@@ -47,7 +51,7 @@ export async function findBoughtBefore(ctx: VoucherContext, shown: Shown, purcha
 }
 
 /** Checks a voucher by all that does not change. Throws PAYMENT_REQUIRED with the scheme's code. Nothing is written. */
-export function authorizeVoucher(ctx: VoucherContext, shown: ShownVoucher, purchase: Purchase): NewVoucher {
+export function authorizeVoucher(ctx: VoucherContext, shown: ShownVoucher, purchase: PayablePurchase): NewVoucher {
   const { chain } = ctx;
   const refuse = (reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer') =>
     refusal(ctx, purchase.due, reason);
@@ -77,7 +81,7 @@ export function authorizeVoucher(ctx: VoucherContext, shown: ShownVoucher, purch
 export async function refuseVoucher(
   ctx: VoucherContext,
   { channelId, requestId }: Pick<NewVoucher, 'channelId' | 'requestId'>,
-  due: Purchase['due'],
+  due: PayablePurchase['due'],
   { reason, isCorrected }: { readonly reason: ChannelRefusal; readonly isCorrected: boolean },
 ): Promise<PaymentRequiredError> {
   if (!isCorrected) return refusal(ctx, due, reason);
@@ -99,7 +103,7 @@ export const correctionOf = (channel: Channel): Correction => ({
 /** The 402 for a voucher or deposit, counted by its reason. */
 export function refusal(
   ctx: VoucherContext,
-  due: Purchase['due'],
+  due: PayablePurchase['due'],
   reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer',
   correction?: Correction,
 ): PaymentRequiredError {

@@ -1,4 +1,4 @@
-import { keyHolderOf, type Purchase } from '../authorize-payment.ts';
+import { keyHolderOf, type PayablePurchase } from '../authorize-payment.ts';
 import { depositRefusals } from '../channel-refusal.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import { paymentPending } from '../payment-required.ts';
@@ -12,7 +12,7 @@ export type TakenDeposit = { readonly amountMicro: bigint; readonly transactionH
 interface OfferedDeposit extends Pick<DepositSteps, 'admit' | 'sent'> {
   readonly shown: ShownVoucher;
   readonly voucher: NewVoucher;
-  readonly purchase: Purchase;
+  readonly purchase: PayablePurchase;
 }
 
 /**

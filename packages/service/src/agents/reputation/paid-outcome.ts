@@ -1,5 +1,5 @@
 /** The end of a paid invocation, as evidence about the agent. */
-export interface Outcome {
+export interface PaidOutcome {
   readonly requestId: string;
   readonly agentId: string;
   readonly accountId: string;
