@@ -2,12 +2,12 @@ import type { Sql } from '../db/sql.ts';
 import type { Agent, CallableAgent } from './agent.ts';
 
 /** Terms on which a call of an agent is sold. */
-export type AgentTerms = Pick<Agent, 'id' | 'perRequestMicro' | 'status' | 'typesId'> &
+export type SaleTerms = Pick<Agent, 'id' | 'perRequestMicro' | 'status' | 'typesId'> &
   Pick<CallableAgent, 'takesHints' | 'perUnit' | 'sizeSteps'>;
 
 /** The present terms of agents that are not removed. */
-export const listTerms = (sql: Sql, ids: readonly string[]): Promise<AgentTerms[]> =>
-  sql.query<AgentTerms>(
+export const listTerms = (sql: Sql, ids: readonly string[]): Promise<SaleTerms[]> =>
+  sql.query<SaleTerms>(
     'list-agent-terms',
     `select id, per_request_micro as "perRequestMicro", types_id as "typesId", status, coalesce((metadata->>'priceHints')::boolean, false) as "takesHints", metadata->'perUnit' as "perUnit",
             metadata->'sizeSteps' as "sizeSteps"

@@ -1,10 +1,10 @@
 import type { Tx } from '../db/sql.ts';
-import { type AgentTerms, listTerms } from './agent-terms-store.ts';
+import { listTerms, type SaleTerms } from './agent-terms-store.ts';
 
-export type { AgentTerms };
+export type { SaleTerms };
 
 /** The present terms of each of these agents, by id; removed agents have none. */
-export async function readTerms(tx: Tx, ids: Iterable<string>): Promise<ReadonlyMap<string, AgentTerms>> {
+export async function readTerms(tx: Tx, ids: Iterable<string>): Promise<ReadonlyMap<string, SaleTerms>> {
   const rows = await listTerms(tx, [...new Set(ids)]);
   return new Map(rows.map((row) => [row.id, row]));
 }

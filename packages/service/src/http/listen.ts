@@ -11,7 +11,7 @@ import { answerUnread } from './answer/answer-unread.ts';
 import { createAnswerWatch, watched } from './answer/answer-watch.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { toErrorAnswer } from './answer/errors.ts';
-import { inTurn, type Listener } from './request/in-turn.ts';
+import { inTurn, type RequestListener } from './request/in-turn.ts';
 import { joinChunks } from './request/join-chunks.ts';
 import { limitConnections } from './request/limit-connections.ts';
 import { createRetirement } from './request/retirement.ts';
@@ -21,7 +21,7 @@ type Fetch = Hono['fetch'];
 export interface Front {
   readonly port: number;
   /** Admission decides about a request before anything else is done with it. */
-  serve(fetch: Fetch, admission?: (listener: Listener) => Listener): void;
+  serve(fetch: Fetch, admission?: (listener: RequestListener) => RequestListener): void;
   /** Listens, unless it does already. */
   open(): Promise<void>;
   /**
@@ -53,7 +53,7 @@ export async function listen(
     if (hasFragment((env as HttpBindings).incoming)) return refusal(invalid('request', 'has a fragment in its target'));
     return serving ? serving(request, env) : refusal(new AppError('UNAVAILABLE', 'The node is starting.'));
   };
-  const listener: Listener = getRequestListener(watched(answer, watch), { errorHandler: refuseUnread });
+  const listener: RequestListener = getRequestListener(watched(answer, watch), { errorHandler: refuseUnread });
   let admitted = listener;
   const serverOptions = {
     maxHeaderSize: 32 * 1024,

@@ -38,7 +38,7 @@ export interface Beat {
   readonly isRefusing: boolean;
 }
 
-export interface Told {
+export interface HeartbeatAnswer {
   /** An operator asked this process to drain; as the database wrote it. */
   readonly drainAskedAt: string | null;
   /** Name of the migration that removed what this version uses. */
@@ -59,9 +59,9 @@ export async function findOutdating(sql: Sql, schemaVersion: number): Promise<st
 }
 
 /** Returns null when the row is gone: another process declared this one dead. */
-export async function touchProcess(sql: Sql, id: string, beat: Beat): Promise<Told | null> {
+export async function touchProcess(sql: Sql, id: string, beat: Beat): Promise<HeartbeatAnswer | null> {
   const { workerIds, delay, openWork, isRefusing } = beat;
-  const [told] = await sql.query<Told>(
+  const [told] = await sql.query<HeartbeatAnswer>(
     'process-touch',
     `update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3, open_work = $4,
             draining_since = case when $5 then coalesce(draining_since, clock_timestamp()) end

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.ts';
 
-export interface Wanted {
+export interface RecurringClaim {
   readonly name: string;
   /** Time for which the work belongs to whoever claims it. */
   readonly holdMs: number;
@@ -22,7 +22,7 @@ export interface Claimed {
  * Claims what is due of several kinds of work: each is claimed by one of all processes that ask. What is due later than anybody who claims
  * it now would write was set by a clock that has been put back since, or with another interval: it is due as well.
  */
-export const claimRecurring = (sql: Sql, wanted: readonly Wanted[]): Promise<Claimed[]> =>
+export const claimRecurring = (sql: Sql, wanted: readonly RecurringClaim[]): Promise<Claimed[]> =>
   sql.query<Claimed>(
     'recurring-claim',
     `with wanted as (

@@ -5,7 +5,7 @@ import { type KeptOn, keptOn, meaningOf } from './durability.ts';
 import { readHoles } from './hole-store.ts';
 import type { GateState, PrimaryGate } from './primary-gate.ts';
 import { keepPromise } from './promise-file.ts';
-import { type Asked, type Replication, readReplication } from './server-position-store.ts';
+import { type Queryable, type Replication, readReplication } from './server-position-store.ts';
 
 const LOOK_MS = 1_000;
 /** Settings and standbys change seldom. */
@@ -35,7 +35,7 @@ export interface HasDatabaseWatch {
 export interface WatchOptions extends HasLog, HasMetrics {
   readonly gate: PrimaryGate;
   /** Lends a connection of the pool, whose server the gate has checked. */
-  readonly lend: <T>(work: (client: Asked) => Promise<T>) => Promise<T>;
+  readonly lend: <T>(work: (client: Queryable) => Promise<T>) => Promise<T>;
   /** Keeps acknowledged positions across restarts, for all processes of this machine; null: none. */
   readonly promiseFile: string | null;
 }

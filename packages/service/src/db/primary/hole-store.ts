@@ -1,4 +1,4 @@
-import type { Asked } from './server-position-store.ts';
+import type { Queryable } from './server-position-store.ts';
 
 /** A database that lacks acknowledged commits, as a process found it. */
 export interface Hole {
@@ -18,7 +18,7 @@ export interface Holes {
 const UNDEFINED_TABLE = '42P01';
 
 /** Holes that were found in this database. A schema from before they were recorded has none. */
-export async function readHoles(client: Asked): Promise<Holes> {
+export async function readHoles(client: Queryable): Promise<Holes> {
   try {
     const { rows } = await client.query<
       Pick<Hole, 'reason' | 'foundBy' | 'foundAt'> & { acceptedMicro: string | null }
@@ -43,7 +43,10 @@ export async function readHoles(client: Asked): Promise<Holes> {
  * Records a hole for all processes, unless one is open. The only change on a server that lacks commits; it waits for no standby, which may
  * be lost as well.
  */
-export async function insertHole(client: Asked, { reason, foundBy }: Pick<Hole, 'reason' | 'foundBy'>): Promise<void> {
+export async function insertHole(
+  client: Queryable,
+  { reason, foundBy }: Pick<Hole, 'reason' | 'foundBy'>,
+): Promise<void> {
   await client.query('begin');
   await client.query('set local synchronous_commit = local');
   await client.query(
@@ -54,7 +57,7 @@ export async function insertHole(client: Asked, { reason, foundBy }: Pick<Hole, 
 }
 
 /** Closes the open hole on an operator's word. Returns it; null if there is none. */
-export async function acceptHole(client: Asked, acceptedBy: string): Promise<Hole | null> {
+export async function acceptHole(client: Queryable, acceptedBy: string): Promise<Hole | null> {
   const { rows } = await client.query<Hole>(
     `update database_hole set is_open = false, accepted_at = now(), accepted_by = $1 where is_open
      returning reason, found_by as "foundBy", found_at as "foundAt", accepted_at as "acceptedAt", accepted_by as "acceptedBy"`,

@@ -25,16 +25,16 @@ export interface Promised {
   readonly acceptedAt: bigint;
 }
 
-export type Verdict =
+export type ServerVerdict =
   | { readonly kind: 'good' }
   | { readonly kind: 'standby' }
   /** It lacks commits that were acknowledged. */
   | { readonly kind: 'hole'; readonly reason: string };
 
-const hole = (reason: string): Verdict => ({ kind: 'hole', reason });
+const hole = (reason: string): ServerVerdict => ({ kind: 'hole', reason });
 
 /** Judges whether a server has every acknowledged commit. `acceptedAt`: when an operator last accepted a hole in it; 0: never. */
-export function judgeServer(server: ServerPosition, promised: Promised | null, acceptedAt: bigint): Verdict {
+export function judgeServer(server: ServerPosition, promised: Promised | null, acceptedAt: bigint): ServerVerdict {
   if (server.isStandby || server.timeline === null || server.position === null) return { kind: 'standby' };
   if (promised === null || acceptedAt > promised.acceptedAt) return { kind: 'good' };
   if (server.systemId !== promised.systemId) return hole('it is another database cluster (system identifier)');

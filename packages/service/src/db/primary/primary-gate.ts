@@ -2,8 +2,15 @@ import type pg from 'pg';
 import type { Log } from '../../lib/log/log.ts';
 import { type DatabaseHosts, hostOf, hostsOf } from './database-hosts.ts';
 import { insertHole, readHoles } from './hole-store.ts';
-import { judgeServer, laterOf, type Promised, type ServerPosition, type Verdict, withCommit } from './judge-server.ts';
-import { type Asked, readPosition } from './server-position-store.ts';
+import {
+  judgeServer,
+  laterOf,
+  type Promised,
+  type ServerPosition,
+  type ServerVerdict,
+  withCommit,
+} from './judge-server.ts';
+import { type Queryable, readPosition } from './server-position-store.ts';
 
 /** The server must not be used: it takes no writes, or it lacks commits that this node was acknowledged. */
 export class WrongServerError extends Error {
@@ -78,7 +85,11 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
   };
 
   /** `tried`: host of the connection, to be left for the next. */
-  const refuse = async (client: Asked, tried: string, verdict: Exclude<Verdict, { kind: 'good' }>): Promise<never> => {
+  const refuse = async (
+    client: Queryable,
+    tried: string,
+    verdict: Exclude<ServerVerdict, { kind: 'good' }>,
+  ): Promise<never> => {
     refused[verdict.kind] += 1;
     hosts.leave(tried);
     if (verdict.kind === 'standby') throw new WrongServerError('standby', 'the server is a standby');

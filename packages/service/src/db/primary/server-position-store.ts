@@ -2,12 +2,12 @@ import type pg from 'pg';
 import type { ServerPosition } from './judge-server.ts';
 
 /** A connection outside of the pools' own statements. */
-export type Asked = Pick<pg.ClientBase, 'query'>;
+export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 const BYTES = `- '0/0'::pg_lsn)::text`;
 
 /** Asks a server who it is, how far it is, and which of the transactions it has not committed. */
-export async function readPosition(client: Asked, transactions: readonly string[]): Promise<ServerPosition> {
+export async function readPosition(client: Queryable, transactions: readonly string[]): Promise<ServerPosition> {
   const { rows } = await client.query<{
     systemId: string;
     isStandby: boolean;
@@ -50,7 +50,7 @@ export interface Replication {
   readonly synchronousStandbys: number | null;
 }
 
-export async function readReplication(client: Asked): Promise<Replication | null> {
+export async function readReplication(client: Queryable): Promise<Replication | null> {
   const { rows } = await client.query<Replication>(
     `select current_setting('synchronous_commit') as "synchronousCommit",
             current_setting('synchronous_standby_names') as "synchronousStandbyNames",

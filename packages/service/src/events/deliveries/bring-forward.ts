@@ -1,6 +1,6 @@
 import type { Records } from '../../db/records.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
-import { type Answered, bringSomeForward, type RetryPlace } from './endpoint-queue-store.ts';
+import { type AnsweringReceiver, bringSomeForward, type RetryPlace } from './endpoint-queue-store.ts';
 
 const STEP = 1000;
 /** The endpoint's next turn waits meanwhile. */
@@ -11,7 +11,7 @@ const ROUND_MS = 2000;
  * days there may be millions, and that lock holds up the fan-out of all accounts. What is left, after a round or the end of a process, waits for
  * the schedule or for the next success. Returns true when something is due now.
  */
-export async function bringForward(ctx: Records, answered: Answered, signal: AbortSignal): Promise<boolean> {
+export async function bringForward(ctx: Records, answered: AnsweringReceiver, signal: AbortSignal): Promise<boolean> {
   const [now, endMs] = [ctx.clock.now(), performance.now() + ROUND_MS];
   let behind: RetryPlace | null = null;
   let firstAt: Date | null = null;

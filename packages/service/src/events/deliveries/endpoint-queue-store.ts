@@ -105,7 +105,7 @@ export async function storeBodies(sql: Sql, bodies: ReadonlyMap<string, string>)
 }
 
 /** Receivers that answered with success in a turn: the endpoint, or URLs of single requests. */
-export interface Answered {
+export interface AnsweringReceiver {
   readonly webhookId: string;
   /** null: the endpoint. */
   readonly urls: readonly string[] | null;
@@ -125,7 +125,7 @@ export interface RetryPlace {
  */
 export async function bringSomeForward(
   sql: Sql,
-  { webhookId, urls }: Answered,
+  { webhookId, urls }: AnsweringReceiver,
   { behind, most, now }: { readonly behind: RetryPlace | null; readonly most: number; readonly now: Date },
 ): Promise<{ next: RetryPlace | null; dueAt: Date | null }> {
   const [row] = await sql.query<{ seen: number; at: string; id: string; dueAt: Date | null }>(

@@ -29,7 +29,7 @@ export const listUntold = (tx: Tx, limit: number): Promise<UntoldEvent[]> =>
     [limit],
   );
 
-export interface Listener {
+export interface EventRecipient {
   readonly id: string;
   readonly accountId: string;
   readonly kind: 'endpoint' | 'account';
@@ -37,8 +37,8 @@ export interface Listener {
 }
 
 /** The enabled webhooks of accounts, locked until the transaction ends. */
-export const lockListeners = (tx: Tx, accountIds: readonly string[]): Promise<Listener[]> =>
-  tx.query<Listener>(
+export const lockListeners = (tx: Tx, accountIds: readonly string[]): Promise<EventRecipient[]> =>
+  tx.query<EventRecipient>(
     'lock-listeners',
     `select id, account_id as "accountId", kind, event_types as "eventTypes" from webhook
       where account_id = any($1) and status = 'enabled' order by id for no key update`,

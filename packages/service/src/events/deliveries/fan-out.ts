@@ -5,8 +5,8 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { ensureAccountWebhook } from '../webhooks/account-webhook.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
 import {
+  type EventRecipient,
   insertDeliveries,
-  type Listener,
   listUntold,
   lockFanOut,
   lockListeners,
@@ -49,7 +49,7 @@ export async function fanOut(ctx: HasDb & HasClock & HasSecrets): Promise<FanOut
 }
 
 /** Matches events with their receivers. */
-export function deliveriesOf(events: readonly UntoldEvent[], listeners: readonly Listener[]): NewDelivery[] {
+export function deliveriesOf(events: readonly UntoldEvent[], listeners: readonly EventRecipient[]): NewDelivery[] {
   const ofAccount = Map.groupBy(listeners, ({ accountId }) => accountId);
   return events.flatMap(({ eventId, sequence, type, accountId, webhookUrl }) =>
     (ofAccount.get(accountId) ?? [])

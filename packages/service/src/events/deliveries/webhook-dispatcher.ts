@@ -8,7 +8,7 @@ import type { Repeating, Schedule } from '../../queue/schedule.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
 import { bringForward } from './bring-forward.ts';
 import {
-  type Answered,
+  type AnsweringReceiver,
   type EndpointQueue,
   HAS_DUE_QUEUES,
   releaseEndpointQueue,
@@ -43,7 +43,7 @@ const MAX_QUEUES = 256;
 /** Maximum wait for an endpoint's answer once the process stops. */
 const GRACE_MS = 1000;
 
-const answeredOf = ({ id, kind }: EndpointQueue, urls: ReadonlySet<string>): Answered | null =>
+const answeredOf = ({ id, kind }: EndpointQueue, urls: ReadonlySet<string>): AnsweringReceiver | null =>
   urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
 
 export function createWebhookDispatcher(given: WebhookDispatcherContext): WebhookDispatcher {
@@ -127,7 +127,7 @@ const release = (ctx: WebhookDispatcherContext, queue: EndpointQueue): Promise<b
 /** Brings forward what failed before at those that answered; true when some of it is due now. */
 async function retryNow(
   ctx: WebhookDispatcherContext,
-  answered: Answered | null,
+  answered: AnsweringReceiver | null,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (answered === null) return false;

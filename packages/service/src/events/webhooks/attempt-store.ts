@@ -1,6 +1,6 @@
 import { MAX_KEPT_ATTEMPTS } from '@agent-network/contracts/webhooks';
 import type { Sql, Tx } from '../../db/sql.ts';
-import type { EndpointAnswer, Verdict } from './attempt.ts';
+import type { AttemptVerdict, EndpointAnswer } from './attempt.ts';
 
 export interface MadeAttempt {
   readonly deliveryId: string;
@@ -12,7 +12,7 @@ export interface MadeAttempt {
   readonly triesBefore: number;
   readonly at: Date;
   readonly answer: EndpointAnswer;
-  readonly verdict: Verdict;
+  readonly verdict: AttemptVerdict;
 }
 
 /**

@@ -11,7 +11,7 @@ export interface EndpointAnswer {
   readonly durationMs: number;
 }
 
-export interface Verdict {
+export interface AttemptVerdict {
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly nextAttemptAt: Date | null;
   /** The receiver refuses all further deliveries. */
@@ -26,7 +26,7 @@ const ASKS_TO_WAIT = new Set<number | null>([429, 503]);
 /**
  * Classifies an answer: 2xx is delivered, 410 ends for good, anything else is retried while the schedule lasts. `tries` includes this one.
  */
-export function judge(answer: EndpointAnswer, tries: number, now: Date, random: number): Verdict {
+export function judge(answer: EndpointAnswer, tries: number, now: Date, random: number): AttemptVerdict {
   const { status } = answer;
   if (status !== null && status >= 200 && status < 300)
     return { state: 'delivered', nextAttemptAt: null, isGone: false, pauseUntil: null };

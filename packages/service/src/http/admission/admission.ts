@@ -2,7 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import { asRead } from '../../db/read-reserve.ts';
 import type { HasFinisher } from '../../invocations/finish/end-invocations.ts';
 import type { HasAcceptor } from '../../invocations/start/accept-invocations.ts';
-import type { Listener } from '../request/in-turn.ts';
+import type { RequestListener } from '../request/in-turn.ts';
 import { createCallTimes } from './call-times.ts';
 import type { Held } from './held-request.ts';
 import { kindOf } from './request-kind.ts';
@@ -42,7 +42,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
   const mayStart = (nowMs: number) =>
     (started === 0 || (started < Math.floor(pace) && nowMs - turnBeganMs < TURN_MS)) && hasDatabaseRoom();
 
-  function start(listener: Listener, { incoming, outgoing, sinceMs, kind }: Held): void {
+  function start(listener: RequestListener, { incoming, outgoing, sinceMs, kind }: Held): void {
     const nowMs = performance.now();
     started += 1;
     starts.rate.count(nowMs);
@@ -56,7 +56,7 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
     listener(incoming, outgoing);
   }
 
-  function endTurn(listener: Listener): void {
+  function endTurn(listener: RequestListener): void {
     isTurnWatched = false;
     pace = nextPace(pace, { ...meter.read(), started });
     started = 0;
@@ -72,14 +72,14 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
     if (room.size > 0 || held.length > 0) watchTurn(listener);
   }
 
-  function watchTurn(listener: Listener): void {
+  function watchTurn(listener: RequestListener): void {
     if (isTurnWatched) return;
     isTurnWatched = true;
     if (held.length >= MAX_AT_ONCE || hasDatabaseRoom()) setImmediate(() => endTurn(listener));
     else setTimeout(() => endTurn(listener), LOOK_AGAIN_MS);
   }
 
-  return (listener: Listener): Listener =>
+  return (listener: RequestListener): RequestListener =>
     (incoming, outgoing) => {
       const kind = kindOf(incoming.method, incoming.url);
       if (kind === 'free') return asRead(() => listener(incoming, outgoing));

@@ -17,17 +17,17 @@ export function kindOf(method: string | undefined, url: string | undefined): Req
   return INVOCATIONS.test(path) ? 'invocation' : 'write';
 }
 
-export interface Asked {
+export interface Urgency {
   readonly priority: 'high' | 'normal' | 'low';
   readonly deadlineMs: number | null;
 }
 
-const asDefault: Asked = { priority: 'normal', deadlineMs: null };
+const asDefault: Urgency = { priority: 'normal', deadlineMs: null };
 /** A longer body is not looked into: that would cost as much as refusing saves. */
 export const MAX_BYTES = 16 * 1024;
 
 /** Priority and deadline of an invocation, by its body or by the arguments of a tool of MCP; what is not well formed its handler refuses. */
-export function askedBy(body: Buffer | null): Asked {
+export function askedBy(body: Buffer | null): Urgency {
   if (!body || body.length > MAX_BYTES || !(body.includes('"priority"') || body.includes('"deadline"')))
     return asDefault;
   try {

@@ -73,14 +73,14 @@ export type StartCall = Pick<
   AnyStart,
   'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'noteInvoked' | 'keepCount' | 'uncount'
 >;
-export type Asked = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via' | 'face'>;
+export type InvokeOptions = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via' | 'face'>;
 
 /** Starts an invocation and answers in the way that the caller asked for. `resource`: the path that its payment names. */
 export async function answerInvoked(
   ctx: HttpContext,
   call: StartCall,
   resource: string,
-  invoke: (asked: Asked) => Promise<Invoked & { readonly isWithheld?: boolean }>,
+  invoke: (asked: InvokeOptions) => Promise<Invoked & { readonly isWithheld?: boolean }>,
 ) {
   const { caller, headers, body } = call;
   if (body.webhookUrl !== undefined) requireAllowedUrl(ctx, 'webhookUrl', body.webhookUrl);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** A request listener of Node's HTTP server. It throws nothing. */
-export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** Maximum requests of one connection that wait for earlier answers. */
 export const MAX_WAITING = 16;
@@ -11,7 +11,7 @@ export const MAX_WAITING = 16;
  * Handles the requests of one connection in sequence, because their answers leave in that order anyway: requests pipelined behind a slow
  * answer cost only their headers. Ends a connection with more than `MAX_WAITING` waiting requests.
  */
-export function inTurn(listener: Listener): Listener {
+export function inTurn(listener: RequestListener): RequestListener {
   const lines = new WeakMap<Socket, (() => void)[]>();
   return (incoming, outgoing) => {
     // The server speaks HTTP/1.1 only.

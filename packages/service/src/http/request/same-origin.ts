@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 
 /** Headers of a request that tell its origin. */
-export interface Asked {
+export interface OriginHeaders {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -10,7 +10,7 @@ export interface Asked {
   readonly fetchSite: string | undefined;
 }
 
-export const askedBy = (c: Context): Asked => ({
+export const askedBy = (c: Context): OriginHeaders => ({
   method: c.req.method,
   host: c.req.header('host'),
   origin: c.req.header('origin'),
@@ -32,7 +32,7 @@ function ownOrigin(baseUrl: string, host: string | undefined): string {
  * True if a request comes from a page of the node itself, by Fetch Metadata or `Origin`; false without either. Another port of the same
  * host is another origin, although cookies do not distinguish ports.
  */
-export function isSameOrigin(baseUrl: string, asked: Asked): boolean {
+export function isSameOrigin(baseUrl: string, asked: OriginHeaders): boolean {
   const own = ownOrigin(baseUrl, asked.host);
   const { method, origin, referer, fetchSite } = asked;
   if (fetchSite !== undefined && fetchSite !== 'same-origin') return false;

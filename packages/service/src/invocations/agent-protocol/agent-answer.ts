@@ -14,7 +14,7 @@ const RETRIED_STATUSES = new Set([502, 503, 504]);
 /** Longer than what callers are shown, which is cut off once secrets are hidden in it. */
 const MAX_MESSAGE = 1000;
 
-export type Answered =
+export type AgentAnswer =
   | { readonly kind: 'ended'; readonly outcome: Outcome; readonly isRetryable: boolean }
   /** The agent continues on its own; poll it at this address. */
   | { readonly kind: 'accepted'; readonly statusUrl: string; readonly retryAfterS: number | null };
@@ -38,10 +38,10 @@ const tooDeep = failed(
 const tooLargeNumber = failed('invalid_response', 'The agent answered with a number that is too large for a double.');
 const notUtf8 = failed('invalid_response', 'The agent answered with text that is not UTF-8.');
 
-const ended = (outcome: Outcome, isRetryable = false): Answered => ({ kind: 'ended', outcome, isRetryable });
+const ended = (outcome: Outcome, isRetryable = false): AgentAnswer => ({ kind: 'ended', outcome, isRetryable });
 
 /** Classifies an answer of the agent (docs/design.md, section 4, "agent contract: call"). */
-export function readAnswer(answer: { status: number; body: Buffer }): Answered {
+export function readAnswer(answer: { status: number; body: Buffer }): AgentAnswer {
   const value = parseObject(answer.body.toString('utf8'));
   if (answer.status === 202) return readAccepted(value);
   if (answer.status !== 200) {
@@ -64,7 +64,7 @@ export function readResult(value: Json | undefined): Outcome {
 }
 
 /** Classifies an answer to a status poll. */
-export function readProgress(answer: { status: number; body: Buffer }): Answered {
+export function readProgress(answer: { status: number; body: Buffer }): AgentAnswer {
   const value = parseObject(answer.body.toString('utf8'));
   if (answer.status === 200 && value?.status === 'failed')
     return ended(failed('agent_error', `The agent failed${describeError(value.error)}.`));
@@ -72,7 +72,7 @@ export function readProgress(answer: { status: number; body: Buffer }): Answered
   return readAnswer(answer);
 }
 
-function readAccepted(value: Json | undefined): Answered {
+function readAccepted(value: Json | undefined): AgentAnswer {
   const retryAfter = value?.retry_after;
   const retryAfterS = typeof retryAfter === 'number' && retryAfter >= 0 ? retryAfter : null;
   return { kind: 'accepted', statusUrl: typeof value?.status_url === 'string' ? value.status_url : '', retryAfterS };

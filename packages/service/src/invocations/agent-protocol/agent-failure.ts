@@ -1,6 +1,6 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import type { GuardedFetchError, GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
-import type { Answered } from './agent-answer.ts';
+import type { AgentAnswer } from './agent-answer.ts';
 
 const failureOf: Record<GuardedFetchErrorKind, { reason: FailureReason; message: string }> = {
   timeout: { reason: 'deadline_exceeded', message: 'The agent did not answer before the deadline.' },
@@ -17,7 +17,7 @@ const failureOf: Record<GuardedFetchErrorKind, { reason: FailureReason; message:
 };
 
 /** Classifies a call that got no answer. */
-export const readFailure = (error: GuardedFetchError): Answered => ({
+export const readFailure = (error: GuardedFetchError): AgentAnswer => ({
   kind: 'ended',
   outcome: { kind: 'failed', ...failureOf[error.kind] },
   isRetryable: error.isRetryable,

@@ -8,7 +8,7 @@ import type { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { wasGivenBack } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import { type KeylessPayer, purchaseOf, type Wanted } from '../start/invocation-purchase.ts';
+import { type KeylessPayer, purchaseOf, type WantedCall } from '../start/invocation-purchase.ts';
 import {
   type InvokeContext,
   type Invoked,
@@ -116,7 +116,7 @@ const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').up
 async function findBoughtBefore(
   ctx: InvokeContext,
   { shown, signedIn, repeats }: KeylessInput,
-  wanted: Wanted,
+  wanted: WantedCall,
 ): Promise<Invoked | null> {
   if (shown === null)
     return signedIn === null ? null : findBought(ctx, signedIn, wanted, { withinMs: BOUGHT_WITHIN_MS });
@@ -134,7 +134,7 @@ async function findBoughtBefore(
 async function findBought(
   ctx: InvokeContext,
   wallet: string,
-  wanted: Wanted,
+  wanted: WantedCall,
   { requestId = null, since = null, withinMs }: Omit<Partial<Repeated>, 'orLast'> & { readonly withinMs: number },
 ): Promise<Invoked | null> {
   const { due, fingerprint } = purchaseOf(ctx, keylessCaller(wallet), wanted, { amountMicro: 0n, alternativeId: null });

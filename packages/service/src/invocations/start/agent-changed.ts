@@ -1,6 +1,6 @@
 import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
-import { type AgentTerms, readTerms } from '../../agents/read-terms.ts';
+import { readTerms, type SaleTerms } from '../../agents/read-terms.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError } from '../../lib/app-error.ts';
 
@@ -33,13 +33,13 @@ export async function findChanged(tx: Tx, sales: readonly Sale[]): Promise<Reado
   return new Set(sales.filter((sale) => !holds(sale, terms.get(sale.agent.id))));
 }
 
-const holds = ({ agent, isPriceLocked }: Sale, now: AgentTerms | undefined): boolean =>
+const holds = ({ agent, isPriceLocked }: Sale, now: SaleTerms | undefined): boolean =>
   now !== undefined &&
   now.status === 'online' &&
   now.typesId === agent.typesId &&
   (isPriceLocked || isSamePrice(now, agent));
 
-const isSamePrice = (now: AgentTerms, then: Sale['agent']): boolean =>
+const isSamePrice = (now: SaleTerms, then: Sale['agent']): boolean =>
   now.perRequestMicro === then.perRequestMicro &&
   now.takesHints === then.takesHints &&
   JSON.stringify([now.perUnit, now.sizeSteps]) === JSON.stringify([then.perUnit, then.sizeSteps]);

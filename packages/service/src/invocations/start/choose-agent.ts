@@ -11,7 +11,7 @@ import { AppError } from '../../lib/app-error.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
 import { priceOf, rateWithin } from '../price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
-import type { Wanted } from './invocation-purchase.ts';
+import type { WantedCall } from './invocation-purchase.ts';
 
 type ChoosingContext = HasListing & HasAgentFinder & HasTypeChecks;
 
@@ -27,7 +27,7 @@ export interface Choice {
   readonly chosen: Chosen | null;
 }
 
-export interface Asked extends Wanted {
+export interface AskedAgent extends WantedCall {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
   readonly shown: Shown | null;
@@ -43,7 +43,7 @@ export interface Asked extends Wanted {
  * and when the shown payment is for an unavailable agent: only the offered agent is paid. Throws SPENDING_LIMIT_EXCEEDED for a call that
  * the key may not make.
  */
-export async function chooseAgent(ctx: ChoosingContext, caller: KnownCaller, asked: Asked): Promise<Choice> {
+export async function chooseAgent(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAgent): Promise<Choice> {
   const { agent, priceMicro, quoteId } = asked;
   if (asked.offeredId !== null) return chooseOffered(ctx, caller, asked, asked.offeredId);
   const isWanted = agent.status === 'online' || !asked.body.fallback || asked.shown !== null;
@@ -56,7 +56,7 @@ export async function chooseAgent(ctx: ChoosingContext, caller: KnownCaller, ask
 async function chooseOffered(
   ctx: ChoosingContext,
   caller: KnownCaller,
-  asked: Asked,
+  asked: AskedAgent,
   offeredId: string,
 ): Promise<Choice> {
   const agent = await ctx.agentFinder.find(offeredId);
@@ -77,7 +77,7 @@ async function chooseOffered(
   return choice;
 }
 
-async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, asked: Asked): Promise<Choice> {
+async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAgent): Promise<Choice> {
   const mostMicro = agreedMicro(caller, asked);
   const standIns = await findStandIns(ctx, asked.agent, {
     maxPerRequestMicro: rateWithin(mostMicro, asked.body),
@@ -94,13 +94,13 @@ async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, aske
   throw await unavailable(ctx, asked.agent);
 }
 
-function toChoice({ agent: { id }, body }: Asked, agent: CallableAgent): Choice {
+function toChoice({ agent: { id }, body }: AskedAgent, agent: CallableAgent): Choice {
   const priceMicro = priceOf(agent, body).totalMicro;
   return { agent, priceMicro, quoteId: null, requestedAgentId: id, chosen: null };
 }
 
 /** Maximum cost of an alternative: `maxCost`, or else the price of the agent asked for; within the quote and the key's limits. */
-function agreedMicro(caller: KnownCaller, { body, priceMicro, quoteId }: Asked): bigint {
+function agreedMicro(caller: KnownCaller, { body, priceMicro, quoteId }: AskedAgent): bigint {
   const agreed = [body.maxCost === undefined ? priceMicro : parseUsdc(body.maxCost)];
   if (quoteId !== null) agreed.push(priceMicro);
   if (caller.kind === 'account')

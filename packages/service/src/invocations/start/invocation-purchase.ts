@@ -22,7 +22,7 @@ export const resourceOf = (agentId: string, quoteId: string | null = null): stri
 export const keylessResourceOf = (agentId: string): string => `/x402/${agentId}`;
 
 /** The fields of a call that define the purchase. */
-export interface Wanted {
+export interface WantedCall {
   readonly agentId: string;
   readonly quoteId: string | null;
   readonly body: InvocationRequest;
@@ -59,7 +59,7 @@ export interface Price {
 export function purchaseOf(
   ctx: HasBaseUrl,
   caller: KnownCaller,
-  { agentId, quoteId, body, requestId, client, keyless }: Wanted,
+  { agentId, quoteId, body, requestId, client, keyless }: WantedCall,
   { amountMicro, alternativeId }: Price,
 ): PayablePurchase {
   const who = payerNameOf(caller);
@@ -112,7 +112,7 @@ export interface Offered {
 export function offeredAlternative(
   ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
   caller: KnownCaller,
-  wanted: Wanted & { readonly shown: Shown | null },
+  wanted: WantedCall & { readonly shown: Shown | null },
 ): Offered {
   const none = { offeredId: null, echoedId: null };
   const alternativeId = wanted.shown?.accepted?.extra.agentId;

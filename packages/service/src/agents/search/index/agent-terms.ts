@@ -24,7 +24,7 @@ export const flags = {
 const LENGTH_OF_PAIR = 0.5;
 
 /** The terms of each agent, ascending, each as the id of the set of its highest level; keeps the sets. */
-export class AgentTerms {
+export class TermsByAgent {
   readonly #lexicon: Lexicon;
   readonly #postings: PostingStore;
   readonly #slab = new IntSlab();

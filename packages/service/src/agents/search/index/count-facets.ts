@@ -1,4 +1,4 @@
-import type { Wanted } from '../words/words.ts';
+import type { WantedTerms } from '../words/words.ts';
 import { flags, setId } from './agent-terms.ts';
 import { findMatches, keyOf } from './find-matches.ts';
 import type { FacetQuestion, ListingFacets, ListingQuestion, SearchFilter } from './listing.ts';
@@ -45,7 +45,7 @@ const withFilter = (question: ListingQuestion, filter: Partial<SearchFilter>): L
   filter: { ...question.filter, ...filter },
 });
 
-const withWanted = (question: ListingQuestion, wanted: Partial<Wanted>): ListingQuestion => ({
+const withWanted = (question: ListingQuestion, wanted: Partial<WantedTerms>): ListingQuestion => ({
   ...question,
   wanted: { ...question.wanted, ...wanted },
 });

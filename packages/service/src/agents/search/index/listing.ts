@@ -1,4 +1,4 @@
-import type { Wanted } from '../words/words.ts';
+import type { WantedTerms } from '../words/words.ts';
 import type { Limit, ListingRow } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
 
@@ -17,7 +17,7 @@ export interface SearchFilter {
 
 /** Conditions that must all hold. */
 export interface ListingQuestion {
-  readonly wanted: Wanted;
+  readonly wanted: WantedTerms;
   /**
    * Words that name, tags or description have, all of them; null: no text is asked for, empty: nothing is found. A word that no agent has
    * that is online or verified stands for similar ones too, see `Lexicon.resolve`.

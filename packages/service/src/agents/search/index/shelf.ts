@@ -1,5 +1,5 @@
 import { Lexicon } from '../words/lexicon.ts';
-import { AgentTerms, type Level, setId } from './agent-terms.ts';
+import { type Level, setId, TermsByAgent } from './agent-terms.ts';
 import { Columns } from './columns.ts';
 import { ItemStore } from './item-store.ts';
 import type { ListingFacets } from './listing.ts';
@@ -18,7 +18,7 @@ export const usualCosts = { ofBits: 2, ofList: 1.5 };
 export interface Shelf {
   readonly lexicon: Lexicon;
   readonly postings: PostingStore;
-  readonly terms: AgentTerms;
+  readonly terms: TermsByAgent;
   readonly columns: Columns;
   readonly orders: Orders;
   readonly items: ItemStore;
@@ -35,7 +35,7 @@ export function createShelf(seed: number, costs = usualCosts): Shelf {
   const lexicon = new Lexicon(seed);
   const postings = new PostingStore();
   const columns = new Columns();
-  const terms = new AgentTerms(lexicon, postings);
+  const terms = new TermsByAgent(lexicon, postings);
   const standing = {
     wordings: new StandingAnswers<Wording>(),
     matches: new StandingAnswers<OrdinalSet>(),

@@ -59,7 +59,7 @@ const FREE_WORDS = 40;
 
 /**
  * Coverage of the deciding words by an agent, 0 to 1: the weight of those that it has in the weight of all, less for an agent of many
- * words, so that a list of all words covers no task well. `length`: see `AgentTerms.lengthOf`.
+ * words, so that a list of all words covers no task well. `length`: see `TermsByAgent.lengthOf`.
  */
 export function coverageOf(deciding: readonly DecidingWord[], has: (index: number) => boolean, length: number): number {
   let [had, all] = [0, 0];

@@ -69,7 +69,7 @@ export function termsOf({
 export type Home = string;
 export const THIS_NODE: Home = 'this';
 
-export interface Wanted {
+export interface WantedTerms {
   readonly any: readonly string[];
   readonly all: readonly string[];
   /** null: anywhere. */
@@ -77,7 +77,7 @@ export interface Wanted {
 }
 
 /** The required terms without redundant ones: each capability once, `any` of one as part of `all`. */
-export function wantedOf(query: Pick<AgentQuery, 'capabilities' | 'home'>): Wanted {
+export function wantedOf(query: Pick<AgentQuery, 'capabilities' | 'home'>): WantedTerms {
   const home = query.home ?? null;
   const any = [...new Set(query.capabilities?.any ?? [])];
   const all = new Set(query.capabilities?.all ?? []);

@@ -4,7 +4,7 @@ import { isSet, type Part, type SendMessage } from './protocol/wire.ts';
 import { a2aMetadata, INVOKE_EXTENSION } from './tasks.ts';
 
 /** A message as the invocation that it asks for. */
-export interface Asked {
+export interface AskedInvocation {
   /** Body of POST /invoke/{agentId}: validated as there. */
   readonly body: Readonly<Record<string, unknown>> & { readonly task: string };
   readonly quoteId: string | undefined;
@@ -17,7 +17,7 @@ const SEE_INPUT = 'See the input.';
 const bodyFields = ['capability', 'maxCost', 'priority', 'deadline', 'context'] as const;
 
 /** Reads what a message asks for. Throws INVALID_PARAMS with the field of the message. */
-export function readMessage({ message, metadata = {} }: Pick<SendMessage, 'message' | 'metadata'>): Asked {
+export function readMessage({ message, metadata = {} }: Pick<SendMessage, 'message' | 'metadata'>): AskedInvocation {
   const all = { ...metadata, ...message.metadata };
   const { [INVOKE_EXTENSION]: ours, a2a: _ours, ...theirs } = withoutPayment(all);
   const wanted = objectOf(ours) ?? {};

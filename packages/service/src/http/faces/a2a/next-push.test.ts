@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { nextPush, type Told } from './next-push.ts';
+import { nextPush, type ToldState } from './next-push.ts';
 
 const statuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const;
 
 /** All messages that a receiver gets as a request goes through these states, each looked at until nothing is new. */
 function messagesOf(course: readonly (typeof statuses)[number][]): string[] {
-  let told: Told = 'nothing';
+  let told: ToldState = 'nothing';
   return course.flatMap((status) => {
     const messages: string[] = [];
     for (let push = nextPush(told, status); push; push = nextPush(told, status)) {

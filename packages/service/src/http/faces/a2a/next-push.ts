@@ -1,16 +1,16 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 
 /** The last state that the receiver of a task's pushes was told. */
-export type Told = 'nothing' | 'pending' | 'processing' | 'result' | 'ended';
+export type ToldState = 'nothing' | 'pending' | 'processing' | 'result' | 'ended';
 
 export interface Push {
   readonly what: 'task' | 'status' | 'result';
   /** The state that it has been told by then. */
-  readonly told: Told;
+  readonly told: ToldState;
 }
 
 /** The next message about a task; null: there is nothing new. A receiver that was told of the end gets no more. */
-export function nextPush(told: Told, status: RequestRecord['status']): Push | null {
+export function nextPush(told: ToldState, status: RequestRecord['status']): Push | null {
   const isOpen = status === 'pending' || status === 'processing';
   if (told === 'ended' || told === status) return null;
   if (told === 'nothing') return { what: 'task', told: isOpen ? status : 'ended' };

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../../db/sql.ts';
-import type { Told } from './next-push.ts';
+import type { ToldState } from './next-push.ts';
 import type { Version } from './protocol/versions.ts';
 
 /** A caller's address for pushes of a task. */
@@ -12,7 +12,7 @@ export interface PushRow {
   readonly scheme: string | null;
   /** Sealed anew at each change, so it tells one from the next. */
   readonly sealed: Buffer;
-  readonly told: Told;
+  readonly told: ToldState;
   readonly tries: number;
 }
 
@@ -110,7 +110,7 @@ export const takePushes = (
 export async function notePushed(
   sql: Sql,
   { taskId, id, told: before, sealed }: PushRow,
-  { told, nextAt }: { readonly told: Told; readonly nextAt: Date },
+  { told, nextAt }: { readonly told: ToldState; readonly nextAt: Date },
 ): Promise<boolean> {
   const rows = await sql.query(
     'note-pushed',

@@ -22,7 +22,7 @@ import { failedRequest, openAiError } from './errors.ts';
 import { listModels, modelOfDetail } from './models.ts';
 import { type Bought, createPurchases, type Purchases } from './purchases.ts';
 import { type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
-import { chatStream, responseStream, type Streamed } from './streams.ts';
+import { chatStream, responseStream, type StreamedRequest } from './streams.ts';
 
 interface Mounted {
   readonly ctx: HttpContext;
@@ -223,7 +223,7 @@ async function ended(
   );
 }
 
-function streamedOf(started: Started, request: OpenAiRequest, previousId: string | null): Streamed {
+function streamedOf(started: Started, request: OpenAiRequest, previousId: string | null): StreamedRequest {
   const { requestId, agentId, createdAt } = started.first.data;
   const { includesUsage } = request;
   const promptChars = promptCharsOf(request);
@@ -240,7 +240,7 @@ function streamBought(
   face: FaceRequest,
   bought: Bought,
   open: OpenStream,
-  streamed: Streamed,
+  streamed: StreamedRequest,
 ): Response {
   try {
     if (streamed.isRead && !bought.isAdmitted) admitRead(face, 'getInvocation');
@@ -251,12 +251,12 @@ function streamBought(
   }
 }
 
-type OpenStream = (ctx: HttpContext, streamed: Streamed, signal: AbortSignal) => AsyncIterable<string>;
+type OpenStream = (ctx: HttpContext, streamed: StreamedRequest, signal: AbortSignal) => AsyncIterable<string>;
 
 const encoder = new TextEncoder();
 
 /** A stream of events. Nothing breaks it off but its client, whose work goes on. */
-function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed: Streamed): Response {
+function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed: StreamedRequest): Response {
   const { c, headers, requestId } = face;
   const source = {
     open: (signal: AbortSignal) => {

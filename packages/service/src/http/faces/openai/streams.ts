@@ -7,7 +7,7 @@ import { chatChunk, lastChatChunks, outputMessage, outputText, responseOf } from
 import { cutOff, failedRequest } from './errors.ts';
 
 /** A request whose answer is streamed. */
-export interface Streamed {
+export interface StreamedRequest {
   readonly requestId: string;
   readonly agentId: string;
   readonly createdAt: string;
@@ -33,7 +33,11 @@ function deltaOf({ type, data }: StreamEvent): string | null {
 const dataLine = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
 /** The stream of a chat completion: chunks, the end, `[DONE]`; a failure, and the end of the key, end it without. */
-export async function* chatStream(ctx: HttpContext, streamed: Streamed, signal: AbortSignal): AsyncGenerator<string> {
+export async function* chatStream(
+  ctx: HttpContext,
+  streamed: StreamedRequest,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const { requestId, promptChars, includesUsage } = streamed;
   let hasText = false;
   yield dataLine(chatChunk(streamed, { role: 'assistant', content: '' }));
@@ -60,7 +64,7 @@ export async function* chatStream(ctx: HttpContext, streamed: Streamed, signal: 
 /** The stream of a response: its events, numbered from 0, to `response.completed`, `response.failed`, or `error` at the end of the key. */
 export async function* responseStream(
   ctx: HttpContext,
-  streamed: Streamed,
+  streamed: StreamedRequest,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const { requestId, promptChars, previousId } = streamed;

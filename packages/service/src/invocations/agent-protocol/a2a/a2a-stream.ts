@@ -8,7 +8,7 @@ import { messagesOf } from '../event-messages.ts';
 import { type A2aSaid, type A2aTask, partsOf, readSaid, resultOf, textsOf } from './a2a-wire.ts';
 
 /** State of a task, as far as its stream has told. */
-export interface Streamed {
+export interface StreamedTask {
   readonly task: A2aTask | null;
   /** The agent answered with a message and made no task. */
   readonly outcome: Outcome | null;
@@ -22,7 +22,7 @@ export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
   recorder: ChunkRecorder,
   onTask: (taskId: string) => Promise<void>,
-): Promise<Streamed> {
+): Promise<StreamedTask> {
   const told = createTold();
   let count = 0;
   let size = 0;

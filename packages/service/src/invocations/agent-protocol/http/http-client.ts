@@ -8,7 +8,7 @@ import { isCollected } from '../../../payments/bills/watch-bills.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { createChunkRecorder, MAX_STREAM_BYTES } from '../../stream/record-chunks.ts';
-import { type Answered, failed, MAX_RESULT_BYTES, readAnswer } from '../agent-answer.ts';
+import { type AgentAnswer, failed, MAX_RESULT_BYTES, readAnswer } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { readFailure } from '../agent-failure.ts';
 import { readAll } from '../exchange.ts';
@@ -91,7 +91,7 @@ async function tryOnce(
   ctx: CallContext,
   call: AgentCall,
   { body, proof, leftMs, isRepetition }: Try,
-): Promise<Answered | BilledAnswer> {
+): Promise<AgentAnswer | BilledAnswer> {
   const { invocation, target, signal } = call;
   const request = {
     url: target.endpoint,
@@ -131,5 +131,5 @@ async function tryOnce(
 
 type BilledAnswer = GuardedResponse & { readonly kind: 'billed' };
 
-const readCallAnswer = (answer: GuardedResponse): Answered | BilledAnswer =>
+const readCallAnswer = (answer: GuardedResponse): AgentAnswer | BilledAnswer =>
   answer.status === 402 ? { kind: 'billed', ...answer } : readAnswer(answer);

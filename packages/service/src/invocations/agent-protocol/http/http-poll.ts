@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
-import { type Answered, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
+import { type AgentAnswer, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { readFailure } from '../agent-failure.ts';
 import { MISSES_UNTIL_GIVEN_UP, pauseInTime } from '../poll.ts';
@@ -13,7 +13,7 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Time of a call or poll at the deadline, of an agent that has been paid: it gives the answer that it has. */
 export const LAST_LOOK_MS = 5000;
 
-type Accepted = Extract<Answered, { kind: 'accepted' }>;
+type Accepted = Extract<AgentAnswer, { kind: 'accepted' }>;
 
 /**
  * Polls an agent that answered 202 until it has its result or the deadline passes, and then once more if it has been paid. When the
@@ -56,7 +56,7 @@ function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
 }
 
 /** The pause that the agent asked for, or twice the previous one, within limits. */
-function pauseAfter(answered: Answered, beforeMs: number): number {
+function pauseAfter(answered: AgentAnswer, beforeMs: number): number {
   const wishMs =
     answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : beforeMs * 2;
   return Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
@@ -67,7 +67,7 @@ async function ask(
   url: string,
   { target, invocation, signal }: AgentCall,
   timeoutMs: number,
-): Promise<Answered> {
+): Promise<AgentAnswer> {
   try {
     const answer = await ctx.guardedFetch.request({
       url,
