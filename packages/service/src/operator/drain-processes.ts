@@ -5,7 +5,7 @@ import { askToDrain, listProcesses, type ProcessRow, takeBackDrain } from './ope
 /** Processes of a node: all of them, or the one of this id (or its beginning), place or label. */
 export type Which = { readonly name: string } | 'all';
 
-export interface DrainOptions {
+export interface DrainOrder {
   readonly which: Which;
   readonly waitMs: number;
   /** Called with the standing of the processes whenever it has changed. */
@@ -26,7 +26,7 @@ const LOOK_MS = 500;
  * Asks processes to take no more calls, and waits until nothing runs in them or the time is over; returns where each stands. The word is
  * one statement: who breaks off the wait changes nothing of it. A process that starts again has a new row, which nobody asked.
  */
-export async function drainProcesses({ db }: HasDb, { which, waitMs, tell }: DrainOptions): Promise<Draining[]> {
+export async function drainProcesses({ db }: HasDb, { which, waitMs, tell }: DrainOrder): Promise<Draining[]> {
   const chosen = choose(await listProcesses(db), which);
   const tooOld = chosen.find(({ schemaVersion }) => schemaVersion === null);
   if (tooOld)

@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql.ts';
 import type { Changes, Topic } from './changes.ts';
 
 /** View of one snapshot of the database. */
-export interface Seen {
+export interface SnapshotView {
   /** The snapshot, as PostgreSQL writes it. */
   readonly snapshot: string;
   /** The first transaction of this database that the snapshot may not see; all before it have ended. */
@@ -17,12 +17,12 @@ const SEEN = `pg_current_snapshot()::text as snapshot, first_open_transaction():
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline, (select count(*)::int from process) as processes`;
 
 /** The view of the snapshot of `sql`: of a transaction that is `repeatable read`, of every statement in it. */
-export async function readSeen(sql: Sql): Promise<Seen> {
-  const [row] = await sql.query<Seen>('replica-seen', `select ${SEEN}`);
-  return row as Seen;
+export async function readSeen(sql: Sql): Promise<SnapshotView> {
+  const [row] = await sql.query<SnapshotView>('replica-seen', `select ${SEEN}`);
+  return row as SnapshotView;
 }
 
-export type News = Seen & {
+export type News = SnapshotView & {
   readonly changes: Changes;
   /** True when changes were forgotten that `before` does not see. */
   readonly hasGap: boolean;
@@ -32,8 +32,8 @@ export type News = Seen & {
  * The changes of transactions that this snapshot sees and `before` did not. A commit is visible to a snapshot or it is not, whatever the
  * order of numbers: nothing is missed behind a long transaction, and nothing is told twice.
  */
-export async function readNews(sql: Sql, before: Seen): Promise<News> {
-  const [row] = await sql.query<Seen & { changes: Record<Topic, string[]> | null; hasGap: boolean }>(
+export async function readNews(sql: Sql, before: SnapshotView): Promise<News> {
+  const [row] = await sql.query<SnapshotView & { changes: Record<Topic, string[]> | null; hasGap: boolean }>(
     'replica-news',
     `select ${SEEN},
        (select json_object_agg(topic, ids) from (

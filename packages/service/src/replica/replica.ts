@@ -3,7 +3,7 @@ import type { Database, HasDb } from '../db/database.ts';
 import type { Sql } from '../db/sql.ts';
 import type { HasLog } from '../lib/log/log.ts';
 import type { HasMetrics } from '../lib/metrics.ts';
-import { forgetRestored, readNews, readSeen, type Seen } from './change-store.ts';
+import { forgetRestored, readNews, readSeen, type SnapshotView } from './change-store.ts';
 import type { Changes, Topic } from './changes.ts';
 import { createSharedRun } from './shared-run.ts';
 
@@ -65,7 +65,7 @@ export function createReplica(
   const refreshes = createSharedRun(copies.refresh, patienceMs);
 
   /** Resolves when a refresh is applied that began at `neededMs` or later. */
-  async function since(neededMs: number): Promise<Seen> {
+  async function since(neededMs: number): Promise<SnapshotView> {
     for (;;) {
       const seen = copies.seen();
       if (seen && copies.beganMs() >= neededMs) return seen;
@@ -109,7 +109,7 @@ export function createReplica(
 
 /** Keeps the parts at one snapshot of the database. */
 function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaPart[]) {
-  let seen: Seen | null = null;
+  let seen: SnapshotView | null = null;
   /** Start of the refresh that made the copies, by this process's own clock: only durations are compared. */
   let beganMs = Number.NEGATIVE_INFINITY;
 
@@ -122,7 +122,7 @@ function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaP
     beganMs = startMs;
   }
 
-  async function catchUp(before: Seen): Promise<void> {
+  async function catchUp(before: SnapshotView): Promise<void> {
     const startMs = performance.now();
     const { news, steps } = await readChanged(ctx.db, parts, before);
     if (news.hasGap) return loadAll();
@@ -157,7 +157,7 @@ function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaP
 }
 
 /** The changed rows, in one snapshot with the news of them. */
-const readChanged = (db: Database, parts: readonly ReplicaPart[], before: Seen) =>
+const readChanged = (db: Database, parts: readonly ReplicaPart[], before: SnapshotView) =>
   db.transaction(
     async (tx) => {
       const news = await readNews(tx, before);
@@ -169,7 +169,7 @@ const readChanged = (db: Database, parts: readonly ReplicaPart[], before: Seen) 
     { isolation: 'repeatable read' },
   );
 
-const readAll = (db: Database, parts: readonly ReplicaPart[]): Promise<Seen> =>
+const readAll = (db: Database, parts: readonly ReplicaPart[]): Promise<SnapshotView> =>
   db.transaction(
     async (tx) => {
       const seen = await readSeen(tx);

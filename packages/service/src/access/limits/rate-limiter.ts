@@ -6,13 +6,13 @@ import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
 import {
   findWindow,
-  type Lease,
   type LeaseRequest,
   leaseCalls,
   nameOf,
   type ReturnedCall,
   returnCalls,
   type Window,
+  type WindowLease,
 } from './window-store.ts';
 
 /** A lease whose size is decided when its statement is sent. */
@@ -72,7 +72,7 @@ const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
 
 /** Leases and returns of all callers that wait at the same time share a statement. */
 function createWindows(ctx: HasDb & HasClock) {
-  const leases = createBatcher<OpenLease, Lease>({
+  const leases = createBatcher<OpenLease, WindowLease>({
     run: (open) =>
       leaseCalls(
         ctx.db,

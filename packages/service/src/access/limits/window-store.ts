@@ -12,7 +12,7 @@ export interface LeaseRequest extends Window {
   readonly wanted: number;
 }
 
-export interface Lease {
+export interface WindowLease {
   readonly granted: number;
   readonly used: number;
   readonly startedAt: Date;
@@ -22,8 +22,8 @@ export interface Lease {
  * Takes up to `wanted` calls from each of different windows; starts a new window when the old one has ended. Rows are locked in one order,
  * so that two processes can't deadlock.
  */
-export async function leaseCalls(sql: Sql, requests: readonly LeaseRequest[], now: Date): Promise<Lease[]> {
-  const rows = await sql.query<Lease & Window>(
+export async function leaseCalls(sql: Sql, requests: readonly LeaseRequest[], now: Date): Promise<WindowLease[]> {
+  const rows = await sql.query<WindowLease & Window>(
     'lease-calls',
     `insert into rate_window as w (subject, class, started_at, used, granted, most)
      select subject, class, $5, least(wanted, most), least(wanted, most), most
@@ -45,7 +45,7 @@ export async function leaseCalls(sql: Sql, requests: readonly LeaseRequest[], no
     ],
   );
   const found = new Map(rows.map((row) => [nameOf(row), row]));
-  return requests.map((request) => found.get(nameOf(request)) as Lease);
+  return requests.map((request) => found.get(nameOf(request)) as WindowLease);
 }
 
 /** Name of a window, unique among all. */

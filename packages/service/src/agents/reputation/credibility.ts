@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../lib/duration.ts';
-import { type Books, partiesOf } from './payer-ties.ts';
+import { type PayerBooks, partiesOf } from './payer-ties.ts';
 import { FULL_MICRO } from './reputation.ts';
 
 /** Number of unrelated owners paid that gives full credibility. */
@@ -21,7 +21,7 @@ export interface PayerHistory {
 }
 
 /** Related owners count as one; an owner that was paid less than a full call counts in proportion. */
-export function payerHistoryOf(accountId: string, paid: readonly PaidOwner[], books: Books): PayerHistory {
+export function payerHistoryOf(accountId: string, paid: readonly PaidOwner[], books: PayerBooks): PayerHistory {
   const byOwner = Map.groupBy(paid, ({ ownerId }) => ownerId);
   const parties = partiesOf([accountId], byOwner.keys(), books).filter(({ tie }) => tie === 'none');
   const others = parties.map(({ accountIds }) => accountIds.flatMap((id) => byOwner.get(id) ?? []));

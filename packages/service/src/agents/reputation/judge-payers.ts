@@ -6,7 +6,7 @@ import type { Agent } from '../agent.ts';
 import { credibilityOf, type PayerHistory, payerHistoryOf } from './credibility.ts';
 import { type Evidence, evidenceOf, weights } from './evidence.ts';
 import { findHistories, listContacts, listGifts, listPaidOwners, listTrades, saveHistories } from './payer-store.ts';
-import { type Books, type Party, partiesOf, type Tie } from './payer-ties.ts';
+import { type PayerBooks, type Party, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listPayerOutcomes } from './reputation-store.ts';
 
 export type JudgeContext = Records & HasChain;
@@ -60,7 +60,7 @@ async function readBooks(
   ctx: JudgeContext,
   agent: Owned,
   payers: readonly string[],
-): Promise<{ subject: string[]; books: Books; stated: string }> {
+): Promise<{ subject: string[]; books: PayerBooks; stated: string }> {
   const everyone = [...new Set([...payers, agent.accountId])];
   const [contacts, gifts, trades, wallet] = await Promise.all([
     listContacts(ctx.db, everyone),

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/sql.ts';
 import type { PaidOwner, PayerHistory } from './credibility.ts';
-import type { Books } from './payer-ties.ts';
+import type { PayerBooks } from './payer-ties.ts';
 
 /** The wallets that accounts have acted with, with their holders' consent. */
-export const listContacts = (sql: Sql, accountIds: readonly string[]): Promise<Books['contacts'][number][]> =>
+export const listContacts = (sql: Sql, accountIds: readonly string[]): Promise<PayerBooks['contacts'][number][]> =>
   sql.query(
     'list-contacts',
     'select account_id as "accountId", wallet from account_contact where account_id = any($1) group by 1, 2',
@@ -11,7 +11,7 @@ export const listContacts = (sql: Sql, accountIds: readonly string[]): Promise<B
   );
 
 /** The wallets that accounts sent money to: withdrawals, and bills of their agents. */
-export const listGifts = (sql: Sql, accountIds: readonly string[]): Promise<Books['gifts'][number][]> =>
+export const listGifts = (sql: Sql, accountIds: readonly string[]): Promise<PayerBooks['gifts'][number][]> =>
   sql.query(
     'list-gifts',
     `select distinct account_id as "from", to_address as "to" from chain_payment
@@ -26,7 +26,7 @@ export const listTrades = (
   sql: Sql,
   from: readonly string[],
   to: readonly string[],
-): Promise<Books['trades'][number][]> =>
+): Promise<PayerBooks['trades'][number][]> =>
   sql.query(
     'list-trades',
     `select distinct p.account_id as "from", g.account_id as "to" from payer_agent p join agent g on g.id = p.agent_id

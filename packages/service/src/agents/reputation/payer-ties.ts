@@ -1,5 +1,5 @@
 /** Relations between accounts and wallets in the books. Names of accounts and of wallets differ in form. */
-export interface Books {
+export interface PayerBooks {
   /** An account acted with a wallet with the holder's consent: both are one party. */
   readonly contacts: readonly { accountId: string; wallet: string }[];
   /** Money went from an account to another account or a wallet, without the receiver's consent. */
@@ -28,7 +28,7 @@ export interface Party {
 export function partiesOf(
   subject: readonly string[],
   accountIds: Iterable<string>,
-  books: Books,
+  books: PayerBooks,
   stated: string | null = null,
 ): Party[] {
   const { join, find } = createGroups();

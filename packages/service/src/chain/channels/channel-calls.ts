@@ -8,7 +8,7 @@ export const SETTLEMENT_CONTRACT = BATCH_SETTLEMENT_ADDRESS.toLowerCase() as Hex
 export const DEPOSIT_COLLECTOR = DEPOSIT_COLLECTOR_ADDRESS.toLowerCase() as Hex;
 
 /** A voucher, of which `totalMicro` is claimed since the channel began. */
-export interface ClaimRow {
+export interface VoucherClaim {
   readonly config: ChannelConfig;
   readonly maxMicro: bigint;
   readonly signature: string;
@@ -37,7 +37,7 @@ export function depositCall(config: ChannelConfig, salt: bigint, { authorization
 }
 
 /** Calldata that books claims, signed by the channels' receiver authorizer (`claimBatchDigest`). One bad row reverts all. */
-export const claimCall = (rows: readonly ClaimRow[], signature: string): Hex =>
+export const claimCall = (rows: readonly VoucherClaim[], signature: string): Hex =>
   encodeFunctionData({ abi, functionName: 'claimWithSignature', args: [rows.map(claimOf), signature as Hex] });
 
 /** Calldata that pays a receiver what was claimed for it. */
@@ -54,7 +54,7 @@ export function refundCall(config: ChannelConfig, amountMicro: bigint, nonce: bi
 export const allOf = (calls: readonly Hex[]): Hex =>
   encodeFunctionData({ abi, functionName: 'multicall', args: [calls] });
 
-const claimOf = ({ config, maxMicro, signature, totalMicro }: ClaimRow) => ({
+const claimOf = ({ config, maxMicro, signature, totalMicro }: VoucherClaim) => ({
   voucher: { channel: onChain(config), maxClaimableAmount: maxMicro },
   signature: signature as Hex,
   totalClaimed: totalMicro,

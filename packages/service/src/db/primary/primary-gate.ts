@@ -24,7 +24,7 @@ export class WrongServerError extends Error {
 }
 
 /** Server of an admitted connection; null: one that cannot tell its position, or that promises nothing. */
-export interface Admission {
+export interface AdmittedServer {
   readonly systemId: string;
   readonly timeline: number;
   readonly acceptedAt: bigint;
@@ -46,9 +46,9 @@ export interface PrimaryGate {
   readonly hosts: DatabaseHosts;
   /** Checks the server of a new connection before its first statement; throws WrongServerError. */
   admit(client: pg.ClientBase): Promise<void>;
-  admissionOf(client: pg.ClientBase): Admission | null;
+  admissionOf(client: pg.ClientBase): AdmittedServer | null;
   /** Notes an acknowledged commit: `transaction` ended after `position`. */
-  acknowledged(admission: Admission, commit: { transaction: string; position: bigint }): void;
+  acknowledged(admission: AdmittedServer, commit: { transaction: string; position: bigint }): void;
   /** Takes over what others were promised, as a file of this machine tells it. */
   recall(promised: Promised): void;
   /** Refuses the database from now on and ends its connections, because another process found a hole. */
@@ -70,7 +70,7 @@ const CANNOT_SAY = new Set(['42883', '42501', '0A000', '42704']);
 
 export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions): PrimaryGate {
   const hosts = hostsOf(url);
-  const admissions = new WeakMap<pg.ClientBase, Admission>();
+  const admissions = new WeakMap<pg.ClientBase, AdmittedServer>();
   const open = new Set<pg.ClientBase>();
   const refused = { standby: 0, hole: 0 };
   let promised: Promised | null = null;

@@ -6,7 +6,7 @@ import { signedHeaders } from '../webhooks/sign-delivery.ts';
 import { postWebhook } from '../webhooks/webhook-client.ts';
 import type { WebhookRow } from '../webhooks/webhook-store.ts';
 
-export interface Message {
+export interface WebhookMessage {
   readonly eventId: string;
   readonly sequence: bigint | null;
   readonly url: string;
@@ -27,7 +27,7 @@ const secretLost: EndpointAnswer = {
 export async function sendDelivery(
   ctx: HasClock & HasSecrets & HasGuardedFetch,
   webhook: WebhookRow,
-  message: Message,
+  message: WebhookMessage,
   signal: AbortSignal,
 ): Promise<EndpointAnswer> {
   const now = ctx.clock.now();

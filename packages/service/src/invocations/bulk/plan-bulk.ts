@@ -7,7 +7,7 @@ import type { Bulk } from './bulk-store.ts';
 import { decideBulk } from './bulk-strategy.ts';
 
 /** One agent's part of a bulk request. */
-export interface Part {
+export interface BulkPart {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
   readonly isCallable: boolean;
@@ -30,7 +30,7 @@ export interface BulkTerms {
 }
 
 /** The requests of a bulk request, all to be called at once; those for unavailable agents have failed. */
-export function planBulk(bulk: Bulk, parts: readonly Part[], terms: BulkTerms): BulkPlan {
+export function planBulk(bulk: Bulk, parts: readonly BulkPart[], terms: BulkTerms): BulkPlan {
   const requests = parts.map((part, index) => toInvocation(bulk, part, terms.requestIds[index] as string, terms));
   return unlessLost({ bulk, requests });
 }
@@ -41,7 +41,7 @@ export const putInLine = (requests: readonly Invocation[], waiting: ReadonlySet<
     waiting.has(request.id) ? { ...request, status: 'pending' as const, worker: null, startedAt: null } : request,
   );
 
-function toInvocation(bulk: Bulk, part: Part, id: string, terms: BulkTerms): Invocation {
+function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms): Invocation {
   const { body, worker, payerId, budgetId, deadline } = terms;
   const { agent, priceMicro, isCallable } = part;
   const isFree = priceMicro === 0n;

@@ -28,7 +28,7 @@ const MAX_EVENT_BYTES = 6 * MAX_CHUNK_BYTES + 1024;
 /** Allowance for the request id and envelope of each event. */
 const ROOM_BYTES = 256 * 1024;
 
-export type Followed =
+export type FollowedCall =
   | { readonly kind: 'told'; readonly record: HomeRecord }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
   /** The home node does not have the request, or its stream broke off before it told the id of it. */
@@ -43,7 +43,7 @@ export async function followHome(
   call: HomeCall,
   homeRequestId: string | null,
   opened: GuardedStream | null,
-): Promise<Followed> {
+): Promise<FollowedCall> {
   const { invocation, signal } = call;
   const reader = createReader(ctx, call, await measureChunks(ctx.db, invocation.id), homeRequestId);
   let stream = opened;
@@ -95,7 +95,7 @@ interface Reader {
   last(): number;
   homeRequestId(): string | null;
   /** Reads until the end of the request; null: the stream ended before. */
-  read(body: AsyncIterable<Buffer>): Promise<Followed | null>;
+  read(body: AsyncIterable<Buffer>): Promise<FollowedCall | null>;
 }
 
 function createReader(
@@ -109,7 +109,7 @@ function createReader(
   let homeRequestId = knownId;
 
   /** The next chunk, or the end; null: nothing new. */
-  function readOne({ event = '', data, id }: EventMessage): Chunk | Followed | null {
+  function readOne({ event = '', data, id }: EventMessage): Chunk | FollowedCall | null {
     if (event === 'invocation.created') homeRequestId ??= readHomeRecord(parseObject(data))?.homeRequestId ?? null;
     if (terminal.has(event)) return endOf(data);
     const number = Number(id);
@@ -122,9 +122,9 @@ function createReader(
     return { position: number - FIRST_CHUNK_ID + 1, type: event, data: said, createdAt: ctx.clock.now() };
   }
 
-  async function take(messages: readonly EventMessage[]): Promise<Followed | null> {
+  async function take(messages: readonly EventMessage[]): Promise<FollowedCall | null> {
     const chunks: Chunk[] = [];
-    let ended: Followed | null = null;
+    let ended: FollowedCall | null = null;
     const isUnknown = homeRequestId === null;
     for (const message of messages) {
       const next = readOne(message);
@@ -159,7 +159,7 @@ function createReader(
   };
 }
 
-function endOf(data: string): Followed {
+function endOf(data: string): FollowedCall {
   const record = readHomeRecord(parseObject(data));
   return record ? { kind: 'told', record } : invalid('a record that cannot be read');
 }
@@ -168,21 +168,21 @@ const terminal = new Set(['invocation.completed', 'invocation.failed', 'invocati
 
 const isSaid = (event: string): event is Chunk['type'] => event === 'invocation.chunk' || event === 'invocation.status';
 
-function problemOf(data: string, value: unknown, step: number): Followed | null {
+function problemOf(data: string, value: unknown, step: number): FollowedCall | null {
   if (value === undefined || isDeeperThan(value, MAX_CHUNK_DEPTH)) return invalid('an event that cannot be taken');
   if (step !== 1) return invalid('events with a gap between them');
   return Buffer.byteLength(data) > MAX_EVENT_BYTES ? tooMuch : null;
 }
 
-const invalid = (what: string): Followed => ({
+const invalid = (what: string): FollowedCall => ({
   kind: 'failed',
   outcome: failed('invalid_response', `The agent's home node streamed ${what}.`),
 });
-const tooMuch: Followed = {
+const tooMuch: FollowedCall = {
   kind: 'failed',
   outcome: failed('response_too_large', "The agent's home node streamed more than is taken."),
 };
-const lost: Followed = {
+const lost: FollowedCall = {
   kind: 'failed',
   outcome: failed('agent_error', 'Another process has taken the request over.'),
 };

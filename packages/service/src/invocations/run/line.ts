@@ -5,7 +5,7 @@ import { type LineOf, readLine } from './queue-store.ts';
 import type { RunContext } from './run-invocation.ts';
 
 /** Requests of a lane that are about to be queued. */
-export interface Entry extends LineOf, Pick<Invocation, 'deadline'> {
+export interface LineEntry extends LineOf, Pick<Invocation, 'deadline'> {
   readonly count: number;
 }
 
@@ -22,7 +22,7 @@ export interface Lines {
    * `too_slow`: in the line of this priority for these agents, the new ones have to expect a wait that is longer than they have until their
    * deadline.
    */
-  join(entry: Entry): Promise<Joined>;
+  join(entry: LineEntry): Promise<Joined>;
 }
 
 /** An expected wait is a guess, and a call takes time after it. */
@@ -55,7 +55,7 @@ export function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasPlaceLimi
 /** A reservation whose request is stored in the meantime is briefly counted twice: that refuses too many, never too few. */
 async function judge(
   ctx: Pick<RunContext, 'db' | 'clock'> & HasPlaceLimits,
-  entry: Entry,
+  entry: LineEntry,
   { speeds, joined, leave }: { speeds: LineSpeeds; joined: number; leave: () => void },
 ): Promise<Joined> {
   const { mostWaiting } = ctx.placeLimits;

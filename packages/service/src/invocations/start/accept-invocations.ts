@@ -10,7 +10,7 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
 import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
-import { type Admission, admitVouchers } from '../../payments/x402/channels/admit-vouchers.ts';
+import { admitVouchers, type VoucherAdmission } from '../../payments/x402/channels/admit-vouchers.ts';
 import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { claimPayments } from '../../payments/x402/claim-payments.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
@@ -42,7 +42,7 @@ export interface Acceptance {
 export type AcceptAnswer =
   | { readonly kind: 'accepted' }
   /** The payment, the offer or a key of the purchase belongs to another request. */
-  | Exclude<Admission, { readonly kind: 'admitted' }>
+  | Exclude<VoucherAdmission, { readonly kind: 'admitted' }>
   | { readonly kind: 'quote_used' }
   | { readonly kind: 'given_up' }
   /** Its deadline passed while it waited for this. */

@@ -47,7 +47,7 @@ export interface KeylessPayer {
 }
 
 /** The price and its agent: `alternativeId` when that is not the agent asked for. */
-export interface Price {
+export interface OfferedPrice {
   readonly amountMicro: bigint;
   readonly alternativeId: string | null;
 }
@@ -60,7 +60,7 @@ export function purchaseOf(
   ctx: HasBaseUrl,
   caller: KnownCaller,
   { agentId, quoteId, body, requestId, client, keyless }: WantedCall,
-  { amountMicro, alternativeId }: Price,
+  { amountMicro, alternativeId }: OfferedPrice,
 ): PayablePurchase {
   const who = payerNameOf(caller);
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;

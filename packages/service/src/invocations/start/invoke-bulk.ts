@@ -18,7 +18,7 @@ import { holdMoney } from '../../payments/ledger/hold-money.ts';
 import { payingTreasury } from '../../payments/ledger/treasury.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
-import { type BulkPlan, type Part, planBulk, putInLine } from '../bulk/plan-bulk.ts';
+import { type BulkPart, type BulkPlan, planBulk, putInLine } from '../bulk/plan-bulk.ts';
 import { deadlineOf } from '../deadline.ts';
 import { tellBulkEnded } from '../finish/bulk.ts';
 import { type EndedInvocation, tellEnded } from '../finish/end-invocations.ts';
@@ -89,7 +89,7 @@ async function invokePresent(
 
 interface BulkStart {
   readonly plan: BulkPlan;
-  readonly parts: readonly Part[];
+  readonly parts: readonly BulkPart[];
   readonly body: BulkRequest;
   readonly deadline: Date;
   readonly once: Once;
@@ -141,7 +141,7 @@ function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: read
   if (waiting) ctx.backlog.add(laneOf(waiting));
 }
 
-async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<Part> {
+async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<BulkPart> {
   const agent = await requireAgent(ctx, agentId);
   await ctx.typeChecks.requireInput(agent, body);
   const priceMicro = priceOf(agent, body).totalMicro;

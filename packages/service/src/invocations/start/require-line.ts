@@ -2,7 +2,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { type Call, type HasPlaceLimits, laneOf } from '../places/places.ts';
 import type { HasRunner } from '../places/runner.ts';
-import type { Entry } from '../run/line.ts';
+import type { LineEntry } from '../run/line.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 
 export const callOf = (caller: KnownCaller, agentId: string): Call => ({
@@ -20,7 +20,7 @@ const laneOfCaller = (caller: KnownCaller) => laneOf(callOf(caller, ''));
 export async function requireLine(
   ctx: HasBacklog & HasPlaceLimits,
   caller: KnownCaller,
-  entry: Omit<Entry, 'lane'>,
+  entry: Omit<LineEntry, 'lane'>,
 ): Promise<() => void> {
   if (entry.count === 0) return () => undefined;
   const joined = await ctx.backlog.join({ ...entry, lane: laneOfCaller(caller) });

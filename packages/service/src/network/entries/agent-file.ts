@@ -8,7 +8,7 @@ import { faultOfKind, faultOfToken, type RegistryPlace } from '../nodes/register
 
 export type AgentEntry = Pick<Entry, 'baseUrl' | 'tokenId' | 'owner' | 'registeredBy'> & { readonly agentId: string };
 
-export interface FilePlace extends RegistryPlace {
+export interface RegistrarPlace extends RegistryPlace {
   /** The key that the node registers with: it holds its agents' unclaimed tokens, and its agents' ids are bound to it. */
   readonly registrar: string | null;
   readonly now: Date;
@@ -18,7 +18,7 @@ export interface FilePlace extends RegistryPlace {
  * Validates the file behind an agent's entry: it belongs to that agent and home node, names the entry's token, and agrees with the chain on
  * the owner. Its content must be valid for a registration; none of its times is in the future.
  */
-export function judgeAgentFile(file: unknown, entry: AgentEntry, here: FilePlace): RemoteAgent | Reason {
+export function judgeAgentFile(file: unknown, entry: AgentEntry, here: RegistrarPlace): RemoteAgent | Reason {
   const fault = faultOfKind(file, 'agent');
   if (fault) return fault;
   const { name, description, active, agentNetwork } = file as Record<string, unknown>;
@@ -60,7 +60,7 @@ export function typesTextOf(file: unknown): string | null {
 }
 
 /** True when a key of the node registered the token and still holds it. */
-const isUnclaimed = ({ owner, registeredBy }: AgentEntry, { registrar }: FilePlace): boolean =>
+const isUnclaimed = ({ owner, registeredBy }: AgentEntry, { registrar }: RegistrarPlace): boolean =>
   owner === registeredBy && owner === registrar;
 
 const notLater = (text: string, now: Date): Date => new Date(Math.min(Math.max(Date.parse(text), 0), now.getTime()));

@@ -1,5 +1,5 @@
 import { createSlots } from '../../lib/concurrency/slots.ts';
-import type { Due } from '../nodes/entry-store.ts';
+import type { DueChecks } from '../nodes/entry-store.ts';
 
 /** Keys of a request to another node for fair sharing: the node, the key that announced it, and its site. */
 interface Asked {
@@ -11,7 +11,7 @@ interface Asked {
   readonly registrar?: string | null;
 }
 
-export type Room = Pick<Due, 'limit' | 'crowded' | 'mostOfKey' | 'mostOfSite'>;
+export type Room = Pick<DueChecks, 'limit' | 'crowded' | 'mostOfKey' | 'mostOfSite'>;
 
 /** Limits concurrent requests in total and for each node, key and site, so that a hanging one leaves room for others. */
 export interface Shares {

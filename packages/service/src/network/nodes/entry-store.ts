@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { Entry, Reason } from './entry.ts';
-import type { Claim } from './entry-address.ts';
+import type { EntryClaim } from './entry-address.ts';
 
 const columns = `e.token_id::text as "tokenId", e.kind, e.base_url as "baseUrl", e.agent_id as "agentId", e.owner,
   e.registered_by as "registeredBy", e.uri_block as "uriBlock", e.uri_index as "uriIndex", e.uri_by as "uriBy", e.state, e.reason, e.tries,
@@ -47,7 +47,8 @@ export async function deleteEntries(tx: Tx, chainId: number, tokenIds: readonly 
   ]);
 }
 
-export type NewEntry = Claim & Pick<Entry, 'tokenId' | 'owner' | 'registeredBy' | 'uriBlock' | 'uriIndex' | 'uriBy'>;
+export type NewEntry = EntryClaim &
+  Pick<Entry, 'tokenId' | 'owner' | 'registeredBy' | 'uriBlock' | 'uriIndex' | 'uriBy'>;
 
 /** Inserts entries or updates their owners, and makes their checks due now. */
 export async function upsertEntries(tx: Tx, chainId: number, entries: readonly NewEntry[], now: Date): Promise<void> {
@@ -66,7 +67,7 @@ export async function upsertEntries(tx: Tx, chainId: number, entries: readonly N
   );
 }
 
-export interface Due {
+export interface DueChecks {
   readonly chainId: number;
   readonly now: Date;
   readonly busyUntil: Date;
@@ -86,7 +87,7 @@ export interface Due {
  * Takes due entries of nodes and postpones their next attempt, so that another process gets different ones. Half are taken round-robin by
  * announcing key, half by site: thousands of entries under one key or at one site get one turn.
  */
-export const takeDueNodes = (sql: Sql, due: Due): Promise<Entry[]> =>
+export const takeDueNodes = (sql: Sql, due: DueChecks): Promise<Entry[]> =>
   sql.query<Entry>(
     'take-due-node-entries',
     `with due as (
@@ -112,7 +113,7 @@ export const takeDueNodes = (sql: Sql, due: Due): Promise<Entry[]> =>
   );
 
 /** The same for agents: a few of each listed node, round-robin by site, and those of unlisted nodes. */
-export const takeDueAgents = (sql: Sql, due: Due, mostOfNode: number): Promise<Entry[]> =>
+export const takeDueAgents = (sql: Sql, due: DueChecks, mostOfNode: number): Promise<Entry[]> =>
   sql.query<Entry>(
     'take-due-agent-entries',
     `with home as (

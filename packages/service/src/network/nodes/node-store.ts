@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/sql.ts';
-import type { Due } from './entry-store.ts';
+import type { DueChecks } from './entry-store.ts';
 import type { NodeDescription } from './node-file.ts';
 
 /** A node of another operator that is or was listed here. */
@@ -114,7 +114,7 @@ export async function unlistNode(tx: Tx, nodeId: string): Promise<void> {
  */
 export const takeDueFeeds = (
   sql: Sql,
-  due: Pick<Due, 'now' | 'busyUntil' | 'limit' | 'crowded' | 'mostOfSite'>,
+  due: Pick<DueChecks, 'now' | 'busyUntil' | 'limit' | 'crowded' | 'mostOfSite'>,
 ): Promise<NetworkNode[]> =>
   sql.query<NetworkNode>(
     'take-due-feeds',

@@ -12,7 +12,7 @@ import { lockReading, type Reading, writeReading } from './registry-reading-stor
 export type NoteContext = Records & HasLog & HasRegistry & HasChain & { readonly nodeLabel: string };
 
 /** Observations of one run of the reader. */
-export interface Seen {
+export interface RunObservation {
   readonly headBlock: bigint;
   /** null: the chain does not report it. */
   readonly safeBlock: bigint | null;
@@ -21,7 +21,7 @@ export interface Seen {
 }
 
 /** Records the sync state; null: the chain did not answer. Emits `replication.status` when the state changes. */
-export async function noteReading(ctx: NoteContext, seen: Seen | null): Promise<void> {
+export async function noteReading(ctx: NoteContext, seen: RunObservation | null): Promise<void> {
   const { chainId, startBlock } = ctx.registry;
   const now = ctx.clock.now();
   const changed = await ctx.db.transaction(async (tx) => {

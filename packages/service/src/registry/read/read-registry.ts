@@ -4,7 +4,7 @@ import { requireSame } from '../../chain/require-chain.ts';
 import type { Records } from '../../db/records.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { fetchRange } from './fetch-range.ts';
-import { noteReading, type Seen } from './note-reading.ts';
+import { noteReading, type RunObservation } from './note-reading.ts';
 import { afterAnswer, afterRefusal, firstWindow } from './read-window.ts';
 import type { RegistryAccess } from './registry-log-client.ts';
 import { LogsRefused } from './registry-log-client.ts';
@@ -68,7 +68,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
 
   return {
     async read() {
-      let seen: Seen | null = null;
+      let seen: RunObservation | null = null;
       let isAtHead = false;
       try {
         const { head, safeBlock } = await ctx.registryClient.head();

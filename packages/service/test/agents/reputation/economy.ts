@@ -1,6 +1,6 @@
 import { credibilityOf, type PaidOwner, payerHistoryOf } from '../../../src/agents/reputation/credibility.ts';
 import { evidenceOf, type PayerOutcomes, weightOf } from '../../../src/agents/reputation/evidence.ts';
-import { type Books, partiesOf } from '../../../src/agents/reputation/payer-ties.ts';
+import { type PayerBooks, partiesOf } from '../../../src/agents/reputation/payer-ties.ts';
 import { FULL_MICRO, type Liveness, outcomesOf, scoreOf } from '../../../src/agents/reputation/reputation.ts';
 
 export const healthy: Liveness = { probes: 1000n, probesPassed: 1000n, responseMs: 0 };
@@ -30,8 +30,8 @@ const now = new Date('2026-11-21T12:00:00Z');
 
 export function createEconomy(): Economy {
   const calls: Required<Call>[] = [];
-  const contacts: Books['contacts'][number][] = [];
-  const gifts: Books['gifts'][number][] = [];
+  const contacts: PayerBooks['contacts'][number][] = [];
+  const gifts: PayerBooks['gifts'][number][] = [];
 
   const credibilities = () => {
     const good = calls.filter(({ ok }) => ok);

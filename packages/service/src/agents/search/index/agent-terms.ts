@@ -1,5 +1,5 @@
 import type { Lexicon } from '../words/lexicon.ts';
-import { capabilityTerm, type Home, isPair, THIS_NODE, wordsOf } from '../words/words.ts';
+import { capabilityTerm, type HomeId, isPair, THIS_NODE, wordsOf } from '../words/words.ts';
 import { IntSlab, sizeClassOf } from './int-slab.ts';
 import type { ListingRow } from './listing-fields.ts';
 import type { PostingStore } from './posting-store.ts';
@@ -10,7 +10,7 @@ export const LEVELS = 3;
 
 export const setId = (term: number, level: Level): number => term * LEVELS + level;
 
-export const homeTerm = (home: Home): string => (home === THIS_NODE ? '@' : `@${home}`);
+export const homeTerm = (home: HomeId): string => (home === THIS_NODE ? '@' : `@${home}`);
 
 export const flags = {
   all: '!all',

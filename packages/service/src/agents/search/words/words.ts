@@ -66,14 +66,14 @@ export function termsOf({
 }
 
 /** Home of agents: the id of another node, or this one. */
-export type Home = string;
-export const THIS_NODE: Home = 'this';
+export type HomeId = string;
+export const THIS_NODE: HomeId = 'this';
 
 export interface WantedTerms {
   readonly any: readonly string[];
   readonly all: readonly string[];
   /** null: anywhere. */
-  readonly home: Home | null;
+  readonly home: HomeId | null;
 }
 
 /** The required terms without redundant ones: each capability once, `any` of one as part of `all`. */

@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 
 /** Facts, for tools, of the message that calls them. */
-export interface CallContext {
+export interface ToolCallContext {
   readonly mcpReq: {
     readonly _meta?: ServerContext['mcpReq']['_meta'];
     readonly envelope?: Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import type { LostAnswers } from '../common/lost-answers.ts';
-import type { CallContext } from './call-context.ts';
+import type { ToolCallContext } from './call-context.ts';
 import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
@@ -76,7 +76,7 @@ const toolsOf = ({ agentId }: McpRequest): ToolSet => (agentId === null ? all : 
 export async function callTool(
   ctx: HttpContext,
   request: McpRequest,
-  call: CallContext,
+  call: ToolCallContext,
   { name, args }: { readonly name: string; readonly args: unknown },
 ): Promise<CallToolResult> {
   const { face, agentId, lost } = request;

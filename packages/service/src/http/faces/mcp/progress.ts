@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { textOf } from '../common/text-of.ts';
-import type { CallContext } from './call-context.ts';
+import type { ToolCallContext } from './call-context.ts';
 
 /** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
 const MAX_BYTES = 256 * 1024;
@@ -11,7 +11,7 @@ const FRAME_BYTES = 160;
 /** Sends each event of a request as a progress notification, if the client asked for any. */
 export function progressOf({
   mcpReq: { _meta, notify },
-}: CallContext): ((event: StreamEvent) => Promise<void>) | undefined {
+}: ToolCallContext): ((event: StreamEvent) => Promise<void>) | undefined {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined || !notify) return undefined;
   let progress = 0;

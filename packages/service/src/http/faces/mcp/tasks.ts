@@ -14,7 +14,7 @@ import { DAY_MS } from '../../../lib/duration.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
-import type { CallContext } from './call-context.ts';
+import type { ToolCallContext } from './call-context.ts';
 import { invocationResult } from './tool-result.ts';
 
 /** The tasks extension: a request that has not ended is a task, whose id is the request's. */
@@ -22,7 +22,7 @@ export const TASKS = 'io.modelcontextprotocol/tasks';
 const POLL_MS = 1000;
 
 /** True if the client takes a task in place of a result; only clients of 2026-07-28 on can say so. */
-export function takesTasks({ mcpReq }: CallContext): boolean {
+export function takesTasks({ mcpReq }: ToolCallContext): boolean {
   const declared = mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   return declared?.extensions?.[TASKS] !== undefined;
 }

@@ -17,7 +17,7 @@ import {
   startPurchase,
 } from '../common/purchase.ts';
 import { countRead } from '../common/read-room.ts';
-import type { CallContext } from './call-context.ts';
+import type { ToolCallContext } from './call-context.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
@@ -26,7 +26,7 @@ import { invocationResult, toolResult } from './tool-result.ts';
 export interface ToolCall<T extends McpTool> {
   readonly face: FaceRequest;
   readonly args: z.output<T['args']>;
-  readonly call: CallContext;
+  readonly call: ToolCallContext;
   readonly lost: LostAnswers;
   /** The agent whose endpoint was called; null: that of all agents. */
   readonly agentId: string | null;

@@ -13,7 +13,7 @@ import { invalidAnswer, post, postForEvents, refused } from '../exchange.ts';
 import { noteHandle } from '../upstream-call-store.ts';
 import { payloadOf } from '../x402-terms.ts';
 import { followA2aStream } from './a2a-stream.ts';
-import { type Followed, followTask, readTaskAgain } from './a2a-task-client.ts';
+import { type FollowedTask, followTask, readTaskAgain } from './a2a-task-client.ts';
 import { type A2aMessage, type A2aTask, dialects, firstMessage, readSaid, resultOf } from './a2a-wire.ts';
 
 /** A message to an agent of A2A 1.0 or 0.3, and its task to the end. */
@@ -92,7 +92,7 @@ async function sendMessage(
   if (said?.kind === 'message') return { outcome: completed(resultOf(said.parts)), task: null };
   if (said?.kind !== 'task') return invalidAnswer('without a task or a message');
   await note(said.task.id);
-  return followTask(ctx, call, agent, said.task) satisfies Promise<Followed>;
+  return followTask(ctx, call, agent, said.task) satisfies Promise<FollowedTask>;
 }
 
 /** Extensions of payment that the card offers, asked for by header. */

@@ -14,7 +14,7 @@ import { billOf } from '../x402-terms.ts';
 import { type A2aTask, dialects, partsOf, readTask, resultOf, textsOf } from './a2a-wire.ts';
 
 /** A task as the last answer has it, and what it says of a payment. */
-export interface Followed {
+export interface FollowedTask {
   readonly outcome: Outcome | Billed;
   readonly task: A2aTask;
 }
@@ -66,7 +66,12 @@ function resultParts({ artifacts, message }: A2aTask): Json[] {
 }
 
 /** Asks for a task until it ends. One that has become pointless is cancelled. */
-export async function followTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, task: A2aTask): Promise<Followed> {
+export async function followTask(
+  ctx: CallContext,
+  call: AgentCall,
+  agent: A2aAgent,
+  task: A2aTask,
+): Promise<FollowedTask> {
   let current = task;
   for (const pauseMs of pollPauses(ctx, call)) {
     const outcome = endOf(current);

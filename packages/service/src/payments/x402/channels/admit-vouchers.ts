@@ -7,7 +7,7 @@ import type { Channel } from './channel.ts';
 import { lockChannels, reserveCharges } from './channel-store.ts';
 import { judgeVoucher, type VoucherJudgement } from './judge-voucher.ts';
 
-export type Admission =
+export type VoucherAdmission =
   | { readonly kind: 'admitted' }
   /** The request exists, or another one has a key of it. */
   | { readonly kind: 'claimed' }
@@ -22,8 +22,8 @@ export async function admitVouchers(
   tx: Tx,
   vouchers: readonly NewVoucher[],
   now: Date,
-): Promise<ReadonlyMap<string, Admission>> {
-  const admissions = new Map<string, Admission>();
+): Promise<ReadonlyMap<string, VoucherAdmission>> {
+  const admissions = new Map<string, VoucherAdmission>();
   if (vouchers.length === 0) return admissions;
   const channels = await lockChannels(tx, [...new Set(vouchers.map(({ channelId }) => channelId))]);
   const judged = judgeAll(channels, vouchers, admissions);
@@ -54,7 +54,7 @@ const outOfTurn: VoucherJudgement = {
 function judgeAll(
   channels: ReadonlyMap<string, Channel>,
   vouchers: readonly NewVoucher[],
-  admissions: Map<string, Admission>,
+  admissions: Map<string, VoucherAdmission>,
 ): NewVoucher[] {
   const reserved = new Map<string, bigint>();
   return vouchers

@@ -125,7 +125,7 @@ export async function endCharges(
 }
 
 /** A call in the order in which calls were made. */
-export interface ChargePlace {
+export interface ChargePosition {
   readonly createdAt: string;
   readonly requestId: string;
 }
@@ -137,9 +137,9 @@ export interface ChargePlace {
 export async function deleteOldCharges(
   sql: Sql,
   before: Date,
-  { after, most }: { readonly after: ChargePlace | null; readonly most: number },
-): Promise<ChargePlace | null> {
-  const [last] = await sql.query<ChargePlace>(
+  { after, most }: { readonly after: ChargePosition | null; readonly most: number },
+): Promise<ChargePosition | null> {
+  const [last] = await sql.query<ChargePosition>(
     'delete-old-channel-charges',
     `with seen as (
        select request_id, channel_id, created_at, ended_at, max_micro from channel_charge

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../../../db/database.ts';
 import type { HasClock } from '../../../../lib/clock.ts';
 import { daysBefore, type HasRetention, removeForARound, removeInSteps } from '../../../../lib/retention.ts';
-import { type ChargePlace, deleteOldCharges } from '../channel-store.ts';
+import { type ChargePosition, deleteOldCharges } from '../channel-store.ts';
 import { deleteOldClaims } from './claim-store.ts';
 
 /** Longer than any reorg or replay of a payload matters. */
@@ -14,7 +14,7 @@ const PAUSE_MS = 3_600_000;
  * stay, and would be looked at again and again before all others. After the last call the next round begins an hour later.
  */
 export function createChargeRemoval(ctx: HasDb & HasClock & HasRetention): () => Promise<void> {
-  let after: ChargePlace | null = null;
+  let after: ChargePosition | null = null;
   let nextMs = 0;
   return async () => {
     const now = ctx.clock.now();

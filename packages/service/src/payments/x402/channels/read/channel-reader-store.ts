@@ -39,15 +39,15 @@ export async function findChannelOf(sql: Sql, accountId: string, id: string): Pr
   return row ?? null;
 }
 
-export interface EntryRow extends Pick<ChannelEntry, 'entryId' | 'type' | 'state' | 'transactionHash'> {
+export interface ChannelEntryRow extends Pick<ChannelEntry, 'entryId' | 'type' | 'state' | 'transactionHash'> {
   readonly amountMicro: bigint;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
 }
 
 /** Deposits, claims and refunds of a channel, newest first. */
-export const listEntries = (sql: Sql, channelId: string, page: Page): Promise<EntryRow[]> =>
-  sql.query<EntryRow>(
+export const listEntries = (sql: Sql, channelId: string, page: Page): Promise<ChannelEntryRow[]> =>
+  sql.query<ChannelEntryRow>(
     'list-channel-entries',
     `select * from (
        select id as "entryId", 'deposit' as type,
@@ -72,12 +72,12 @@ function claimState(table: 'k' | 'f'): string {
 }
 
 /** Position in the calls of a channel: the sum of a voucher, and the request, as a call that failed frees its sum for the next. */
-export interface ChargePlace {
+export interface VoucherPosition {
   readonly maxMicro: bigint;
   readonly requestId: string;
 }
 
-export interface ChargeRow extends ChargePlace {
+export interface ChargeRow extends VoucherPosition {
   readonly amountMicro: bigint;
   readonly chargedMicro: bigint | null;
   readonly createdAt: Date;
@@ -88,7 +88,7 @@ export interface ChargeRow extends ChargePlace {
 export const listCharges = (
   sql: Sql,
   channelId: string,
-  { after, limit }: { after: ChargePlace | null; limit: number },
+  { after, limit }: { after: VoucherPosition | null; limit: number },
 ): Promise<ChargeRow[]> =>
   sql.query<ChargeRow>(
     'list-channel-charges',

@@ -6,13 +6,13 @@ import type { HasDb } from '../../../../db/database.ts';
 import { invalid, notFound } from '../../../../lib/app-error.ts';
 import { pageCursor, placeOf } from '../../../../lib/page-place.ts';
 import {
-  type ChargePlace,
+  type ChannelEntryRow,
   type ChargeRow,
-  type EntryRow,
   findChannelOf,
   listChannelsOf,
   listCharges,
   listEntries,
+  type VoucherPosition,
 } from './channel-reader-store.ts';
 import { type ChannelFacts, toChannelDetail, toChannelItem } from './channel-view.ts';
 
@@ -61,7 +61,7 @@ export async function listChannelHistory(
   return { entries: shown.map(toEntry), ...next };
 }
 
-const toEntry = ({ amountMicro, createdAt, endedAt, ...rest }: EntryRow) => ({
+const toEntry = ({ amountMicro, createdAt, endedAt, ...rest }: ChannelEntryRow) => ({
   ...rest,
   amount: formatUsdc(amountMicro),
   createdAt: createdAt.toISOString(),
@@ -92,10 +92,10 @@ const toCharge = ({ requestId, maxMicro, amountMicro, chargedMicro, createdAt, e
   endedAt: endedAt?.toISOString() ?? null,
 });
 
-const chargeCursor = ({ maxMicro, requestId }: ChargePlace): string =>
+const chargeCursor = ({ maxMicro, requestId }: VoucherPosition): string =>
   Buffer.from(`${maxMicro}.${requestId}`).toString('base64url');
 
-function readChargeCursor(cursor: string): ChargePlace {
+function readChargeCursor(cursor: string): VoucherPosition {
   const [, sum, requestId] =
     /^(\d{1,18})\.([\w:-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (sum === undefined || requestId === undefined) throw invalid('cursor', 'is not a cursor of this node');
