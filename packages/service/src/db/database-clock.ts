@@ -78,11 +78,10 @@ export async function startDatabaseClock({
 }
 
 function tell(log: HasLog['log'], offsetS: number, isOff: boolean): void {
-  const side = `${Math.abs(offsetS)} s ${offsetS > 0 ? 'ahead of' : 'behind'}`;
   if (isOff)
     log.warn(
       { offsetS, remedy: 'docs/alerts.md#clockoff' },
-      `the clock of this machine is ${side} the database's, which is used instead; set it by NTP`,
+      'the clock of this machine is off: that of the database is used instead; set it by NTP',
     );
   else log.info({ offsetS }, 'the clock of this machine agrees with the database again');
 }
