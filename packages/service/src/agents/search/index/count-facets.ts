@@ -11,7 +11,7 @@ const MAX_HOMES = 300;
 
 /** Counts the agents of each facet. */
 export const countFacets = (shelf: Shelf, question: FacetQuestion): ListingFacets =>
-  shelf.standing.facets.get(
+  shelf.cached.facets.get(
     keyOf(question.wanted, question.words, question.filter, question.beside),
     () => facetsOf(shelf, question),
     ({ capabilities, homes }) => (capabilities.length + homes.length) * 200,

@@ -27,9 +27,9 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
     return ordinal === undefined ? null : (shelf.items.read([ordinal])[0] ?? null);
   };
   const forget = () => {
-    shelf.standing.wordings.clear();
-    shelf.standing.matches.clear();
-    shelf.standing.facets.clear();
+    shelf.cached.wordings.clear();
+    shelf.cached.matches.clear();
+    shelf.cached.facets.clear();
   };
   return {
     get size() {

@@ -6,7 +6,7 @@ import { emptySet, intersectAll, keepIf, type OrdinalSet, overlaps, unite } from
 import { agentsWith, type Shelf, type Wording } from './shelf.ts';
 
 export const wordingOf = (shelf: Shelf, words: readonly string[]): Wording =>
-  shelf.standing.wordings.get(
+  shelf.cached.wordings.get(
     keyOf(words),
     () => {
       const isProven = provenTest(shelf);
@@ -30,7 +30,7 @@ export const keyOf = (...parts: unknown[]): string =>
 
 /** The agents that match every part of the question. */
 export function findMatches(shelf: Shelf, { wanted, words, filter }: ListingQuestion): OrdinalSet {
-  return shelf.standing.matches.get(
+  return shelf.cached.matches.get(
     keyOf(wanted, words, filter),
     () => matchesOf(shelf, { wanted, words, filter }),
     ({ list, bits }) => (list ?? bits ?? []).length * 4,

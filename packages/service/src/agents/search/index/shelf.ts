@@ -1,12 +1,12 @@
 import { Lexicon } from '../words/lexicon.ts';
 import { type Level, setId, TermsByAgent } from './agent-terms.ts';
+import { AnswerCache } from './answer-cache.ts';
 import { Columns } from './columns.ts';
 import { ItemStore } from './item-store.ts';
 import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';
 import { emptySet, type OrdinalSet } from './sets.ts';
-import { StandingAnswers } from './standing-answers.ts';
 
 /** Words of a question, each as the terms that it stands for. */
 export type Wording = readonly (readonly number[])[];
@@ -24,10 +24,10 @@ export interface Shelf {
   readonly items: ItemStore;
   readonly costs: typeof usualCosts;
   /** Good until the next change. */
-  readonly standing: {
-    readonly wordings: StandingAnswers<Wording>;
-    readonly matches: StandingAnswers<OrdinalSet>;
-    readonly facets: StandingAnswers<ListingFacets>;
+  readonly cached: {
+    readonly wordings: AnswerCache<Wording>;
+    readonly matches: AnswerCache<OrdinalSet>;
+    readonly facets: AnswerCache<ListingFacets>;
   };
 }
 
@@ -36,12 +36,12 @@ export function createShelf(seed: number, costs = usualCosts): Shelf {
   const postings = new PostingStore();
   const columns = new Columns();
   const terms = new TermsByAgent(lexicon, postings);
-  const standing = {
-    wordings: new StandingAnswers<Wording>(),
-    matches: new StandingAnswers<OrdinalSet>(),
-    facets: new StandingAnswers<ListingFacets>(),
+  const cached = {
+    wordings: new AnswerCache<Wording>(),
+    matches: new AnswerCache<OrdinalSet>(),
+    facets: new AnswerCache<ListingFacets>(),
   };
-  return { lexicon, postings, terms, columns, orders: new Orders(columns), items: new ItemStore(), costs, standing };
+  return { lexicon, postings, terms, columns, orders: new Orders(columns), items: new ItemStore(), costs, cached };
 }
 
 /** The agents that have the term. */

@@ -6,10 +6,10 @@ interface Limits {
 const usual: Limits = { count: 512, bytes: 64 << 20 };
 
 /**
- * Answers to the questions that were asked since the last change of the index, so that a question that many ask costs nothing but its
- * page. Bounded in number and bytes: the one that was not asked for the longest time goes first.
+ * LRU cache of the answers to questions since the last change of the index: one that many ask costs nothing but its page. Bounded in number
+ * and bytes.
  */
-export class StandingAnswers<T> {
+export class AnswerCache<T> {
   readonly #answers = new Map<string, { readonly answer: T; readonly bytes: number }>();
   readonly #limits: Limits;
   #bytes = 0;
@@ -38,7 +38,7 @@ export class StandingAnswers<T> {
     return found;
   }
 
-  /** Something has changed. */
+  /** After a change of the index. */
   clear(): void {
     if (this.#answers.size === 0) return;
     this.#answers.clear();
