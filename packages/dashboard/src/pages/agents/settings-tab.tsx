@@ -2,6 +2,7 @@ import { AgentUpdate } from '@agent-network/contracts/agents/agents';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { useState } from 'react';
 import { useApi, useApiMutation } from '../../app/api-query.ts';
+import { isSame } from '../../forms/is-same.ts';
 import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
@@ -42,8 +43,6 @@ interface EditFormProps {
   readonly agentId: string;
   readonly agent: EditedAgent;
 }
-
-const isSame = (a: AgentValues, b: AgentValues) => JSON.stringify(a) === JSON.stringify(b);
 
 /**
  * The agent is read again while it is edited, after saving and when it changes elsewhere. Only what differs from the agent that the form

@@ -1,3 +1,5 @@
+import { isSame } from '../../forms/is-same.ts';
+
 /** A field that holds one value. */
 export type Scalar =
   | { readonly is: 'text'; readonly isLong: boolean }
@@ -95,8 +97,6 @@ function helpOf({ description, minimum, maximum, default: usual }: Json): string
   ];
   return parts.filter(Boolean).join(' ') || undefined;
 }
-
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** False for a value that the field's input could not show unchanged: it is shown as JSON. */
 export function fits(kind: Kind, value: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { EventType } from '@agent-network/contracts/events';
+import { isSame } from '../../forms/is-same.ts';
 import type { Webhook } from './webhook.ts';
 
 /** The form of an endpoint. */
@@ -24,8 +25,6 @@ export const creationBody = (values: WebhookValues) => ({
   ...common(values),
   ...(values.eventTypes === null ? {} : { eventTypes: [...values.eventTypes] }),
 });
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** The body that changes it: only what differs from the endpoint as the form began, so that nothing else is undone. */
 export function changeBody(values: WebhookValues, before: WebhookValues) {

@@ -1,6 +1,7 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
+import { isSame } from '../../../forms/is-same.ts';
 import type { Problems } from '../../../forms/problems.ts';
 import { changedTypes, jsonProblems, noTypes, type TypesValues, typesOf, typesValuesOf } from './types-values.ts';
 import {
@@ -119,8 +120,6 @@ export function valuesOf({ detail, own }: EditedAgent): AgentValues {
     ...typesValuesOf(detail.types),
   };
 }
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** The fields of the metadata that differ; null: emptied. */
 function changedMetadata(values: AgentValues, before: AgentValues) {

@@ -1,4 +1,5 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import { isSame } from '../../../forms/is-same.ts';
 import type { Problems } from '../../../forms/problems.ts';
 
 /** Input and output schemas of an agent in the form: JSON text as typed. */
@@ -67,8 +68,6 @@ export const jsonProblems = (values: TypesValues): Problems =>
       return 'problem' in json ? [[`types.${name}`, json.problem] as const] : [];
     }),
   );
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** `types` of an update, which replaces all of them: only when something differs. */
 export const changedTypes = (values: TypesValues, before: AgentTypes | undefined) =>

@@ -1,5 +1,6 @@
 import { type AgentProtocol, HIDDEN_VALUE } from '@agent-network/contracts/agents/upstream';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
+import { isSame } from '../../../forms/is-same.ts';
 import type { Problems } from '../../../forms/problems.ts';
 
 /** One header of the calls. A stored value is never shown: it is kept until another one is typed. */
@@ -35,8 +36,6 @@ const headersOf = (headers: readonly HeaderValues[]): Record<string, string> =>
   Object.fromEntries(
     written(headers).map(({ name, value, isStored }) => [name, isStored && !value ? HIDDEN_VALUE : value]),
   );
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** `protocol` and `upstream` of a registration: what the protocol does not have is left out. */
 export function registeredUpstream({ protocol, tool, model, headers }: UpstreamValues) {
