@@ -17,7 +17,7 @@ function shownPayment(request: HttpRequest): boolean {
   return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
 }
 
-/** What a request ended with: the reason of an abort says nothing of the call, which may be done and paid. */
+/** Error of a failed request. One that its caller gave up may be done and paid all the same: the reason of an abort does not say so. */
 function endOf(given: unknown, request: HttpRequest, signal: AbortSignal | undefined): unknown {
   const isGivenUp = signal?.aborted && given === signal.reason;
   if (!isGivenUp || (request.headers['idempotency-key'] === undefined && !shownPayment(request))) return given;

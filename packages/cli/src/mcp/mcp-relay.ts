@@ -157,7 +157,7 @@ async function payFor(payer: Payer, { result }: McpMessage, maxMicro: bigint): P
   return JSON.parse(Buffer.from(signed, 'base64').toString('utf8'));
 }
 
-/** What an offer asks for; 0: it cannot be read, and the payer refuses it. */
+/** Amount of an offer; 0 when it cannot be read: the payer refuses it. */
 function amountOf(offer: unknown): bigint {
   const { amount } = (offer ?? {}) as { readonly amount?: unknown };
   return typeof amount === 'string' && /^\d{1,30}$/.test(amount) ? BigInt(amount) : 0n;

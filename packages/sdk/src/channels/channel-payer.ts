@@ -38,7 +38,7 @@ export interface OpenChannel {
   readonly balance: string;
   /** Cost of its calls. */
   readonly charged: string;
-  /** What the receiver has claimed, where `rpcUrl` tells, else the most that it can claim by the vouchers that were signed. */
+  /** Amount that the receiver has claimed, where `rpcUrl` tells it; else the most that it can claim by the vouchers that were signed. */
   readonly claimable: string;
 }
 

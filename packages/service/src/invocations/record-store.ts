@@ -42,7 +42,7 @@ export async function findContent(sql: Sql, id: string): Promise<InvocationConte
 export const findStates = (sql: Sql, ids: readonly string[]): Promise<InvocationState[]> =>
   sql.query<InvocationState>('find-states', `select ${stateColumns} from invocation where id = any($1)`, [ids]);
 
-/** What callers chose the size of. */
+/** Size of the parts of a record whose length callers and agents choose. */
 const recordBytes = 'coalesce(octet_length(v.result::text), 0) + octet_length(v.task) + octet_length(v.metadata::text)';
 
 /** The first of these records, in order, until they fill the bytes, or one does not exist. */

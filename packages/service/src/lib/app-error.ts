@@ -28,7 +28,7 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Where ids come from, for callers who have a wrong one. */
+/** Hints at the source of valid ids, by kind. */
 const SOURCES: Readonly<Record<string, string>> = { agent: ' GET /agents lists what there is.' };
 
 export const notFound = (what: string) => new AppError('NOT_FOUND', `There is no such ${what}.${SOURCES[what] ?? ''}`);

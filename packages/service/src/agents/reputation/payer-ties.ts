@@ -11,7 +11,7 @@ export interface PayerBooks {
 /** `same`: one party with the subject. `money`: they exchanged money other than for the judged work. */
 export type Tie = 'same' | 'money' | 'none';
 
-/** Whether a call of a payer says anything of the agent. One that money ties to the owner may complain but not praise. */
+/** True if a call of the payer is evidence about the agent. A payer that money ties to the owner may complain but not praise. */
 export const isHeard = (tie: Tie, isGood: boolean): boolean => tie === 'none' || (tie === 'money' && !isGood);
 
 /** Accounts of one party, and their tie to the subject. */

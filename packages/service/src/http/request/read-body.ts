@@ -63,7 +63,7 @@ async function bytesOf(ctx: HasTrustedProxies, c: Context): Promise<ArrayBuffer 
   const request = c.req.raw;
   const length = request.headers.get('content-length');
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  // What a limit of connections bounds is not counted.
+  // Small bodies are not counted: the limit of connections bounds them.
   if (length !== null && Number(length) <= SMALL_BYTES) return request.arrayBuffer();
   const body = arriving.open(clientNetwork(ctx, c));
   return readCounted(request, body).finally(body.close);

@@ -118,7 +118,7 @@ export function readHomeRecord(value: unknown): HomeRecord | null {
   };
 }
 
-/** What only this node knows: whether it was paid, and what it has lost. The home node's word on these is ignored. */
+/** Reasons that only this node can give: it was not paid, or it has lost the call. From a home node they are ignored. */
 const ofThisNode: ReadonlySet<FailureReason> = new Set(['payment_failed', 'node_restored']);
 
 /** The local outcome of a request that has ended at its home node; null: still open. Its cost was billed: there is no other. */

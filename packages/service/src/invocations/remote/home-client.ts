@@ -48,7 +48,7 @@ const refusedStream = (status: number): GuardedStream => ({
 });
 
 interface Way<R> {
-  /** What stands for the answer of a node that gives no key. */
+  /** Result in place of the answer of a node that gives no key. */
   readonly refuse: (status: number) => R;
   readonly send: (request: Parameters<HasGuardedFetch['guardedFetch']['request']>[0]) => Promise<R>;
   /** Closes the connection of an answer that is not read. */

@@ -32,13 +32,13 @@ const MAX_LOOKED = 200;
 /** Of an account that has had so many looked at in vain, the others come after those of all other accounts. */
 const MAX_OF_ACCOUNT = 8;
 
-/** How far the search for an agent has come. */
+/** Progress of the search for an agent. */
 interface Search {
   /** Agents that were looked at in vain. */
   readonly looked: string[];
-  /** How many of these each account has, of agents of this node: the account of another node stands for many owners. */
+  /** Number of these by account, for agents of this node: the account of another node stands for many owners. */
   readonly ofAccount: Map<string, number>;
-  /** How many of them were ranked: others had gone offline by then. */
+  /** Number of them that were ranked: others had gone offline by then. */
   ranked: number;
   /** See MAX_OF_ACCOUNT. */
   most: number;

@@ -2,7 +2,7 @@ import type { Once } from '../../access/idempotency/once.ts';
 import { isDuplicate } from '../../db/database-away.ts';
 import { DeadlinePassedError } from '../deadline.ts';
 
-/** What a repetition of the call would be known by. */
+/** The parts of a call by which a repetition is recognised. */
 interface Repeatable {
   /** The payment that is shown; null: none. */
   readonly shown: object | null;

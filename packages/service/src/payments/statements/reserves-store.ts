@@ -38,7 +38,7 @@ export interface Books {
 const accountsFor = (nowS: string) =>
   `(p.direction = 'in' and (p.state in ('claimed', 'broadcasting', 'settled') or (p.state = 'failed' and p.valid_before > ${nowS})))`;
 
-/** What the books are compared with, and from what on a claim is worth its gas. */
+/** Block and time for which the books are read, and the amount from which on a claim is worth its gas. */
 export interface BooksAt {
   readonly block: bigint;
   readonly nowS: number;

@@ -43,7 +43,7 @@ export class TermsByAgent {
     return count === 0 ? none : this.#slab.view(this.#places[ordinal] as number, count);
   }
 
-  /** How many words and capabilities the agent has; a pair of characters is half a word. */
+  /** Number of words and capabilities of the agent; a pair of characters is half a word. */
   lengthOf(ordinal: number): number {
     return this.#lengths[ordinal] as number;
   }

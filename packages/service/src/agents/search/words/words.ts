@@ -23,7 +23,7 @@ function pairsIn(run: string): string[] {
   });
 }
 
-/** Whether a word is, or looks like, a pair of neighbouring characters of such a text. */
+/** True for a word that is, or looks like, a pair of neighbouring characters of such a text. */
 export const isPair = (word: string): boolean => hasUnspaced.test(word) && [...word].length === 2;
 
 /**

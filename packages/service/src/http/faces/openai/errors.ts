@@ -30,7 +30,7 @@ const typeOf = (status: number) => types[status] ?? (status >= 500 ? 'server_err
 const isStillStarting = ({ status, error }: FaceError) =>
   status === 409 && (error as { details?: { reason?: unknown } }).details?.reason === 'still_running';
 
-/** What stock clients go by, beside the status. Repeating is free, and may help, when nothing was done or the same purchase is found. */
+/** Headers by which stock clients decide whether to repeat: only where nothing was done, or the same purchase is found. */
 function retryHeaders(failed: FaceError): Readonly<Record<string, string>> {
   if (isStillStarting(failed)) return { 'retry-after': '2' };
   return failed.status === 429 || failed.status === 503 ? {} : { 'x-should-retry': 'false' };

@@ -150,7 +150,7 @@ const createResponse: Route = async (mounted, opened) => {
 };
 
 const readResponse: Route = async (mounted, face) => {
-  // Who asks for a stream takes any other answer for an empty one.
+  // A client that asks for a stream would read any other answer as an empty one.
   if ((face.c.req.query('stream') ?? 'false') !== 'false')
     throw invalidFields([{ path: 'stream', message: 'must be false: a response is read whole' }]);
   return wholeResponse(mounted, face);

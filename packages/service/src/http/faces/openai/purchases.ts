@@ -194,7 +194,7 @@ function paymentIn(c: Context): unknown {
   return header === undefined ? undefined : JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
 }
 
-/** What a payment says of its wallet: nothing has been checked. */
+/** The fields of a payment that name its wallet, before anything is checked. */
 interface NamesWallet {
   readonly payload?: {
     readonly authorization?: { readonly from?: unknown };

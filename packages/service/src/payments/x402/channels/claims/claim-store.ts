@@ -47,7 +47,7 @@ const highestVoucher = (name: string, comparison: '<=' | '<') => `
                       where channel_id = c.id and max_micro ${comparison} c.charged_micro and max_micro > c.claimed_micro
                       order by max_micro desc limit 1) ${name} on true`;
 
-/** What a claim could add to a channel at most, whatever vouchers are known: what is charged, as far as the balance goes. */
+/** Upper bound of what a claim adds to a channel, whichever vouchers are known: what is charged, as far as the balance goes. */
 const WITHIN_REACH = 'least(c.charged_micro, c.balance_micro) - c.claimed_micro';
 /** From then on, less than a claim is worth is claimed of a payer that withdraws, as `planClaim` says. */
 const LAST_PART_AT = `c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s'`;
