@@ -15,9 +15,9 @@ interface ListOptions {
   readonly cursor?: string;
 }
 
-/** So long after the last stored event, the next one is new. */
+/** Pause after an event that ends the reading of stored ones: a later event would be a new one. */
 const QUIET_MS = 1_000;
-/** An agent that goes on talking is not listened to for longer. */
+/** Maximum time of the reading, for agents that go on sending events. */
 const MAX_LOG_MS = 10_000;
 
 export function addCalls(program: Command): void {
@@ -111,7 +111,7 @@ async function logs(session: Session, requestId: string, { follow }: { follow?: 
   return EXIT.done;
 }
 
-/** The events of an open request until now. It has no last event yet: what came at once is what there is. */
+/** The events of an open request until now. It has no last event yet: those count that arrive without a pause. */
 async function* untilQuiet(client: Client, requestId: string): AsyncGenerator<StreamEvent> {
   const stop = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -24,7 +24,7 @@ export interface RelayOptions {
   readonly write: (message: object) => void;
 }
 
-/** Of `/mcp`, and of the endpoint of one agent. */
+/** Tools that spend: of `/mcp`, and of the endpoint of one agent. */
 const SPENDING_TOOLS: readonly unknown[] = ['invoke_agent', 'invoke'];
 /** Payments of unknown outcome that are remembered; beyond them the oldest is forgotten. */
 const MAX_UNSETTLED = 100;

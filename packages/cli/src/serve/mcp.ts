@@ -33,7 +33,7 @@ export interface McpServer {
 
 interface Connection {
   readonly client: Client;
-  /** Those that run on it. */
+  /** Calls that run on it. */
   calls: number;
   isStale: boolean;
 }

@@ -14,7 +14,7 @@ const otherSum = ['cumulative_amount_mismatch', 'cumulative_below_claimed'];
 const noWalletMoney = 'insufficient_balance';
 /** The channel holds too little, or nothing. */
 const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', noWalletMoney];
-/** So often a refusal without proof is answered from the payer's own books, before the chain is asked. */
+/** Refusals without proof that are answered from the own books of the payer before the chain is asked. */
 const ownBooksFirst = 4;
 /** The receiver does not know the channel, or takes no more vouchers of it: another salt makes another one. */
 const noChannel = 'missing_channel';

@@ -55,7 +55,7 @@ function booksFor(wallet: ChannelWallet, channel: BookedChannel, { terms, url }:
   return newRecord(wallet.signer.address, terms, url, record.config.salt);
 }
 
-/** As much as was chosen or the receiver advises, within the limit. */
+/** Deposit as it was chosen, or as the receiver advises, within the limit. */
 function depositSize(wallet: ChannelWallet, terms: ChannelTerms, neededMicro: bigint): bigint {
   const { minDepositMicro, priceMicro } = terms;
   const { largestDepositMicro } = wallet;

@@ -5,7 +5,7 @@ const DEFAULT_MS = 10 * 60_000;
 const AWAITED_DEFAULT_MS = 5 * 60_000;
 const MAX_MS = 24 * 3_600_000;
 
-/** Nothing was accepted, by this request. A concurrent repetition may have been, just before. */
+/** This request accepted nothing; a concurrent repetition may have accepted the call just before. */
 export class DeadlinePassedError extends AppError<'VALIDATION_ERROR'> {
   constructor() {
     const { code, message, extra } = invalid('deadline', 'has passed');

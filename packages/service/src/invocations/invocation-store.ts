@@ -190,7 +190,10 @@ export async function findCancelled(sql: Sql, ids: readonly string[]): Promise<s
   return rows.map(({ id }) => id);
 }
 
-/** As `takeOrphans`, with all that a process runs for longer than 10 s. In the order of the index of open requests: the first one tells. */
+/**
+ * Condition of `takeOrphans`, true as well while a call has run for more than 10 s. Read in the order of the index of open requests, where
+ * the first match ends it.
+ */
 export const HAS_ORPHANS = `(select v.agent_id from invocation v where v.status in ('pending', 'processing')
   and (v.worker is null or coalesce(v.started_at, v.created_at) < now() - interval '10 seconds'
        or not exists (select from process p where p.id = v.worker)) order by v.agent_id, v.worker limit 1) is not null`;

@@ -101,7 +101,7 @@ export async function answerInvoked(
   if (invoked.isReplay) await call.uncount();
   else call.noteInvoked();
   const { id } = invoked.invocation;
-  // So does a repetition without the payment: nothing was started for it.
+  // A call paid by x402 is awaited, a repetition that shows no payment as well, unless a webhook tells its end.
   const isBought = isPaid(invoked) && body.webhookUrl === undefined;
   const isAwaited = !invoked.isWithheld && (isAsked || isBought);
   const unawait = () => ctx.runner.unawait(id);

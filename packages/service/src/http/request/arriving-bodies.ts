@@ -4,7 +4,7 @@ import { createHeldBytes } from '../answer/held-bytes.ts';
 /** Maximum bytes of bodies that are not whole yet, of one network and in all: they are held for a minute when they come slowly. */
 export const MAX_OF_NETWORK_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
-/** As many bytes of a body are always taken: large ones do not shut out small ones. */
+/** Bytes that are taken of each body whatever the totals are, so that large bodies do not shut out small ones. */
 export const SMALL_BYTES = 64 * 1024;
 
 export interface ArrivingBodies {

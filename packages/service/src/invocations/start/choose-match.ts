@@ -29,7 +29,7 @@ export interface AskedAuto {
 const MAX_ROUNDS = 10;
 /** Agents that are looked at before the search ends with the round. */
 const MAX_LOOKED = 200;
-/** Of an account that has had so many looked at in vain, the others come after those of all other accounts. */
+/** Agents of one account that are looked at in vain before its others come after those of all other accounts. */
 const MAX_OF_ACCOUNT = 8;
 
 /** Progress of the search for an agent. */

@@ -16,7 +16,7 @@ import { findInvocation } from '../invocation-store.ts';
 import type { AcceptAnswer, Acceptance, HasAcceptor } from './accept-invocations.ts';
 import type { KeylessPayer } from './invocation-purchase.ts';
 
-/** As long as a deposit itself waits for the chain. */
+/** Line of deposits into one channel: a call waits as long as a deposit itself waits for the chain. */
 const DEPOSIT_LINE = { timeoutMs: 25_000, mostWaiting: 256 };
 
 /**

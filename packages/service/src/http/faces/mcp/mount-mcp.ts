@@ -16,7 +16,7 @@ import { isAllowedHost, isAllowedOrigin, type McpPlace } from './allowed-origin.
 import { callTool, createMcpServer, hasTool, type McpRequest, serverInfo } from './mcp-server.ts';
 import { plainAnswer, plainCallOf } from './plain-call.ts';
 
-/** Nothing is ever published on them. */
+/** Subscriptions of clients at a time; nothing is ever published on them. */
 const MAX_SUBSCRIPTIONS = 64;
 const MAX_HOSTS = 100;
 

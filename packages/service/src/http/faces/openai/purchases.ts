@@ -128,7 +128,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
 async function onceStarted(ctx: HttpContext, { c }: FaceRequest, start: () => Promise<Started>): Promise<Started> {
   let running: unknown;
   const ask = async () => {
-    // Nobody waits for what would be bought.
+    // The client has gone: nothing more is bought for it.
     if (running !== undefined && c.req.raw.signal.aborted) throw running;
     return start().catch((error) => {
       if (!isStillRunning(error)) throw error;

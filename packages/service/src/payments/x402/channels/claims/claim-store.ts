@@ -259,7 +259,7 @@ export interface ChannelFigures {
   /** Channels that hold more than was charged. */
   readonly open: number;
   readonly unclaimedMicro: bigint;
-  /** Of channels whose claim is worth its gas. */
+  /** End of the oldest unclaimed call, of channels whose claim is worth its gas. */
   readonly oldestAt: Date | null;
   /** Channels whose claim is worth its gas, and was due at the given times. */
   readonly overdue: number;
