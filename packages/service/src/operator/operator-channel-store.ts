@@ -1,6 +1,6 @@
 import type { OperatorClaim } from '@agent-network/contracts/network/operator-channels';
 import type { Sql } from '../db/sql.ts';
-import type { PagePlace } from '../lib/page-place.ts';
+import type { PagePosition } from '../lib/page-position.ts';
 
 const unclaimed = 'c.charged_micro - c.claimed_micro - c.lost_micro';
 
@@ -63,7 +63,7 @@ export interface ClaimRow extends Pick<OperatorClaim, 'claimId' | 'reason' | 'st
 export const listClaims = (
   sql: Sql,
   chainId: number,
-  { after, limit }: { after: PagePlace | null; limit: number },
+  { after, limit }: { after: PagePosition | null; limit: number },
 ): Promise<ClaimRow[]> =>
   sql.query<ClaimRow>(
     'list-channel-claims',

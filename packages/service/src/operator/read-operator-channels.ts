@@ -5,7 +5,7 @@ import type { OperatorChannels } from '@agent-network/contracts/network/operator
 import type { HasChain } from '../chain/chain-info.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { pageCursor, placeOf } from '../lib/page-place.ts';
+import { pageCursor, pageStartOf } from '../lib/page-position.ts';
 import { availableAt } from '../payments/x402/channels/read/channel-view.ts';
 import { listClaims, listOwing, type OwingRow, readChannelTotals } from './operator-channel-store.ts';
 
@@ -45,7 +45,7 @@ export async function listOperatorClaims(
   query: Parsed<Api['listOperatorClaims']>['query'],
 ): Promise<DataOf<Api['listOperatorClaims']>> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const rows = await listClaims(db, chain.chainId, { after: placeOf(query), limit: limit + 1 });
+  const rows = await listClaims(db, chain.chainId, { after: pageStartOf(query), limit: limit + 1 });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = rows.length > limit;

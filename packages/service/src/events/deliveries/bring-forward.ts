@@ -1,6 +1,6 @@
 import type { Records } from '../../db/records.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
-import { type AnsweringReceiver, bringSomeForward, type RetryPlace } from './endpoint-queue-store.ts';
+import { type AnsweringReceiver, bringSomeForward, type RetryPosition } from './endpoint-queue-store.ts';
 
 const STEP = 1000;
 /** The endpoint's next turn waits meanwhile. */
@@ -13,7 +13,7 @@ const ROUND_MS = 2000;
  */
 export async function bringForward(ctx: Records, answered: AnsweringReceiver, signal: AbortSignal): Promise<boolean> {
   const [now, endMs] = [ctx.clock.now(), performance.now() + ROUND_MS];
-  let behind: RetryPlace | null = null;
+  let behind: RetryPosition | null = null;
   let firstAt: Date | null = null;
   do {
     const { next, dueAt } = await bringSomeForward(ctx.db, answered, { behind, most: STEP, now });

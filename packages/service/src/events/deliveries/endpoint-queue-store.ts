@@ -111,8 +111,8 @@ export interface AnsweringReceiver {
   readonly urls: readonly string[] | null;
 }
 
-/** A place in the order of a webhook's next attempts: a time as PostgreSQL writes it, and the id of a delivery. */
-export interface RetryPlace {
+/** Position in the order of a webhook's next attempts: a time as PostgreSQL writes it, and the id of a delivery. */
+export interface RetryPosition {
   readonly at: string;
   readonly id: string;
 }
@@ -126,8 +126,8 @@ export interface RetryPlace {
 export async function bringSomeForward(
   sql: Sql,
   { webhookId, urls }: AnsweringReceiver,
-  { behind, most, now }: { readonly behind: RetryPlace | null; readonly most: number; readonly now: Date },
-): Promise<{ next: RetryPlace | null; dueAt: Date | null }> {
+  { behind, most, now }: { readonly behind: RetryPosition | null; readonly most: number; readonly now: Date },
+): Promise<{ next: RetryPosition | null; dueAt: Date | null }> {
   const [row] = await sql.query<{ seen: number; at: string; id: string; dueAt: Date | null }>(
     'bring-forward-deliveries',
     `with seen as materialized (

@@ -5,7 +5,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { preparedArray, prepareJson } from '../../lib/json/prepared-json.ts';
-import { pageCursor, readPageCursor } from '../../lib/page-place.ts';
+import { pageCursor, readPageCursor } from '../../lib/page-position.ts';
 import { daysBefore, type HasRetention } from '../../lib/retention.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
-import type { PagePlace } from '../../lib/page-place.ts';
+import type { PagePosition } from '../../lib/page-position.ts';
 
 export interface ExportQuery {
   readonly accountId: string;
@@ -7,7 +7,7 @@ export interface ExportQuery {
   readonly callerAgentId: string | null;
   /** Contents of requests created before this time have been removed. */
   readonly since: Date;
-  readonly after: PagePlace | null;
+  readonly after: PagePosition | null;
   readonly limit: number;
 }
 

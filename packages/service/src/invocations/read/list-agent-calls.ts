@@ -8,7 +8,7 @@ import { requireOwned } from '../../agents/manage/own-agents.ts';
 import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { pageCursor, readPageCursor } from '../../lib/page-place.ts';
+import { pageCursor, readPageCursor } from '../../lib/page-position.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
 import { type AgentCallRow, groupFailures, listCallsTo } from './agent-call-store.ts';
 

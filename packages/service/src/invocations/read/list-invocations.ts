@@ -4,7 +4,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
 import { formatDuration } from '../../lib/duration.ts';
-import { pageCursor, placeOf, readDays } from '../../lib/page-place.ts';
+import { pageCursor, pageStartOf, readDays } from '../../lib/page-position.ts';
 import { type HistoryQuery, type HistoryRow, readHistory, sumHistory } from './history-store.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -17,7 +17,7 @@ export async function listInvocations(
 ): Promise<DataOf<Api['listInvocations']>> {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const offset = query.offset ?? 0;
-  const after = placeOf(query);
+  const after = pageStartOf(query);
   const criteria: HistoryQuery = {
     accountId: caller.accountId,
     callerAgentId: caller.kind === 'agent' ? caller.agentId : null,

@@ -1,6 +1,6 @@
 import type { PaymentItem } from '@agent-network/contracts/payments/payments';
 import type { Sql } from '../../db/sql.ts';
-import type { PagePlace } from '../../lib/page-place.ts';
+import type { PagePosition } from '../../lib/page-position.ts';
 
 export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'createdAt'> {
   /** Net of the fee, for an earning. */
@@ -54,8 +54,8 @@ const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type ===
 const inPeriod = 'created_at >= $4 and created_at < $5';
 
 /** Rows of a part, at most `limit` of each treasury: so many that no row of the page can be missing. */
-function rowsOf(part: keyof typeof parts, columns: string, { place = '', order = '', limit = '' }): string {
-  const rows = `select ${columns} from ${parts[part]} and ${inPeriod} ${place} ${order} limit ${limit}`;
+function rowsOf(part: keyof typeof parts, columns: string, { after = '', order = '', limit = '' }): string {
+  const rows = `select ${columns} from ${parts[part]} and ${inPeriod} ${after} ${order} limit ${limit}`;
   return ofAccount(part)
     ? `(${rows})`
     : `(select each.* from unnest($1::text[]) as t (id) cross join lateral (${rows}) each)`;
@@ -102,11 +102,11 @@ const wholeIds: Record<keyof typeof parts, string> = {
   returns: 'id',
 };
 
-/** Payments after a place, newest first: each part reads as many rows as the page could show, however many there are. */
+/** Payments after a position, newest first: each part reads as many rows as the page could show, however many there are. */
 export const listPaymentRows = (
   sql: Sql,
   query: PaymentQuery,
-  page: { after: PagePlace | null; limit: number; offset: number },
+  page: { after: PagePosition | null; limit: number; offset: number },
 ): Promise<PaymentRow[]> => {
   const { type } = query;
   const each = partNames
@@ -115,9 +115,9 @@ export const listPaymentRows = (
       const id = wholeIds[part];
       // The first select names the columns of the union.
       const asked = isAsked(part, type) ? '' : 'and false';
-      const place = `and created_at <= $6 and (created_at < $6 or ${id} > $7) ${asked}`;
+      const after = `and created_at <= $6 and (created_at < $6 or ${id} > $7) ${asked}`;
       return rowsOf(part, selects[part], {
-        place,
+        after,
         order: `order by created_at desc, ${id}`,
         limit: '$8::int + $9::int',
       });

@@ -3,7 +3,7 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
-import { pageCursor, placeOf, readDays } from '../../lib/page-place.ts';
+import { pageCursor, pageStartOf, readDays } from '../../lib/page-position.ts';
 import { countPayments, listPaymentRows, type PaymentRow } from '../ledger/payment-history-store.ts';
 import { visibleTreasuries } from '../ledger/treasury.ts';
 
@@ -16,7 +16,7 @@ export async function listPayments(
   query: Parsed<Api['listPayments']>['query'],
 ): Promise<DataOf<Api['listPayments']>> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const after = placeOf(query);
+  const after = pageStartOf(query);
   const criteria = {
     treasuryIds: (await visibleTreasuries(ctx, caller)).map(({ id }) => id),
     accountId: caller.kind === 'account' ? caller.accountId : null,

@@ -7,7 +7,7 @@ import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { requireTreasury } from '../ledger/treasury.ts';
-import { type Period, readStatementCursor, type StatementPlace, statementCursor } from './statement-cursor.ts';
+import { type Period, readStatementCursor, type StatementPosition, statementCursor } from './statement-cursor.ts';
 import { type EntryRow, findBalance, listEntryRows } from './statement-store.ts';
 
 type Query = Parsed<Api['getStatement']>['query'];
@@ -26,7 +26,7 @@ export async function readStatement(
   const { id } = await requireTreasury(ctx, caller, treasuryId);
   const { limit = 100, order = 'asc' } = query;
   const period = periodOf(query);
-  const place = query.cursor === undefined ? null : placeOf(query.cursor, query, period);
+  const place = query.cursor === undefined ? null : positionOf(query.cursor, query, period);
   const { from, to } = place ?? period;
   const [opening, closing] = await Promise.all([
     from ? findBalance(ctx.db, id, from) : { sequence: 0n, balanceMicro: 0n },
@@ -66,7 +66,7 @@ function periodOf({ from, to }: Query): Period {
   return period;
 }
 
-function placeOf(cursor: string, query: Query, period: Period): StatementPlace {
+function positionOf(cursor: string, query: Query, period: Period): StatementPosition {
   const place = readStatementCursor(cursor);
   if (!place) throw invalid('cursor', 'was not issued by this node');
   if (place.order !== (query.order ?? 'asc')) throw invalid('cursor', 'belongs to the other order');

@@ -5,7 +5,7 @@ export interface Period {
 }
 
 /** Position in the statement of a period: the entry after which the next page begins, and the last entry of all pages. */
-export interface StatementPlace extends Period {
+export interface StatementPosition extends Period {
   readonly order: 'asc' | 'desc';
   readonly after: { readonly sequence: bigint; readonly at: Date };
   readonly closing: { readonly sequence: bigint; readonly balanceMicro: bigint };
@@ -15,14 +15,14 @@ const BACK = 'back.';
 const PATTERN =
   /^(back\.)?(-\d{1,14}|\d{1,15}|)\.(-\d{1,14}|\d{1,15}|)\.(\d{1,15})\.(\d{1,18})\.(\d{1,18})\.(-?\d{1,18})$/;
 
-export function statementCursor({ order, from, to, after, closing }: StatementPlace): string {
+export function statementCursor({ order, from, to, after, closing }: StatementPosition): string {
   const period = [from?.getTime() ?? '', to?.getTime() ?? ''];
   const parts = [...period, after.at.getTime(), after.sequence, closing.sequence, closing.balanceMicro];
   return Buffer.from((order === 'desc' ? BACK : '') + parts.join('.')).toString('base64url');
 }
 
 /** Decodes a cursor; null when this node did not issue it. */
-export function readStatementCursor(cursor: string): StatementPlace | null {
+export function readStatementCursor(cursor: string): StatementPosition | null {
   const match = PATTERN.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (!match) return null;
   const part = (index: number) => match[index + 1] as string;

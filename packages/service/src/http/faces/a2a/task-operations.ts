@@ -4,7 +4,7 @@ import { hasEnded } from '../../../invocations/invocation.ts';
 import { readInvocations } from '../../../invocations/read-invocation.ts';
 import { giveUpUnpaid, listUnpaid, readUnpaid, type UnpaidTask } from '../../../invocations/unpaid/keep-unpaid.ts';
 import { AppError } from '../../../lib/app-error.ts';
-import { type PagePlace, pageCursor, readPageCursor } from '../../../lib/page-place.ts';
+import { type PagePosition, pageCursor, readPageCursor } from '../../../lib/page-position.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { admitRead, countRead, streamedTo } from '../common/read-room.ts';
@@ -159,8 +159,8 @@ async function unpaidPage(ctx: HttpContext, call: A2aCall, wanted: ListTasks): P
     .map((unpaid) => ({ unpaid, task: shown(ctx, call, { record: null, unpaid }, wanted) }))
     .filter(({ task }) => contextId === undefined || task.contextId === contextId)
     .filter(({ task }) => !after || Date.parse(task.status.timestamp) >= after);
-  const place = pageToken === undefined ? null : readPageCursor(pageToken);
-  const left = place ? found.filter(({ unpaid }) => isBehind(unpaid, place)) : found;
+  const position = pageToken === undefined ? null : readPageCursor(pageToken);
+  const left = position ? found.filter(({ unpaid }) => isBehind(unpaid, position)) : found;
   const page = left.slice(0, pageSize);
   const last = page.at(-1);
   return {
@@ -172,7 +172,7 @@ async function unpaidPage(ctx: HttpContext, call: A2aCall, wanted: ListTasks): P
 }
 
 /** In the order of `listUnpaid`. */
-const isBehind = ({ createdAt, id }: UnpaidTask, place: PagePlace): boolean => {
-  const byTime = createdAt.getTime() - place.createdAt.getTime();
-  return byTime < 0 || (byTime === 0 && id > place.id);
+const isBehind = ({ createdAt, id }: UnpaidTask, position: PagePosition): boolean => {
+  const byTime = createdAt.getTime() - position.createdAt.getTime();
+  return byTime < 0 || (byTime === 0 && id > position.id);
 };

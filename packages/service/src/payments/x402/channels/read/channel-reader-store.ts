@@ -1,6 +1,6 @@
 import type { ChannelEntry } from '@agent-network/contracts/payments/channels';
 import type { Sql } from '../../../../db/sql.ts';
-import type { PagePlace } from '../../../../lib/page-place.ts';
+import type { PagePosition } from '../../../../lib/page-position.ts';
 import type { ChannelFacts } from './channel-view.ts';
 
 const columns = `id, chain_id as "chainId", payer, payer_authorizer as "payerAuthorizer", receiver,
@@ -14,7 +14,7 @@ const provenWallets = `(select address from account where id = $1 and wallet_pro
   union all select address from account_wallet where account_id = $1)`;
 
 interface Page {
-  readonly after: PagePlace | null;
+  readonly after: PagePosition | null;
   readonly limit: number;
 }
 

@@ -4,7 +4,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import { type KnownCaller, requireAccount } from '../../../../access/caller/caller.ts';
 import type { HasDb } from '../../../../db/database.ts';
 import { invalid, notFound } from '../../../../lib/app-error.ts';
-import { pageCursor, placeOf } from '../../../../lib/page-place.ts';
+import { pageCursor, pageStartOf } from '../../../../lib/page-position.ts';
 import {
   type ChannelEntryRow,
   type ChargeRow,
@@ -28,7 +28,7 @@ export async function listChannels(
 ): Promise<DataOf<Api['listChannels']>> {
   const { accountId } = requireAccount(caller);
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const rows = await listChannelsOf(ctx.db, accountId, { after: placeOf(query), limit: limit + 1 });
+  const rows = await listChannelsOf(ctx.db, accountId, { after: pageStartOf(query), limit: limit + 1 });
   const { shown, ...next } = pageOf(rows, limit, pageCursor);
   return { channels: shown.map(toChannelItem), ...next };
 }
@@ -54,7 +54,7 @@ export async function listChannelHistory(
   query: Query,
 ): Promise<DataOf<Api['listChannelHistory']>> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const after = placeOf(query);
+  const after = pageStartOf(query);
   const { id } = await requireChannel(ctx, caller, channelId);
   const rows = await listEntries(ctx.db, id, { after, limit: limit + 1 });
   const { shown, ...next } = pageOf(rows, limit, ({ createdAt, entryId }) => pageCursor({ createdAt, id: entryId }));

@@ -2,26 +2,26 @@ import { invalid } from './app-error.ts';
 import { DAY_MS } from './duration.ts';
 
 /** Position in a list, newest first; the page begins after it. */
-export interface PagePlace {
+export interface PagePosition {
   readonly createdAt: Date;
   readonly id: string;
 }
 
-export const pageCursor = ({ createdAt, id }: PagePlace): string =>
+export const pageCursor = ({ createdAt, id }: PagePosition): string =>
   Buffer.from(`${createdAt.getTime()}.${id}`).toString('base64url');
 
 /** Decodes a cursor; throws VALIDATION_ERROR for one that this node did not make. */
-export function readPageCursor(cursor: string): PagePlace {
+export function readPageCursor(cursor: string): PagePosition {
   const [, ms, id] = /^(\d{1,15})\.([\w:-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (ms === undefined || id === undefined) throw invalid('cursor', 'is not a cursor of this node');
   return { createdAt: new Date(Number(ms)), id };
 }
 
 /** Returns the start of the page that a query asks for. Throws VALIDATION_ERROR when it has both a cursor and an offset. */
-export function placeOf(query: {
+export function pageStartOf(query: {
   readonly cursor?: string | undefined;
   readonly offset?: number | undefined;
-}): PagePlace | null {
+}): PagePosition | null {
   if (query.cursor === undefined) return null;
   if (query.offset !== undefined) throw invalid('cursor', 'cannot be used together with offset');
   return readPageCursor(query.cursor);
