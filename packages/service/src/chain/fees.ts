@@ -1,3 +1,5 @@
+import { maxOf } from '../lib/bigints.ts';
+
 /** Fees of a transaction per unit of gas, in wei (EIP-1559). */
 export interface Fees {
   readonly maxFeePerGas: bigint;
@@ -17,13 +19,12 @@ export function firstFees(baseFeePerGas: bigint): Fees {
 
 /** Adds an eighth, rounded up: nodes accept a replacement only when both fees are at least a tenth higher. */
 const raised = (fee: bigint): bigint => fee + fee / 8n + 1n;
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Fees of a replacement under the same nonce; null when they would exceed the ceiling. */
 export function raisedFees(before: Fees, baseFeePerGas: bigint): Fees | null {
   const least = raised(before.maxFeePerGas);
   if (least > MAX_FEE_PER_GAS) return null;
   const maxPriorityFeePerGas = raised(before.maxPriorityFeePerGas);
-  const wanted = larger(least, baseFeePerGas * 2n + maxPriorityFeePerGas);
+  const wanted = maxOf(least, baseFeePerGas * 2n + maxPriorityFeePerGas);
   return { maxFeePerGas: wanted < MAX_FEE_PER_GAS ? wanted : MAX_FEE_PER_GAS, maxPriorityFeePerGas };
 }

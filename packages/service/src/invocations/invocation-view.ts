@@ -1,12 +1,12 @@
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { formatDuration } from '../lib/duration.ts';
+import { iso } from '../lib/iso-time.ts';
 import type { InvocationState } from './record-store.ts';
 
 /** The result is a value, or JSON as stored. */
 type Shown = InvocationState & { readonly result: unknown };
 
-const iso = (date: Date | null) => date?.toISOString() ?? null;
 const usdc = (micro: bigint | null) => (micro === null ? null : formatUsdc(micro));
 
 export const toCreated = (invocation: InvocationState): InvocationCreated => ({

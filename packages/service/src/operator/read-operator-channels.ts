@@ -5,6 +5,7 @@ import type { OperatorChannels } from '@agent-network/contracts/network/operator
 import type { HasChain } from '../chain/chain-info.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { iso } from '../lib/iso-time.ts';
 import { pageCursor, pageStartOf } from '../lib/page-position.ts';
 import { availableAt } from '../payments/x402/channels/read/channel-view.ts';
 import { listClaims, listOwing, type OwingRow, readChannelTotals } from './operator-channel-store.ts';
@@ -60,5 +61,3 @@ export async function listOperatorClaims(
     nextCursor: hasMore && last ? pageCursor({ createdAt: last.createdAt, id: last.claimId }) : null,
   };
 }
-
-const iso = (date: Date | null) => date?.toISOString() ?? null;

@@ -4,6 +4,7 @@ import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import { endReasonOf } from '../invocations/finish/end-reason.ts';
 import { notFound } from '../lib/app-error.ts';
+import { iso } from '../lib/iso-time.ts';
 import { redactText } from '../lib/log/redact.ts';
 import { settleJobKey } from '../payments/payouts/settle-job-key.ts';
 import { courseOf } from './invocation-course.ts';
@@ -67,8 +68,6 @@ async function readTrace(tx: Tx, id: string) {
     queues: await listTraceQueues(tx, id, subjectIds),
   };
 }
-
-const iso = (date: Date | null) => date?.toISOString() ?? null;
 
 function toFacts(row: TraceRow) {
   const { id, status, errorMessage, cancelReason, accountId, callerAgentId, agentId, requestedAgentId, bulkId } = row;

@@ -1,6 +1,7 @@
 import type { Suspension } from '../../access/accounts/suspended-account.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
+import { iso } from '../../lib/iso-time.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { countAgentsOf, findLocalAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
@@ -28,8 +29,6 @@ export async function requireOwned({ db }: HasDb, accountId: string, agentId: st
   if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
   return agent;
 }
-
-const iso = (date: Date | null) => date?.toISOString() ?? null;
 
 /** The owner's view of an agent. */
 export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent, suspension: Suspension | null) {

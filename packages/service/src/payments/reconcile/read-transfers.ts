@@ -10,6 +10,7 @@ import {
   takeUnshown,
   transferPoints,
 } from '../../chain/transfer-point-store.ts';
+import { minOf } from '../../lib/bigints.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { creditTransfers, nonceOfPlain } from '../deposits/credit-transfers.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -45,7 +46,7 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
     const from: BeginPoint = point;
-    point = await readUpTo(ctx, from, min(from.block + most, last)).catch((error) => {
+    point = await readUpTo(ctx, from, minOf(from.block + most, last)).catch((error) => {
       // Some RPC nodes limit the size of a log query.
       if (most === 1n) throw error;
       most = most / 4n || 1n;
@@ -132,5 +133,3 @@ async function creditUnshown(ctx: ReadContext): Promise<void> {
     if (taken > 0) failpoint('after-credit-unshown-commit');
   } while (taken === CREDITED_AT_ONCE);
 }
-
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,4 +1,5 @@
 import type { ChannelOnChain, ReceiverTotals } from '../../chain/channels/settlement-contract-client.ts';
+import { minOf } from '../../lib/bigints.ts';
 
 /** A channel in the books, of which something is owed or was claimed lately. */
 export interface ChannelBooks {
@@ -48,9 +49,9 @@ export function channelReserves(
   let knownMicro = receiver?.knownMicro ?? 0n;
   for (const [index, { isToWallet, dueMicro, claimedMicro, depositedAfterMicro }] of channels.entries()) {
     const state = onChain.channels[index] ?? { balanceMicro: 0n, claimedMicro: 0n };
-    const covered = least(dueMicro, state.balanceMicro);
+    const covered = minOf(dueMicro, state.balanceMicro);
     vouchersMicro += covered - state.claimedMicro;
-    bookedAfterBlockMicro += least(dueMicro - covered, depositedAfterMicro);
+    bookedAfterBlockMicro += minOf(dueMicro - covered, depositedAfterMicro);
     if (isToWallet) knownMicro += state.claimedMicro - claimedMicro;
   }
   if (receiver === null) return { vouchersMicro, bookedAfterBlockMicro, claimedMicro: 0n, unbookedMicro: 0n };
@@ -62,5 +63,3 @@ export function channelReserves(
     unbookedMicro: totals.claimedMicro - knownMicro - receiver.foreignMicro,
   };
 }
-
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,4 +1,5 @@
 import type { ChainPoint } from '../../chain/chain-point.ts';
+import { minOf } from '../../lib/bigints.ts';
 import type { HasRegistry } from './registry-info.ts';
 import type { ChainBlock, FoundLogs, HasRegistryClient } from './registry-log-client.ts';
 
@@ -37,7 +38,7 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
   const { after, headBlock } = wanted;
   const fromBlock = after === null ? ctx.registry.startBlock : after.block + 1n;
   const near = headBlock - NEAR_BLOCKS;
-  const to = smaller(fromBlock + wanted.mostBlocks - 1n, fromBlock <= near ? near : headBlock);
+  const to = minOf(fromBlock + wanted.mostBlocks - 1n, fromBlock <= near ? near : headBlock);
   const points =
     fromBlock <= near ? await farPoint(ctx, { after, to, near }) : await nearPoints(ctx, after, fromBlock, to);
   const end = points?.at(-1);
@@ -59,7 +60,7 @@ async function farPoint(ctx: Asked, { after, to, near }: FarRange): Promise<Chai
 /** The first block above a dropped one. The blocks in between were empty, so the range gains no logs. */
 async function nextKnown(ctx: HasRegistryClient, to: bigint, near: bigint): Promise<ChainBlock | null> {
   for (let from = to + 1n; from <= near; from += ASKED_AT_ONCE) {
-    const last = smaller(from + ASKED_AT_ONCE - 1n, near);
+    const last = minOf(from + ASKED_AT_ONCE - 1n, near);
     const known = (await ctx.registryClient.blocksAt(heightsOf(from, last))).find((block) => block !== null);
     if (known) return known;
   }
@@ -89,5 +90,3 @@ function areOf(points: readonly ChainPoint[], { logs }: FoundLogs): boolean {
   const hashes = new Map(points.map(({ block, hash }) => [block, hash]));
   return logs.every(({ block, blockHash }) => (hashes.get(block) ?? blockHash) === blockHash);
 }
-
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,3 +1,5 @@
+import { minOf } from '../../lib/bigints.ts';
+
 /** Number of blocks covered by one log query. */
 export interface ReadWindow {
   readonly blocks: bigint;
@@ -16,17 +18,16 @@ export const firstWindow: ReadWindow = { blocks: 2000n, doublesUpTo: MAX_BLOCKS 
 export function afterAnswer(window: ReadWindow, logs: number, blocks: bigint): ReadWindow {
   if (logs > MANY_LOGS) return { ...window, blocks: half(window.blocks) };
   const isFull = blocks >= window.blocks;
-  return isFull && logs < FEW_LOGS ? { ...window, blocks: smaller(grown(window), MAX_BLOCKS) } : window;
+  return isFull && logs < FEW_LOGS ? { ...window, blocks: minOf(grown(window), MAX_BLOCKS) } : window;
 }
 
 const grown = ({ blocks, doublesUpTo }: ReadWindow): bigint =>
-  blocks < doublesUpTo ? smaller(blocks * 2n, doublesUpTo) : blocks + blocks / 16n + 1n;
+  blocks < doublesUpTo ? minOf(blocks * 2n, doublesUpTo) : blocks + blocks / 16n + 1n;
 
 /** The window after a refused query over this many blocks (default: the whole window). */
 export function afterRefusal(window: ReadWindow, asked: bigint = window.blocks): ReadWindow {
-  const blocks = half(smaller(asked, window.blocks));
+  const blocks = half(minOf(asked, window.blocks));
   return { blocks, doublesUpTo: blocks };
 }
 
 const half = (blocks: bigint): bigint => (blocks > 1n ? blocks / 2n : 1n);
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

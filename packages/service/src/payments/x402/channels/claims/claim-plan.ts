@@ -1,4 +1,5 @@
 import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
+import { maxOf, minOf } from '../../../../lib/bigints.ts';
 
 /** A signed promise of the payer: up to this total the node may claim. */
 export interface Voucher {
@@ -65,7 +66,7 @@ export function planClaim(
   const worth = (claim: PlannedClaim | null, leastMicro: bigint) =>
     claim !== null && claim.valueMicro >= leastMicro ? claim : null;
   if (mode !== 'due') return worth(claimWith(channel, channel.covered, mode), rules.minMicro);
-  const full = worth(claimWith(channel, channel.below, 'threshold'), atLeast(rules.thresholdMicro, rules.minMicro));
+  const full = worth(claimWith(channel, channel.below, 'threshold'), maxOf(rules.thresholdMicro, rules.minMicro));
   if (full) return full;
   const isOld = channel.oldestAt !== null && now.getTime() - channel.oldestAt.getTime() >= rules.intervalMs;
   return isOld ? worth(claimWith(channel, channel.covered, 'age'), rules.minMicro) : null;
@@ -84,11 +85,8 @@ function planLast(channel: UnclaimedChannel, rules: ClaimRules, now: Date): Plan
 /** Claims what is charged, as far as voucher and balance go. */
 function claimWith(channel: UnclaimedChannel, voucher: Voucher | null, reason: ClaimReason): PlannedClaim | null {
   if (voucher === null) return null;
-  const totalMicro = least(voucher.maxMicro, channel.chargedMicro, channel.balanceMicro);
+  const totalMicro = minOf(voucher.maxMicro, channel.chargedMicro, channel.balanceMicro);
   const valueMicro = totalMicro - channel.claimedMicro;
   const { channelId, config } = channel;
   return valueMicro > 0n ? { channelId, config, voucher, totalMicro, valueMicro, reason } : null;
 }
-
-const least = (...amounts: bigint[]): bigint => amounts.reduce((a, b) => (a < b ? a : b));
-const atLeast = (a: bigint, b: bigint): bigint => (a > b ? a : b);
