@@ -1,7 +1,6 @@
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
-import { formatDuration } from '../lib/duration.ts';
-import { iso } from '../lib/iso-time.ts';
+import { formatDuration, iso } from '../lib/duration.ts';
 import type { InvocationState } from './record-store.ts';
 
 /** The result is a value, or JSON as stored. */

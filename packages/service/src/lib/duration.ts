@@ -1,4 +1,9 @@
-export const DAY_MS = 86_400_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** Formats a duration for the wire: seconds with at most three decimals, "0.012s". */
 export const formatDuration = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
+
+/** A time as the wire has it. */
+export const iso = (date: Date | null): string | null => date?.toISOString() ?? null;

@@ -1,6 +1,4 @@
-import { DAY_MS } from './duration.ts';
-
-const HOUR_MS = 3_600_000;
+import { DAY_MS, HOUR_MS } from './duration.ts';
 
 /** Whole days (UTC) up to now, divided into hours or days. */
 export interface UtcPeriod {

@@ -1,6 +1,6 @@
 import { ownScopes, type Scope } from '@agent-network/contracts/access/scopes';
+import { HOUR_MS } from '../../lib/duration.ts';
 
-const HOUR_MS = 3_600_000;
 /** Idle timeout of a session. */
 export const IDLE_MS = 12 * HOUR_MS;
 /** Maximum life of a session, used or not. */

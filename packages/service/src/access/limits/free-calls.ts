@@ -1,8 +1,9 @@
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { HOUR_MS } from '../../lib/duration.ts';
 import type { KnownCaller } from '../caller/caller.ts';
 import { isUnkeyed } from '../caller/keyless-caller.ts';
-import { accountSubject, addressSubject, type CountedLimit, HOUR_MS, type LimitState } from './rate-limit.ts';
+import { accountSubject, addressSubject, type CountedLimit, type LimitState } from './rate-limit.ts';
 import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
 
 /** Calls whose price is 0. No payment bounds them, so they have a limit of their own beside those of the plan. */

@@ -3,8 +3,6 @@ import type { LimitClass, PlanLimits } from '../../config-limits.ts';
 import { networkOf } from '../../lib/net/address-ranges.ts';
 import type { Caller, KnownCaller } from '../caller/caller.ts';
 
-export const HOUR_MS = 3_600_000;
-
 /**
  * `pages`: reads by the node's own pages for a signed-in user. `signIns`: calls that open sessions, keys and accounts. `freeCalls`: calls of
  * price 0.

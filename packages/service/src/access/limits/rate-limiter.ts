@@ -3,7 +3,8 @@ import { isRolledBack } from '../../db/database-away.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { type CountedClass, HOUR_MS, type LimitState, leaseSize } from './rate-limit.ts';
+import { HOUR_MS } from '../../lib/duration.ts';
+import { type CountedClass, type LimitState, leaseSize } from './rate-limit.ts';
 import {
   findWindow,
   type LeaseRequest,

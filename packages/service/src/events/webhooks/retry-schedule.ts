@@ -1,8 +1,6 @@
-import { DAY_MS } from '../../lib/duration.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/duration.ts';
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The pauses after the first, second … failed try (Standard Webhooks 1.0, "Deliverability and reliability"). */
 export const RETRY_PAUSES_MS = [

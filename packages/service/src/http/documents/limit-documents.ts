@@ -3,13 +3,12 @@ import { addressSubject } from '../../access/limits/rate-limit.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../lib/duration.ts';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
 import { requestIdOf } from '../mount.ts';
 import { addressOf, type HasTrustedProxies } from '../request/remote-address.ts';
 
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const MAX_NETWORKS = 50_000;
 
 /** Rate-limited paths outside of the endpoint table; `/livez` does nothing and is free. */

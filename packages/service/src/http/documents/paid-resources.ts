@@ -3,12 +3,12 @@ import type { searchResources } from '@agent-network/contracts/agents/discovery'
 import type { Parsed } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
+import { MINUTE_MS } from '../../lib/duration.ts';
 import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
 import { listedTerms } from '../../payments/x402/listed-terms.ts';
 
 type Filter = Omit<Parsed<typeof searchResources>['query'], 'query' | 'limit'>;
 
-const MINUTE_MS = 60_000;
 /** Facilitators keep no longer ones. */
 const MAX_NAME = 32;
 const MAX_TAGS = 5;

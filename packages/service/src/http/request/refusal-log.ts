@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../lib/duration.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 
@@ -20,7 +21,6 @@ export interface Refusal {
 
 /** Lines in a minute; a stranger who tries keys must not fill the disk. Every refusal is counted. */
 const LINES_PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
 
 /** Writes refusals to the security stream of the log, up to so many a minute; the next line tells how many are missing before it. */
 export function createRefusalLog({ log, metrics }: HasLog & HasMetrics, nowMs = () => performance.now()): RefusalLog {

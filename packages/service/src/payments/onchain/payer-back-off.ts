@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../lib/duration.ts';
 import { networkOf } from '../../lib/net/address-ranges.ts';
 import { isLoopback } from '../../lib/net/guarded-fetch-address.ts';
 import type { NewChainPayment } from './chain-payment.ts';
@@ -14,7 +15,6 @@ export interface StrikeSubject {
 /** Number of strikes without consequence: an account may have several wallets, and many accounts share a network address. */
 const tolerated: Record<StrikeKind, number> = { wallet: 0, account: 2, client: 9 };
 
-const MINUTE_MS = 60_000;
 /** Back-off after the first, second … strike beyond the tolerated ones. */
 const BACK_OFF_MS = [0.5, 2, 10, 60, 360, 1440].map((minutes) => minutes * MINUTE_MS);
 

@@ -9,6 +9,7 @@ import { type ChannelConfig, channelDigestsOf } from '../../../../chain/channels
 import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
 import { AppError } from '../../../../lib/app-error.ts';
 import { until } from '../../../../lib/concurrency/until.ts';
+import { HOUR_MS } from '../../../../lib/duration.ts';
 import type { ChainCall } from '../../../onchain/open-transaction.ts';
 import type { ClaimContext } from './claim-context.ts';
 import { isTooOften, planRefund, type RefundAsk, type RefundPlan, type RefundRefusal } from './refund-plan.ts';
@@ -29,7 +30,6 @@ export type RefundAnswer =
 /** Calls in flight and claims end within this time, or the channel is busy. */
 const BUSY_MS = 3000;
 const GAS = 400_000n;
-const HOUR_MS = 3_600_000;
 
 /**
  * Gives a payer back what is left in its channel, or a part of it: one transaction that claims and sweeps what is charged, when all is
