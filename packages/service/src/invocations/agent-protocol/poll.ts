@@ -41,7 +41,7 @@ export async function patiently(
         error instanceof GuardedFetchError && (error.isRetryable || error.kind === 'timeout' || error.kind === 'reset');
       if (!isPassing || misses >= MISSES_UNTIL_GIVEN_UP || call.signal.aborted) throw error;
     }
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_MISS_PAUSE_MS * 2 ** (misses - 1));
+    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_MISS_PAUSE_MS * 2 ** (misses - 1));
     await sleep(pauseInTime(pauseMs, msLeft(ctx, call)), undefined, { signal: call.signal }).catch(() => undefined);
   }
 }

@@ -70,7 +70,7 @@ function partsOf({ url, capabilities, ...described }: Described): CardParts {
 }
 
 /** Characters of the agent's own examples up to which every skill without examples shows them. */
-const MOST_REPEATED_CHARS = 4096;
+const MAX_REPEATED_CHARS = 4096;
 
 const textOf = ({ description, input }: NonNullable<AgentTypes['examples']>[number]): string =>
   description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input);
@@ -81,7 +81,7 @@ const textOf = ({ description, input }: NonNullable<AgentTypes['examples']>[numb
  */
 function examplesOf(types: AgentTypes, capabilities: readonly string[]): string[][] {
   const whole = (types.examples ?? []).map(textOf);
-  const areRepeated = whole.reduce((sum, text) => sum + text.length, 0) <= MOST_REPEATED_CHARS;
+  const areRepeated = whole.reduce((sum, text) => sum + text.length, 0) <= MAX_REPEATED_CHARS;
   let isFirst = true;
   return capabilities.map((capability) => {
     const { examples } = typesOfCall(types, capability);
