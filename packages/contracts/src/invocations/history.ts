@@ -48,6 +48,9 @@ export const historyEndpoints = {
       changedAfter: Timestamp.optional().describe('The status changed last at this time or later.'),
       ...dayQuery,
       ...cursorOrOffsetQuery,
+      limit: cursorOrOffsetQuery.limit.describe(
+        'Default 20; a page of large tasks has fewer. The next one begins at `nextCursor`, or at `offset` plus the number in this one.',
+      ),
     }),
     data: z.object({
       requests: z.array(HistoryItem),

@@ -40,7 +40,12 @@ export interface HistoryRow
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
+  /** Another one of those that were asked for is behind it, shown or not. */
+  hasNext: boolean;
 }
+
+/** Bytes of the tasks of a page: what is behind them is not read. */
+const PAGE_BYTES = 1024 * 1024;
 
 /** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
 const MAX_SEARCHED = 10_000;
@@ -105,6 +110,7 @@ const parameters = (query: HistoryQuery) => [
   query.changedAfter,
 ];
 
+/** The first of a page, newest first, until their tasks fill it; at least one, if there is one. */
 export const readHistory = (
   sql: Sql,
   query: HistoryQuery,
@@ -113,19 +119,28 @@ export const readHistory = (
   sql.query<HistoryRow>(
     PLANNED_EACH_TIME,
     `with ${TYPED}
-     select v.id as "requestId", v.agent_id as "agentId", v.requested_agent_id as "requestedAgentId", g.name as "agentName", v.task,
-            v.status, v.payment_method as "paymentMethod", v.error_code as "errorCode", v.bulk_id as "bulkId",
-            v.cost_micro as "costMicro", v.refund_micro as "refundMicro", v.created_at as "createdAt",
-            v.started_at as "startedAt", v.completed_at as "completedAt"
+     select id as "requestId", agent_id as "agentId", requested_agent_id as "requestedAgentId", agent_name as "agentName", task,
+            status, payment_method as "paymentMethod", error_code as "errorCode", bulk_id as "bulkId",
+            cost_micro as "costMicro", refund_micro as "refundMicro", created_at as "createdAt",
+            started_at as "startedAt", completed_at as "completedAt", has_next as "hasNext"
        from (
-         select * from invocation where ${filterOf(query)} and created_at <= $10 and (created_at < $10 or id > $11)
-          order by created_at desc, id
-          limit case when $14::text is null then $12::int else ${MAX_SEARCHED} end
-         offset case when $14::text is null then $13::int else 0 end
-       ) v join agent g on g.id = v.agent_id
-      where $14::text is null or ${isFound('$14')}
-      order by v.created_at desc, v.id
-      limit $12::int offset case when $14::text is null then 0 else $13::int end`,
+         select p.*, sum(octet_length(p.task)) over place - octet_length(p.task) as before, lead(p.id) over place is not null as has_next
+           from (
+             select v.*, g.name as agent_name
+               from (
+                 select * from invocation where ${filterOf(query)} and created_at <= $10 and (created_at < $10 or id > $11)
+                  order by created_at desc, id
+                  limit case when $14::text is null then $12::int else ${MAX_SEARCHED} end
+                 offset case when $14::text is null then $13::int else 0 end
+               ) v join agent g on g.id = v.agent_id
+              where $14::text is null or ${isFound('$14')}
+              order by v.created_at desc, v.id
+              limit $12::int offset case when $14::text is null then 0 else $13::int end
+           ) p
+         window place as (order by p.created_at desc, p.id)
+       ) found
+      where before < ${PAGE_BYTES}
+      order by created_at desc, id`,
     [
       ...parameters(query),
       ...[page.after?.createdAt ?? 'infinity', page.after?.id ?? '', page.limit, page.offset, query.search],

@@ -9,7 +9,7 @@ import { type HistoryQuery, type HistoryRow, readHistory, sumHistory } from './h
 
 const DEFAULT_LIMIT = 20;
 
-/** The caller's requests, newest first, with exact totals of all matches. Days are UTC, inclusive. */
+/** The caller's requests, newest first, with exact totals; of large tasks fewer than a page has. Days are UTC, inclusive. */
 export async function listInvocations(
   ctx: HasDb,
   caller: KnownCaller,
@@ -35,7 +35,7 @@ export async function listInvocations(
   ]);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const hasMore = rows.length > limit;
+  const hasMore = last?.hasNext ?? false;
   return {
     requests: shown.map(toItem),
     total: sums.total,
@@ -45,7 +45,7 @@ export async function listInvocations(
   };
 }
 
-const toItem = ({ costMicro, refundMicro, startedAt, completedAt, createdAt, ...rest }: HistoryRow) => ({
+const toItem = ({ costMicro, refundMicro, startedAt, completedAt, createdAt, hasNext: _, ...rest }: HistoryRow) => ({
   ...rest,
   cost: costMicro === null ? null : formatUsdc(costMicro),
   refund: refundMicro === null ? null : formatUsdc(refundMicro),

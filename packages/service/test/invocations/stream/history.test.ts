@@ -235,6 +235,30 @@ describe('pages', () => {
   });
 });
 
+it('a page has about a megabyte of tasks, however large they are, and the next one begins behind it', async () => {
+  const { key, accountId } = await newClient(h, '1.00');
+  agents[0]?.behave(answerWith(200, { result: 1 }));
+  for (let n = 0; n < 12; n++)
+    await h.request('POST', `/invoke/${agents[0]?.id}`, { key, body: { task: `${n}` }, headers: { 'x-sync': 'true' } });
+  await h.ctx.db.pool.query("update invocation set task = repeat('é', 100000) where account_id = $1", [accountId]);
+  const told = (page: { requests: Made[]; total: number; hasMore: boolean }) => [
+    page.requests.length,
+    page.total,
+    page.hasMore,
+  ];
+  const filters: Record<string, string>[] = [{}, { search: 'é' }];
+  for (const filter of filters) {
+    const first = await history({ ...filter, limit: 100 }, key);
+    expect(told(first)).toEqual([6, 12, true]);
+    const places: Record<string, string | number>[] = [{ offset: 6 }, { cursor: first.nextCursor }];
+    for (const place of places) {
+      const second = await history({ ...filter, limit: 100, ...place }, key);
+      expect([...told(second), second.nextCursor]).toEqual([6, 12, false, null]);
+      expect(new Set([...idsOf(first.requests), ...idsOf(second.requests)]).size).toBe(12);
+    }
+  }
+});
+
 it('an agent sees its own requests, the account also those of its agents, strangers nothing', async () => {
   expect(idsOf((await history({}, agents[0]?.identityToken)).requests)).toEqual([byAgent]);
   expect(idsOf((await history()).requests)).toContain(byAgent);
