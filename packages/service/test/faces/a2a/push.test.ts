@@ -309,3 +309,20 @@ it('of a message is one however often that is sent; one that finds no room has n
   );
   await finish();
 });
+
+it('of an account that has as many as it may have can be changed, and none is added', async () => {
+  const { key, accountId } = await newClient(h, '1');
+  const { task } = (await send(undefined, key)).result;
+  const put = (id: string, url: string) =>
+    rpc('CreateTaskPushNotificationConfig', { taskId: task.id, id, url }, { key });
+  expect((await put('mine', hook)).result).toMatchObject({ url: hook });
+  await h.ctx.db.query(
+    'test-fill-up-pushes',
+    `insert into a2a_push (task_id, id, account_id, url, version, sealed, next_at, created_at)
+     select 'req_other', 'full-' || n, $1, 'http://127.0.0.1:9/', '1.0', '', 'infinity', now() from generate_series(1, 199) n`,
+    [accountId],
+  );
+  expect((await put('mine', `${hook}/new`)).result).toMatchObject({ url: `${hook}/new` });
+  expect((await put('other', hook)).error.code).toBe(-32_602);
+  await finish();
+});

@@ -21,8 +21,8 @@ const columns = `p.task_id as "taskId", p.id, p.account_id as "accountId", p.url
 type NewPush = Omit<PushRow, 'told' | 'tries'>;
 
 /**
- * Adds one, or changes the one of this id, within these numbers of a task and of an account. False: they are used up. Serialized for each
- * account until the transaction ends.
+ * Adds one, or changes the one of this id, within these numbers of a task and of an account, in which it does not count itself. False: they
+ * are used up. Serialized for each account until the transaction ends.
  */
 export async function writePush(
   tx: Tx,
@@ -38,7 +38,7 @@ export async function writePush(
     `insert into a2a_push (task_id, id, account_id, url, version, scheme, sealed, next_at, created_at)
      select $1, $2, $3, $4, $5, $6, $7, $8, $8
       where (select count(*) from a2a_push where task_id = $1 and id <> $2) < $9
-        and (select count(*) from a2a_push where account_id = $3 and is_open) < $10
+        and (select count(*) from a2a_push where account_id = $3 and is_open and (task_id, id) <> ($1, $2)) < $10
      on conflict (task_id, id) do update set url = excluded.url, version = excluded.version, scheme = excluded.scheme,
        sealed = excluded.sealed, next_at = excluded.next_at, tries = 0, is_open = a2a_push.told <> 'ended'
      returning id`,
