@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/duration.ts';
+import { retryAfterMs } from '../../lib/net/retry-after.ts';
 
 const SECOND_MS = 1000;
 
@@ -30,10 +31,8 @@ export function nextAttemptAt(tries: number, now: Date, random: number, notBefor
   return new Date(Math.max(atMs, notBefore?.getTime() ?? 0));
 }
 
-/** Parses a `Retry-After` header (RFC 9110, section 10.2.3), capped at a day from now; null when absent or invalid. */
+/** The time until which a `Retry-After` header asks to wait, capped at a day from now; null when absent or invalid. */
 export function retryAfter(header: string | null, now: Date): Date | null {
-  if (header === null) return null;
-  const atMs = /^\d{1,10}$/.test(header) ? now.getTime() + Number(header) * SECOND_MS : Date.parse(header);
-  if (!(atMs > now.getTime())) return null;
-  return new Date(Math.min(atMs, now.getTime() + MAX_RETRY_AFTER_MS));
+  const pauseMs = retryAfterMs(header, now);
+  return pauseMs === null ? null : new Date(now.getTime() + Math.min(pauseMs, MAX_RETRY_AFTER_MS));
 }

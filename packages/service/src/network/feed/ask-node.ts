@@ -1,8 +1,10 @@
 import { SHOWN_AT_ONCE, takeDown, takeOffline } from '../../agents/remote/list-remote-agents.ts';
+import type { AskedPause } from '../entries/network-file-client.ts';
 import { wakeEntries } from '../nodes/entry-store.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
 import { tellNode } from '../nodes/node-events.ts';
 import {
+  findNode,
   listUnshown,
   lockNode,
   type NetworkNode,
@@ -16,12 +18,22 @@ import { type FeedFailure, readFeed } from './read-feed.ts';
 const FAILURES_UNTIL_GONE = 3;
 /** Maximum back-off factor for polling an offline node. */
 const RAREST = 10;
+const MINUTE_MS = 60_000;
+/** Longest pause that a node is given: our own limits of requests are per hour. */
+const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+/** A node that asks for pauses fails after this time without a page: one that is busy has two hours, one that is away a restart. */
+const LONGEST_SILENCE_MS = { 429: 120 * MINUTE_MS, 503: 10 * MINUTE_MS } as const;
 
-/** Polls a node's feed. Three failures in a row make the node and its agents offline, an answer online. */
+/**
+ * Polls a node's feed. Three failures in a row make the node and its agents offline, an answer online. A node that asks for a pause gets it
+ * and keeps its place: no failure, unless it has told nothing for long.
+ */
 export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<void> {
   const outcome = await readFeed(ctx, node, signal);
   const { pollMs } = ctx.networkRules;
   if (typeof outcome === 'object') {
+    const pauseMs = await grantedPause(ctx, node, outcome.pause);
+    if (pauseMs !== null) return plan(ctx, node, Math.max(pollMs, pauseMs), 1);
     const failedInARow = await noteFailure(ctx, node, outcome.failed);
     const times = Math.min(RAREST, 2 ** Math.max(0, failedInARow - FAILURES_UNTIL_GONE));
     return plan(ctx, node, pollMs * times);
@@ -34,8 +46,28 @@ export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: Ab
   await plan(ctx, node, outcome === 'more' ? 0 : pollMs);
 }
 
-const plan = (ctx: NetworkContext, { nodeId }: NetworkNode, pauseMs: number): Promise<void> =>
-  writeNextCheck(ctx.db, nodeId, new Date(ctx.clock.now().getTime() + Math.round(pauseMs * (0.9 + Math.random() / 5))));
+/** `least`: the part of the pause that is kept at least, whatever chance adds to it. */
+const plan = (ctx: NetworkContext, { nodeId }: NetworkNode, pauseMs: number, least = 0.9): Promise<void> =>
+  writeNextCheck(
+    ctx.db,
+    nodeId,
+    new Date(ctx.clock.now().getTime() + Math.round(pauseMs * (least + Math.random() / 5))),
+  );
+
+/** null: none was asked for, or the node has told nothing for too long: it would be online for ever without telling anything. */
+async function grantedPause(
+  ctx: NetworkContext,
+  { baseUrl }: NetworkNode,
+  asked: AskedPause | null,
+): Promise<number | null> {
+  if (asked === null) return null;
+  // Read again: pages of this round have moved it.
+  const node = await findNode(ctx.db, baseUrl);
+  const silentMs = node === null ? Number.POSITIVE_INFINITY : ctx.clock.now().getTime() - node.lastSeenAt.getTime();
+  if (silentMs >= LONGEST_SILENCE_MS[asked.status]) return null;
+  ctx.log.debug({ baseUrl, status: asked.status, pauseMs: asked.ms }, 'node asks to be left alone');
+  return Math.min(LONGEST_PAUSE_MS, asked.ms);
+}
 
 async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason: FeedFailure): Promise<number> {
   ctx.metrics.networkFeedFailures.inc({ reason });

@@ -4,6 +4,7 @@ import { listWithUnknownTypes } from '../../agents/remote/remote-types.ts';
 import type { Tx } from '../../db/sql.ts';
 import { isPlainName } from '../../lib/json/json-text.ts';
 import { judgeAgentFile } from '../entries/agent-file.ts';
+import type { AskedPause } from '../entries/network-file-client.ts';
 import type { Entry, Reason } from '../nodes/entry.ts';
 import { countClaims, listedAgents, wakeEntries } from '../nodes/entry-store.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
@@ -18,7 +19,7 @@ const MAX_MS = 10_000;
 const MAX_TOLD = (claims: number) => 5000 + 10 * claims;
 
 export type FeedFailure = Reason | 'endless';
-export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: FeedFailure };
+export type FeedOutcome = 'up_to_date' | 'more' | { readonly failed: FeedFailure; readonly pause: AskedPause | null };
 
 /** Reads the changes of a node's agents, to the end or to the limit of a round. */
 export async function readFeed(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<FeedOutcome> {
@@ -26,10 +27,11 @@ export async function readFeed(ctx: NetworkContext, node: NetworkNode, signal: A
   let { feedCursor: cursor, feedRead: read } = node;
   const mostRead = MAX_TOLD(await countClaims(ctx.db, ctx.registry.chainId, node.baseUrl));
   for (let pages = 0; pages < MAX_PAGES && performance.now() < endMs; pages++) {
-    const page = await askFeed(ctx, { baseUrl: node.baseUrl, cursor, signal });
-    if (typeof page === 'string') return { failed: page };
+    const asked = await askFeed(ctx, { baseUrl: node.baseUrl, cursor, signal });
+    if ('failed' in asked) return asked;
+    const { page } = asked;
     read = page.hasMore ? read + Math.max(1, page.agents.length) : 0;
-    if (read > mostRead) return { failed: 'endless' };
+    if (read > mostRead) return { failed: 'endless', pause: null };
     if (!(await applyPage(ctx, { baseUrl: node.baseUrl, from: cursor, page, read }))) return 'more';
     cursor = page.cursor;
     if (!page.hasMore) return 'up_to_date';

@@ -238,6 +238,50 @@ describe.concurrent('the feed of another node', () => {
   });
 });
 
+/** Beside each other: each waits for pauses. */
+describe.concurrent('a node that asks to be left alone', () => {
+  const busy =
+    (status: number, seconds: number): Answer =>
+    (_message, response) =>
+      response.writeHead(status, { 'retry-after': String(seconds) }).end();
+  const askedOf = ({ path }: Joined) => server.asked.get(`${path}/network/agents`) ?? 0;
+
+  it('stays online, and is asked for what follows what it told', async ({ expect }) => {
+    const home = await joinNode('/busy', page([], 'a'));
+    await untilSo('its feed is read', async () => askedOf(home) > 1);
+    const asked: { cursor: string | null; atMs: number }[] = [];
+    home.tell((message, response) => {
+      asked.push({
+        cursor: new URL(message.url ?? '', 'http://x').searchParams.get('cursor'),
+        atMs: performance.now(),
+      });
+      const answer = asked.length <= 4 ? busy(asked.length % 2 === 0 ? 503 : 429, 1) : page([], 'a');
+      answer(message, response);
+    });
+    await untilSo('it is asked again', async () => asked.length > 5);
+    expect(asked.map(({ cursor }) => cursor)).toEqual(asked.map(() => 'a'));
+    expect((asked[4]?.atMs ?? 0) - (asked[0]?.atMs ?? 0)).toBeGreaterThan(3900);
+    expect(await statusOf(home)).toBe('online');
+  });
+
+  it('is so for an hour at most, and is offline once it has told nothing for hours', async ({ expect }) => {
+    const home = await joinNode('/silent', page([], 'a'));
+    await untilSo('its feed is read', async () => askedOf(home) > 1);
+    home.tell(busy(429, 9_999_999));
+    const pausedFor = async (minutes: number) => {
+      const sql = `select 1 from network_node where base_url = $1 and next_check_at > now() + $2 * interval '1 minute'`;
+      return (await node.ctx.db.query('', sql, [home.baseUrl, minutes])).length > 0;
+    };
+    await untilSo('it is left alone', () => pausedFor(59));
+    expect([await pausedFor(73), await statusOf(home)]).toEqual([false, 'online']);
+    const later = `update network_node set last_seen_at = now() - interval '121 minutes', next_check_at = now() where base_url = $1`;
+    await node.ctx.db.query('', later, [home.baseUrl]);
+    await untilSo('it is offline', async () => (await statusOf(home)) === 'offline');
+    home.tell(page([], 'a'));
+    await untilSo('it is online when it mends', async () => (await statusOf(home)) === 'online');
+  });
+});
+
 const endless: Answer = (message, response) => {
   const cursor = new URL(message.url ?? '', 'http://x').searchParams.get('cursor') ?? '0';
   page(
