@@ -230,6 +230,19 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     expect(site.work).toHaveLength(1);
   });
 
+  it.runIf(resumes)('is asked on for the work that it has taken when it was asked too often', async () => {
+    site.mode = { kind: 'pends' };
+    const { requestId } = await invoke({});
+    await untilWork();
+    await untilNoted(requestId);
+    site.down = 429;
+    await sleep(1500);
+    site.down = null;
+    site.mode = { kind: 'works' };
+    expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(site.work).toHaveLength(1);
+  });
+
   it('is called again when certainly nothing reached it', async () => {
     site.mode = { kind: 'works' };
     let comeBack: (() => Promise<void>) | null = await site.away();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headersTo } from '../../agents/upstream/upstream.ts';
 import { GuardedFetchError, type GuardedResponse } from '../../lib/net/guarded-fetch.ts';
+import { retryAfterMs } from '../../lib/net/retry-after.ts';
 import { msLeft } from './adapter.ts';
 import { MAX_RESULT_BYTES } from './agent-answer.ts';
 import type { AgentCall, CallContext } from './agent-call.ts';
@@ -26,22 +27,28 @@ export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number
   }
 }
 
-/** Asks a question that changes nothing, again for some 25 s while the upstream is away: the work that it has taken goes on. */
+/**
+ * Asks a question that changes nothing, again for some 25 s while the upstream is away or asked too often: the work that it has taken goes on.
+ * A pause is as long as the upstream asks for, within limits.
+ */
 export async function patiently(
   ctx: CallContext,
   call: AgentCall,
   ask: (timeoutMs: number) => Promise<GuardedResponse>,
 ): Promise<GuardedResponse> {
   for (let misses = 1; ; misses++) {
+    let askedMs = 0;
     try {
       const answer = await ask(Math.min(ASK_TIMEOUT_MS, msLeft(ctx, call)));
-      if (answer.status < 500 || misses >= MISSES_UNTIL_GIVEN_UP) return answer;
+      const isMiss = answer.status >= 500 || answer.status === 429;
+      if (!isMiss || misses >= MISSES_UNTIL_GIVEN_UP) return answer;
+      askedMs = retryAfterMs(answer.headers['retry-after'], ctx.clock.now()) ?? 0;
     } catch (error) {
       const isPassing =
         error instanceof GuardedFetchError && (error.isRetryable || error.kind === 'timeout' || error.kind === 'reset');
       if (!isPassing || misses >= MISSES_UNTIL_GIVEN_UP || call.signal.aborted) throw error;
     }
-    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_MISS_PAUSE_MS * 2 ** (misses - 1));
+    const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(askedMs, FIRST_MISS_PAUSE_MS * 2 ** (misses - 1)));
     await sleep(pauseInTime(pauseMs, msLeft(ctx, call)), undefined, { signal: call.signal }).catch(() => undefined);
   }
 }

@@ -200,6 +200,28 @@ describe.concurrent('work that an agent goes on with fails', () => {
     expect((await ended(await start())).status).toBe('completed');
   });
 
+  it('not when it answers 429, and is asked again after its Retry-After', async ({ expect }) => {
+    const { asked, answer, start, ended } = await newWork();
+    answer((response) => {
+      if (asked.length > 1) return json(response, 200, finished);
+      response.setHeader('retry-after', '2');
+      return json(response, 429, {});
+    });
+    expect((await ended(await start())).status).toBe('completed');
+    expect((asked[1]?.atMs ?? 0) - (asked[0]?.atMs ?? 0)).toBeGreaterThan(1900);
+  });
+
+  it('at the deadline when it answers nothing but 429', async ({ expect }) => {
+    const { asked, answer, start, ended } = await newWork();
+    answer((response) => {
+      response.setHeader('retry-after', '3600');
+      return json(response, 429, {});
+    });
+    const record = await ended(await start(h, { deadline: new Date(Date.now() + 3000).toISOString() }));
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'deadline_exceeded' }, refund: '0.05' });
+    expect(asked.filter(({ method }) => method === 'GET').length).toBe(2);
+  });
+
   it('not when it is away for as long as a restart takes', async ({ expect }) => {
     const { client, answer, start } = await newWork();
     let turn = 0;

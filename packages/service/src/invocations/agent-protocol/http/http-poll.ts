@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
+import { retryAfterMs } from '../../../lib/net/retry-after.ts';
 import type { Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
 import { type AgentAnswer, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
@@ -34,18 +35,18 @@ export async function followAccepted(
     if (!isStopping(signal)) void tellCancelled(ctx, url, call);
     return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
   };
-  let pauseMs = pauseAfter(accepted, 0);
+  let pauseMs = pauseAfter(accepted, null, 0);
   for (let misses = 0; ; ) {
     await sleep(pauseInTime(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
     const isLast = invocation.deadline <= ctx.clock.now();
     if (signal.aborted || (isLast && !isPaid)) return giveUp();
-    const answered = await ask(ctx, url, call, isLast ? LAST_LOOK_MS : Math.min(ASK_TIMEOUT_MS, msLeft()));
+    const { answered, askedMs } = await ask(ctx, url, call, isLast ? LAST_LOOK_MS : Math.min(ASK_TIMEOUT_MS, msLeft()));
     if (signal.aborted) continue;
     misses = answered.kind === 'ended' ? misses + 1 : 0;
     if (answered.kind === 'ended' && (!answered.isRetryable || misses >= MISSES_UNTIL_GIVEN_UP))
       return answered.outcome;
     if (isLast) return giveUp();
-    pauseMs = pauseAfter(answered, pauseMs);
+    pauseMs = pauseAfter(answered, askedMs, pauseMs);
   }
 }
 
@@ -55,11 +56,18 @@ function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
   return url?.origin === new URL(endpoint).origin ? url.href : null;
 }
 
-/** The pause that the agent asked for, or twice the previous one, within limits. */
-function pauseAfter(answered: AgentAnswer, beforeMs: number): number {
-  const wishMs =
-    answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : beforeMs * 2;
+/** The pause that the agent asked for, or twice the previous one, within limits; after a missed poll the longer of them. */
+function pauseAfter(answered: AgentAnswer, askedMs: number | null, beforeMs: number): number {
+  const longerMs = beforeMs * 2;
+  const saidMs = answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : askedMs;
+  const wishMs = answered.kind === 'ended' ? Math.max(longerMs, saidMs ?? 0) : (saidMs ?? longerMs);
   return Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
+}
+
+interface PollAnswer {
+  readonly answered: AgentAnswer;
+  /** What the header `Retry-After` asks for. */
+  readonly askedMs: number | null;
 }
 
 async function ask(
@@ -67,7 +75,7 @@ async function ask(
   url: string,
   { target, invocation, signal }: AgentCall,
   timeoutMs: number,
-): Promise<AgentAnswer> {
+): Promise<PollAnswer> {
   try {
     const answer = await ctx.guardedFetch.request({
       url,
@@ -77,12 +85,18 @@ async function ask(
       maxBytes: MAX_RESULT_BYTES,
       signal,
     });
-    return readProgress(answer);
+    const answered = readProgress(answer);
+    const isTooOften = answered.kind === 'ended' && answer.status === 429;
+    return {
+      answered: isTooOften ? { ...answered, isRetryable: true } : answered,
+      askedMs: retryAfterMs(answer.headers['retry-after'], ctx.clock.now()),
+    };
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;
     const failure = readFailure(error);
     const isPassing = error.kind === 'timeout' || error.kind === 'reset';
-    return failure.kind === 'ended' ? { ...failure, isRetryable: failure.isRetryable || isPassing } : failure;
+    const isMiss = failure.kind === 'ended' && isPassing;
+    return { answered: isMiss ? { ...failure, isRetryable: true } : failure, askedMs: null };
   }
 }
 
