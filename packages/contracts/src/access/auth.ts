@@ -68,7 +68,7 @@ export const authEndpoints = {
       nonce: z.string(),
       expiresAt: Timestamp,
     }),
-    errors: [],
+    errors: ['FORBIDDEN'],
   }),
   signIn: endpoint({
     method: 'POST',
@@ -83,6 +83,6 @@ export const authEndpoints = {
       'x-agent-network-via': viaHeader.describe('Base URL of the node that owns this wallet, when a node signs in.'),
     }),
     data: ApiKey.extend({ apiKey: z.string(), accountId: Id, address: WalletAddress }),
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
   }),
 };

@@ -1,3 +1,4 @@
+import { api } from '@agent-network/contracts/api';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../api/support/expect-error.ts';
 import { contradictions } from '../support/books.ts';
@@ -65,6 +66,13 @@ describe('a suspended account', () => {
     const a2a = { key: client.key, headers: { 'a2a-version': '1.0' }, body: { jsonrpc: '2.0', id: 1, ...push } };
     expect((await h.request('POST', `/a2a/${other.id}`, a2a)).status, push.method).toBe(403);
     expect(await balanceOf(h, client.key)).toEqual({ available: '2.00', held: '0.00' });
+  });
+
+  it.each(['requestSignIn', 'signIn'] as const)('is refused by %s, as the document says', async (name) => {
+    const { method, path, errors } = api[name];
+    const body = { address: `0x${'ab'.repeat(20)}`, challengeId: 'chg_1', signature: `0x${'ab'.repeat(65)}` };
+    expectError(await h.request(method, path, { key: client.key, body }), 'FORBIDDEN');
+    expect(errors).toContain('FORBIDDEN');
   });
 
   it('reads why, and withdraws its money', async () => {
