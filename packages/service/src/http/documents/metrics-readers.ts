@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { nodeScopes } from '@agent-network/contracts/access/scopes';
+import { errorCatalogue } from '@agent-network/contracts/errors';
 import type { Context } from 'hono';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
@@ -19,15 +20,15 @@ export function createMetricsReaders(ctx: HttpContext): (c: Context) => Promise<
     const authorization = c.req.header('authorization');
     if (authorization === undefined) return isLocalClient(ctx, c);
     const digest = hash('sha256', authorization, 'base64');
-    const isReader = await mayRead(ctx, authorization).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'UNAUTHORIZED') return false;
-      return readers.has(digest);
-    });
+    const isReader = await mayRead(ctx, authorization).catch((error) => !isRefusal(error) && readers.has(digest));
     if (isReader) readers.set(digest, true);
     else readers.delete(digest);
     return isReader;
   };
 }
+
+/** True if the key was checked: any other error leaves open whether it is good. */
+const isRefusal = (error: unknown): boolean => error instanceof AppError && errorCatalogue[error.code].status < 500;
 
 async function mayRead(ctx: HttpContext, authorization: string): Promise<boolean> {
   const caller = await ctx.authenticator.authenticate(authorization);
