@@ -69,11 +69,16 @@ export const eventTypes = Object.keys(eventCatalogue) as [EventType, ...EventTyp
 
 export type EventData<T extends EventType> = z.output<(typeof eventCatalogue)[T]['data']>;
 
+/** The data of a delivery: of more than 256 KiB it has no `result`, but `resultUrl`, the address that answers with the whole object. */
+type DeliveredData<Data> = Data extends { readonly result: unknown }
+  ? Omit<Data, 'result'> & { readonly result?: Data['result']; readonly resultUrl?: string }
+  : Data;
+
 /** The body of a delivery (Standard Webhooks 1.0, "Payload structure"); `timestamp` is when it happened, not when it was sent. */
 export interface EventEnvelope<T extends EventType = EventType> {
   readonly type: T;
   readonly timestamp: string;
-  readonly data: EventData<T>;
+  readonly data: DeliveredData<EventData<T>>;
 }
 
 /** The schema of one event's envelope. */

@@ -41,6 +41,14 @@ describe('verifyWebhook', () => {
     expect(event).toEqual({ ...JSON.parse(body), id: 'evt_1', sequence: 12 });
   });
 
+  it('gives the address of a result that is too large for a delivery', async () => {
+    const data = { requestId: 'req_1', resultUrl: 'https://node.example/invoke/req_1' };
+    const large = JSON.stringify({ type: 'invocation.completed', timestamp: now.toISOString(), data });
+    const event = await verifyWebhook(message({ body: large, headers: signed([secret], large) }));
+    if (event.type !== 'invocation.completed') throw new Error('another event');
+    expect([event.data.resultUrl, event.data.result]).toEqual([data.resultUrl, undefined]);
+  });
+
   it('takes bytes as well as text, and headers in any of their forms', async () => {
     const bytes = new TextEncoder().encode(body);
     const headers = signed();

@@ -195,6 +195,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('says of every event that has a result how a large one comes', () => {
+    const saying = Object.entries<{ post: { description?: string } }>(document.webhooks)
+      .filter(([, { post }]) => post.description?.includes('`data.resultUrl`'))
+      .map(([type]) => type);
+    expect(saying).toEqual(['invocation.completed', 'invocation.failed', 'invocation.cancelled', 'bulk.completed']);
+  });
+
   it('leaves no field of an example without a thought', () => {
     const examples = operations.flatMap((operation) => {
       const { requestBody, responses } = operation as unknown as Shown;

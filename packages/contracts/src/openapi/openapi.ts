@@ -67,6 +67,9 @@ const deliveryHeaders: Readonly<Record<string, string>> = {
 };
 const optionalHeaders = ['webhook-sequence'];
 
+const LARGE_RESULT =
+  'A delivery of more than 256 KiB has no `result`: `data.resultUrl` is the address that answers with the whole object to your key.';
+
 /** Fields whose value follows from the type of the event. */
 const facts: Partial<Record<EventType, object>> = {
   'invocation.failed': {
@@ -91,6 +94,7 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
     post: {
       operationId: `on.${type}`,
       summary: eventCatalogue[type].when,
+      ...('result' in eventCatalogue[type].data.shape ? { description: LARGE_RESULT } : {}),
       tags: ['Events'],
       security: [],
       parameters: Object.entries(deliveryHeaders).map(([name, description]) => ({
