@@ -20,9 +20,9 @@ const FAILURES_UNTIL_GONE = 3;
 const RAREST = 10;
 const MINUTE_MS = 60_000;
 /** Longest pause that a node is given: our own limits of requests are per hour. */
-const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+const MAX_PAUSE_MS = 60 * MINUTE_MS;
 /** A node that asks for pauses fails after this time without a page: one that is busy has two hours, one that is away a restart. */
-const LONGEST_SILENCE_MS = { 429: 120 * MINUTE_MS, 503: 10 * MINUTE_MS } as const;
+const MAX_SILENCE_MS = { 429: 120 * MINUTE_MS, 503: 10 * MINUTE_MS } as const;
 
 /**
  * Polls a node's feed. Three failures in a row make the node and its agents offline, an answer online. A node that asks for a pause gets it
@@ -64,9 +64,9 @@ async function grantedPause(
   // Read again: pages of this round have moved it.
   const node = await findNode(ctx.db, baseUrl);
   const silentMs = node === null ? Number.POSITIVE_INFINITY : ctx.clock.now().getTime() - node.lastSeenAt.getTime();
-  if (silentMs >= LONGEST_SILENCE_MS[asked.status]) return null;
+  if (silentMs >= MAX_SILENCE_MS[asked.status]) return null;
   ctx.log.debug({ baseUrl, status: asked.status, pauseMs: asked.ms }, 'node asks to be left alone');
-  return Math.min(LONGEST_PAUSE_MS, asked.ms);
+  return Math.min(MAX_PAUSE_MS, asked.ms);
 }
 
 async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason: FeedFailure): Promise<number> {
