@@ -13,7 +13,13 @@ const Count = z.int().min(0);
 export const PeriodDays = z
   .enum(['1', '7', '30'])
   .transform(Number)
-  .pipe(z.int().min(1).max(30).meta({ enum: [1, 7, 30] }))
+  .pipe(
+    z
+      .int()
+      .min(1)
+      .max(30)
+      .meta({ enum: [1, 7, 30] }),
+  )
   .describe('Days in UTC, with today: 1, 7 (default) or 30.');
 
 /** A percentile of calls or checks, in milliseconds; null when there were none. */

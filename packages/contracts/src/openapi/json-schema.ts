@@ -12,8 +12,12 @@ function replaceContent(target: object, content: object): void {
   Object.assign(target, content);
 }
 
-/** Drops what says nothing to a reader: closed answers (fields may be added), and the calendar spelled as a pattern. */
-function dropNoise(node: JsonSchema, io: 'input' | 'output'): void {
+/**
+ * Closes the objects that are sent, whose other fields the node refuses, and drops what says nothing to a reader: closed answers (fields
+ * may be added), and the calendar spelled as a pattern.
+ */
+function tidy(node: JsonSchema, io: 'input' | 'output'): void {
+  if (io === 'input' && node.properties !== undefined) node.additionalProperties ??= false;
   if (io === 'output' && node.additionalProperties === false) delete node.additionalProperties;
   delete node.propertyNames;
   if (node.format === 'date-time') delete node.pattern;
@@ -30,7 +34,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output', named: Nam
     override: ({ zodSchema, jsonSchema: node }) => {
       const name = Object.is(zodSchema, schema) ? undefined : named.get(zodSchema);
       if (name) replaceContent(node, refTo(name));
-      else dropNoise(node, io);
+      else tidy(node, io);
     },
   }) as JsonSchema;
   return content;
