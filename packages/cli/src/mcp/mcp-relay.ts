@@ -77,12 +77,8 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
     }
     // The node is not told: it knows by the closed connection that nobody got the answer, and an identical call finds the purchase.
     if (isCancellation(message)) return running.get(message.params?.requestId)?.abort();
-    // The node refuses such a number, and would not see it: the message is written anew.
-    const altered = isRequest(message) ? alteredNumber(line) : null;
-    if (altered) {
-      const text = `Invalid params: ${altered.path} ${alteredProblem(altered)}`;
-      return write({ jsonrpc: '2.0', id: message.id, error: { code: -32602, message: text } });
-    }
+    const altered = isRequest(message) ? alteredIn(line) : null;
+    if (altered) return write({ jsonrpc: '2.0', id: message.id, error: { code: -32602, message: altered } });
     const cancelled = new AbortController();
     if (isRequest(message)) running.set(message.id, cancelled);
     try {
@@ -90,15 +86,24 @@ export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: R
       if (excess) write({ jsonrpc: '2.0', id: message.id, result: toolError('OVER_MAX_PER_CALL', excess) });
       else await relay(message, cancelled.signal);
     } catch (error) {
-      if (!isRequest(message) || cancelled.signal.aborted) return;
-      const text = error instanceof Error ? error.message : String(error);
-      if (error instanceof PaymentRefusedError)
-        write({ jsonrpc: '2.0', id: message.id, result: toolError('PAYMENT_REFUSED', text) });
-      else write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: text } });
+      if (isRequest(message) && !cancelled.signal.aborted)
+        write({ jsonrpc: '2.0', id: message.id, ...failureOf(error) });
     } finally {
       if (running.get(message.id) === cancelled) running.delete(message.id);
     }
   };
+}
+
+function failureOf(error: unknown) {
+  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof PaymentRefusedError) return { result: toolError('PAYMENT_REFUSED', text) };
+  return { error: { code: -32000, message: text } };
+}
+
+/** What is wrong with a number in a message, or null. The node refuses such numbers, and would not see it: the message is written anew. */
+function alteredIn(line: string): string | null {
+  const altered = alteredNumber(line);
+  return altered && `Invalid params: ${altered.path} ${alteredProblem(altered)}`;
 }
 
 /** Signed payments whose outcome the client did not learn, by purchase: the same call shows the same payment, which never pays twice. */

@@ -11,7 +11,7 @@ import { Actions } from '../../ui/overlays/dialog.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { AgentFields } from './form/agent-fields.tsx';
-import { type AgentValues, type EditedAgent, problemsOfValues, updateBody, valuesOf } from './form/agent-values.ts';
+import { type EditedAgent, problemsOfValues, updateBody, valuesOf } from './form/agent-values.ts';
 import { RemoveAgentDialog } from './remove-agent-dialog.tsx';
 
 /** The agent's editable fields, and its removal. */

@@ -6,7 +6,7 @@ import type { Agent } from '../agent.ts';
 import { credibilityOf, type PayerHistory, payerHistoryOf } from './credibility.ts';
 import { type Evidence, evidenceOf, weights } from './evidence.ts';
 import { findHistories, listContacts, listGifts, listPaidOwners, listTrades, saveHistories } from './payer-store.ts';
-import { type PayerBooks, type Party, partiesOf, type Tie } from './payer-ties.ts';
+import { type Party, type PayerBooks, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listPayerOutcomes } from './reputation-store.ts';
 
 export type JudgeContext = Records & HasChain;

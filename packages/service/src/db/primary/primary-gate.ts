@@ -68,6 +68,8 @@ export interface GateOptions {
 /** No such function, or not for this role: another kind of server. */
 const CANNOT_SAY = new Set(['42883', '42501', '0A000', '42704']);
 
+type BadVerdict = Exclude<ServerVerdict, { kind: 'good' }>;
+
 export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions): PrimaryGate {
   const hosts = hostsOf(url);
   const admissions = new WeakMap<pg.ClientBase, AdmittedServer>();
@@ -85,11 +87,7 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
   };
 
   /** `tried`: host of the connection, to be left for the next. */
-  const refuse = async (
-    client: Queryable,
-    tried: string,
-    verdict: Exclude<ServerVerdict, { kind: 'good' }>,
-  ): Promise<never> => {
+  const refuse = async (client: Queryable, tried: string, verdict: BadVerdict): Promise<never> => {
     refused[verdict.kind] += 1;
     hosts.leave(tried);
     if (verdict.kind === 'standby') throw new WrongServerError('standby', 'the server is a standby');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { nodeScopes } from '@agent-network/contracts/access/scopes';
-import { errorCatalogue } from '@agent-network/contracts/errors';
+import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import type { Context } from 'hono';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
@@ -28,7 +28,8 @@ export function createMetricsReaders(ctx: HttpContext): (c: Context) => Promise<
 }
 
 /** True if the key was checked: any other error leaves open whether it is good. */
-const isRefusal = (error: unknown): boolean => error instanceof AppError && errorCatalogue[error.code].status < 500;
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AppError && errorCatalogue[error.code as ErrorCode].status < 500;
 
 async function mayRead(ctx: HttpContext, authorization: string): Promise<boolean> {
   const caller = await ctx.authenticator.authenticate(authorization);

@@ -59,11 +59,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
   // The begin of attempts of wallets whose payment was not confirmed in time, by their names.
   const unaccepted = createBoundedCache<Date>(MAX_KNOWN, TWIN_WINDOW_MS);
 
-  async function start(
-    face: FaceRequest,
-    request: OpenAiRequest,
-    { name, repeats, attempt }: Attempt,
-  ): Promise<Started> {
+  async function start(face: FaceRequest, request: OpenAiRequest, { name, repeats, attempt }: Attempt) {
     const begunAt = ctx.clock.now();
     const started = startPurchase(ctx, face, { ...purchaseIn(face, request), repeats });
     // Noted before whoever waits for this start goes on.
