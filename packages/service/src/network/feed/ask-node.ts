@@ -64,9 +64,10 @@ async function grantedPause(
   // Read again: pages of this round have moved it.
   const node = await findNode(ctx.db, baseUrl);
   const silentMs = node === null ? Number.POSITIVE_INFINITY : ctx.clock.now().getTime() - node.lastSeenAt.getTime();
-  if (silentMs >= MAX_SILENCE_MS[asked.status]) return null;
+  const leftMs = MAX_SILENCE_MS[asked.status] - silentMs;
+  if (leftMs <= 0) return null;
   ctx.log.debug({ baseUrl, status: asked.status, pauseMs: asked.ms }, 'node asks to be left alone');
-  return Math.min(MAX_PAUSE_MS, asked.ms);
+  return Math.min(MAX_PAUSE_MS, asked.ms, leftMs);
 }
 
 async function noteFailure(ctx: NetworkContext, { baseUrl }: NetworkNode, reason: FeedFailure): Promise<number> {

@@ -264,7 +264,7 @@ describe.concurrent('a node that asks to be left alone', () => {
     expect(await statusOf(home)).toBe('online');
   });
 
-  it('is so for an hour at most, and is offline once it has told nothing for hours', async ({ expect }) => {
+  it('is so for an hour at most, ten minutes if it is away, and is offline once it has told nothing for hours', async ({ expect }) => {
     const home = await joinNode('/silent', page([], 'a'));
     await untilSo('its feed is read', async () => askedOf(home) > 1);
     home.tell(busy(429, 9_999_999));
@@ -274,6 +274,11 @@ describe.concurrent('a node that asks to be left alone', () => {
     };
     await untilSo('it is left alone', () => pausedFor(59));
     expect([await pausedFor(73), await statusOf(home)]).toEqual([false, 'online']);
+    home.tell(busy(503, 3600));
+    const seen = 'update network_node set last_seen_at = now(), next_check_at = now() where base_url = $1';
+    await node.ctx.db.query('', seen, [home.baseUrl]);
+    await untilSo('it is left alone for a restart', () => pausedFor(9));
+    expect(await pausedFor(13)).toBe(false);
     const later = `update network_node set last_seen_at = now() - interval '121 minutes', next_check_at = now() where base_url = $1`;
     await node.ctx.db.query('', later, [home.baseUrl]);
     await untilSo('it is offline', async () => (await statusOf(home)) === 'offline');
