@@ -264,7 +264,9 @@ describe.concurrent('a node that asks to be left alone', () => {
     expect(await statusOf(home)).toBe('online');
   });
 
-  it('is so for an hour at most, ten minutes if it is away, and is offline once it has told nothing for hours', async ({ expect }) => {
+  it('is so for an hour at most, ten minutes if it is away, and is offline once it has told nothing for hours', async ({
+    expect,
+  }) => {
     const home = await joinNode('/silent', page([], 'a'));
     await untilSo('its feed is read', async () => askedOf(home) > 1);
     home.tell(busy(429, 9_999_999));
