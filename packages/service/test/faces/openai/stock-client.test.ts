@@ -169,6 +169,31 @@ describe('a chat completion', () => {
     await agent.die();
   });
 
+  it('of a stream that was cut off by the end of its key is found by the same call with another key', async () => {
+    const caller = await newClient(h, '1');
+    const talk = spokenBy();
+    const agent = await startTestAgent(h, { perRequest: '0.05', behaviour: talk.behaviour });
+    const [first] = (await h.request('GET', '/account/keys', { key: caller.key })).body.data.keys;
+    const other = await h.request('POST', '/account/keys', { key: caller.key, body: { name: 'other' } });
+    const ask = (key: string) =>
+      fetch(h.baseUrl + COMPLETIONS, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: agent.id, messages: said('x'), stream: true }),
+      });
+    const cut = await ask(caller.key);
+    expect((await h.request('DELETE', `/account/keys/${first.keyId}`, { key: caller.key })).status).toBe(200);
+    // Read to its end: the node cannot see that its client does not have the answer.
+    expect(await cut.text()).toContain('invalid_api_key');
+    const again = await ask(other.body.data.key);
+    (await talk.next()).say(result('done'));
+    expect(await again.text()).toContain('[DONE]');
+    expect(await askDatabase(h.databaseUrl, `select id from invocation where agent_id = '${agent.id}'`)).toHaveLength(
+      1,
+    );
+    await agent.die();
+  });
+
   it('streams a failure as an error', async () => {
     const stream = await open().chat.completions.create({ model: failing.id, messages: said('x'), stream: true });
     const read = async () => {

@@ -14,7 +14,7 @@ import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest, readForFace } from '../common/face-request.ts';
 import { MAX_WAIT_MS } from '../common/max-wait.ts';
-import { followStarted, isRepetition, type Started, settlementAtEnd } from '../common/purchase.ts';
+import { followStarted, isRepetition, settlementAtEnd } from '../common/purchase.ts';
 import { admitRead, streamedTo } from '../common/read-room.ts';
 import { textOf } from '../common/text-of.ts';
 import { chatCompletion, responseOf } from './answers.ts';
@@ -223,12 +223,12 @@ async function ended(
   );
 }
 
-function streamedOf(started: Started, request: OpenAiRequest, previousId: string | null): StreamedRequest {
-  const { requestId, agentId, createdAt } = started.first.data;
+function streamedOf(bought: Bought, request: OpenAiRequest, previousId: string | null): StreamedRequest {
+  const { requestId, agentId, createdAt } = bought.first.data;
   const { includesUsage } = request;
   const promptChars = promptCharsOf(request);
-  const isRead = isRepetition(started);
-  return { requestId, agentId, createdAt, promptChars, includesUsage, previousId, isRead };
+  const isRead = isRepetition(bought);
+  return { requestId, agentId, createdAt, promptChars, includesUsage, previousId, isRead, lose: bought.lose };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface StreamedRequest {
   readonly previousId: string | null;
   /** True when the request was bought before: the stream only reads. */
   readonly isRead: boolean;
+  /** Says that the client gets no whole answer: the same call of its account finds this purchase. */
+  readonly lose: () => void;
 }
 
 const isEnd = ({ type }: StreamEvent) =>
@@ -58,6 +60,8 @@ export async function* chatStream(
     yield dataLine('[DONE]');
     return;
   }
+  if (!signal.aborted) return;
+  streamed.lose();
   yield dataLine({ error: cutOff(requestId) });
 }
 
@@ -101,6 +105,8 @@ export async function* responseStream(
     yield send('response.completed', { response });
     return;
   }
+  if (!signal.aborted) return;
+  streamed.lose();
   const { code, message, param } = cutOff(requestId);
   yield send('error', { code, message, param });
 }
