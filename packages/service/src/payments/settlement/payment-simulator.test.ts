@@ -4,8 +4,8 @@ import type { SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { UsdcClient } from '../../chain/usdc-client.ts';
 import { createSimulator } from './payment-simulator.ts';
 
-const signed = (index: number): SignedAuthorization => ({
-  signature: '0x',
+const signed = (index: number, signature: SignedAuthorization['signature'] = '0x'): SignedAuthorization => ({
+  signature,
   authorization: {
     ...{ from: '0xa', to: '0xb', valueMicro: 1n, validAfterS: 0n, validBeforeS: 1n },
     nonce: `0x${index}`,
@@ -62,4 +62,26 @@ it('payments that differ under one nonce have answers of their own', async () =>
   const answers = [signed(1), spoiled, signed(2), spoiled].map((each) => simulator.simulate(each));
   expect(await Promise.all(answers)).toEqual([null, 'invalid signature', null, 'invalid signature']);
   expect(asked).toEqual([['0x', '0x'], ['0x01']]);
+});
+
+it('a crowd of payments under one nonce is asked about one at a time, and fails nobody else', async () => {
+  let running = 0;
+  const sizes: number[] = [];
+  const simulate = async (batch: readonly SignedAuthorization[]) => {
+    running += 1;
+    expect(running).toBe(1);
+    sizes.push(batch.length);
+    await Promise.resolve();
+    running -= 1;
+    if (batch.some(({ signature }) => signature === '0x05')) throw new Error('429');
+    return batch.map(() => null);
+  };
+  const simulator = createSimulator({ usdc: { simulate } as unknown as UsdcClient });
+  const crowd = Array.from({ length: 9 }, (_, index) => signed(1, `0x0${index + 1}`));
+  const answers = [...crowd, signed(2)].map((each) => simulator.simulate(each).catch(() => 'failed'));
+  expect(await Promise.all(answers)).toEqual([
+    ...crowd.map(({ signature }) => (signature === '0x05' ? 'failed' : null)),
+    null,
+  ]);
+  expect(sizes).toEqual([2, ...Array.from({ length: 8 }, () => 1)]);
 });

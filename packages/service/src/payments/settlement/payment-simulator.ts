@@ -26,26 +26,28 @@ const nameOf = ({ authorization, signature, depositCall }: SignedAuthorization):
 
 /**
  * Simulates each payment once, even if it is shown several times at once: in one simulation its second transfer would fail. So would
- * another one under its nonce, which is simulated alone.
+ * another one under its nonce, whose turn comes after it: a crowd of them delays nobody else.
  */
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
-  const run = async (items: readonly SignedAuthorization[]) => {
-    const distinct = [...new Map(items.map((item) => [nameOf(item), item])).values()];
-    const nonces = distinct.map(({ authorization }) => authorizationKey(authorization));
-    const isFirst = (index: number) => nonces.indexOf(nonces[index] ?? '') === index;
-    const answerOf = new Map<string, string | null>();
-    const ask = async (batch: readonly SignedAuthorization[]) => {
-      const answers = await simulateAll(ctx, batch);
-      for (const [index, item] of batch.entries()) answerOf.set(nameOf(item), answers[index] ?? null);
-    };
+  const run = async (batch: readonly SignedAuthorization[]) => {
     failpoint('before-simulate');
-    const alone = distinct.filter((_, index) => !isFirst(index));
-    await Promise.all([ask(distinct.filter((_, index) => isFirst(index))), ...alone.map((each) => ask([each]))]);
+    const answers = await simulateAll(ctx, batch);
     failpoint('after-simulate');
-    return items.map((item) => answerOf.get(nameOf(item)) ?? null);
+    return answers;
   };
-  const batcher = createBatcher({ run, maxSize: MAX_SIMULATED, canSplit: isAnswered });
-  return { simulate: (payment) => batcher.add(payment) };
+  const keyOf = ({ authorization }: SignedAuthorization) => authorizationKey(authorization);
+  const batcher = createBatcher({ run, maxSize: MAX_SIMULATED, canSplit: isAnswered, keyOf });
+  const running = new Map<string, Promise<string | null>>();
+  return {
+    simulate(payment) {
+      const name = nameOf(payment);
+      const known = running.get(name);
+      if (known) return known;
+      const answer = batcher.add(payment).finally(() => running.delete(name));
+      running.set(name, answer);
+      return answer;
+    },
+  };
 }
 
 /** False for a timeout or lost connection, which affects all payments alike: retrying them one by one would only add their waits. */
