@@ -13,7 +13,9 @@ it.each(['UNAUTHORIZED', 'FORBIDDEN'] as const)('a key reads on unless it is ref
     if (failure) throw failure;
     return { kind: 'account', scopes: ['metrics:read'] };
   };
-  const mayRead = createMetricsReaders({ authenticator: { authenticate } } as unknown as HttpContext);
+  let now = new Date('2026-11-26T10:00:00Z');
+  const clock = { now: () => now };
+  const mayRead = createMetricsReaders({ authenticator: { authenticate }, clock } as unknown as HttpContext);
   const app = new Hono().get('/metrics', async (c) => c.json(await mayRead(c)));
   const readAfter = async (error: Error | null) => {
     failure = error;
@@ -24,5 +26,10 @@ it.each(['UNAUTHORIZED', 'FORBIDDEN'] as const)('a key reads on unless it is ref
   expect(await readAfter(away)).toBe(true);
   expect(await readAfter(new AppError('INTERNAL_ERROR', 'It failed.'))).toBe(true);
   expect(await readAfter(new AppError(code, 'No.'))).toBe(false);
+  expect(await readAfter(away)).toBe(false);
+  expect(await readAfter(null)).toBe(true);
+  now = new Date('2026-11-27T09:59:00Z');
+  expect(await readAfter(away)).toBe(true);
+  now = new Date('2026-11-27T10:01:00Z');
   expect(await readAfter(away)).toBe(false);
 });
