@@ -1,6 +1,7 @@
 import { defaultScopes, type Scope } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import { LAST_TIME_MS } from '@agent-network/contracts/scalars';
 import type { HasDb } from '../../db/database.ts';
 import type { Sql } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
@@ -123,7 +124,8 @@ export const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents
   ...row,
   limits: toWireLimits({ perCallMicro, perDayMicro, allowedAgents }),
   createdAt: row.createdAt.toISOString(),
-  expiresAt: row.expiresAt?.toISOString() ?? null,
+  // Keys that were rolled before ends were bounded may have one beyond.
+  expiresAt: row.expiresAt && new Date(Math.min(LAST_TIME_MS, row.expiresAt.getTime())).toISOString(),
   revokedAt: row.revokedAt?.toISOString() ?? null,
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
 });
