@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { modeOf } from '../src/config.ts';
 
 /** A mistake in the arguments or the environment of a command: said in a line, with the exit code 2. */
 export class UsageError extends Error {}
@@ -29,10 +30,18 @@ function parsed<O extends NonNullable<ParseArgsConfig['options']>>(options: O) {
 export function databaseUrlOf(env: NodeJS.ProcessEnv): string {
   if (env.DATABASE_URL) return env.DATABASE_URL;
   const file = join(env.DATA_DIR ?? '.agent-network', 'local.json');
-  const url = env.NODE_ENV === 'production' ? null : localDatabase(file);
+  const url = modeIn(env) === 'production' ? null : localDatabase(file);
   if (url === null) throw new UsageError('Set DATABASE_URL to the database of the node.');
   console.error(`DATABASE_URL is not set: using the database of the local node (${file}).`);
   return url;
+}
+
+function modeIn({ NODE_ENV }: NodeJS.ProcessEnv) {
+  try {
+    return modeOf(NODE_ENV);
+  } catch (error) {
+    throw new UsageError(textOf(error));
+  }
 }
 
 function localDatabase(file: string): string | null {

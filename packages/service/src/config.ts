@@ -149,7 +149,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
 }
 
 /** Refuses other names: a misspelt `production` would be local mode, with its defaults and comforts. */
-function modeOf(text: string | undefined): Config['mode'] {
+export function modeOf(text: string | undefined): Config['mode'] {
   if (text === 'production') return 'production';
   if (text === undefined || ['', 'local', 'development', 'test'].includes(text)) return 'local';
   throw new ConfigError('NODE_ENV must be production, or for local mode local, development, test or not set.');

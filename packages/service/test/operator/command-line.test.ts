@@ -68,6 +68,8 @@ describe('a command of the operator', () => {
     expect(stderr).toContain(`using the database of the local node (${file})`);
     const production = await run('operator.ts', ['status'], { DATA_DIR: folder, NODE_ENV: 'production' });
     expect(production).toMatchObject({ code: 2, stderr: 'Set DATABASE_URL to the database of the node.\n' });
+    const misspelt = await run('operator.ts', ['status'], { DATA_DIR: folder, NODE_ENV: 'prod' });
+    expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringMatching(/^NODE_ENV must be production/) });
   });
 
   it('names what is missing before anything is done', async () => {
