@@ -1,4 +1,5 @@
 import { SHOWN_AT_ONCE, takeDown, takeOffline } from '../../agents/remote/list-remote-agents.ts';
+import { MINUTE_MS } from '../../lib/duration.ts';
 import type { AskedPause } from '../entries/network-file-client.ts';
 import { wakeEntries } from '../nodes/entry-store.ts';
 import type { NetworkContext } from '../nodes/network-context.ts';
@@ -18,7 +19,6 @@ import { type FeedFailure, readFeed } from './read-feed.ts';
 const FAILURES_UNTIL_GONE = 3;
 /** Maximum back-off factor for polling an offline node. */
 const RAREST = 10;
-const MINUTE_MS = 60_000;
 /** Longest pause that a node is given: our own limits of requests are per hour. */
 const MAX_PAUSE_MS = 60 * MINUTE_MS;
 /** A node that asks for pauses fails after this time without a page: one that is busy has two hours, one that is away a restart. */
