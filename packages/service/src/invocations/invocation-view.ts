@@ -1,6 +1,7 @@
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
-import { formatDuration, iso } from '../lib/duration.ts';
+import { formatDuration } from '../lib/duration.ts';
+import { iso } from '../lib/iso.ts';
 import type { InvocationState } from './record-store.ts';
 
 /** The result is a value, or JSON as stored. */

@@ -4,6 +4,3 @@ export const DAY_MS = 24 * HOUR_MS;
 
 /** Formats a duration for the wire: seconds with at most three decimals, "0.012s". */
 export const formatDuration = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
-
-/** A time as the wire has it. */
-export const iso = (date: Date | null): string | null => date?.toISOString() ?? null;

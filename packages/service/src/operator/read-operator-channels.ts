@@ -5,7 +5,7 @@ import type { OperatorChannels } from '@agent-network/contracts/network/operator
 import type { HasChain } from '../chain/chain-info.ts';
 import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
-import { iso } from '../lib/duration.ts';
+import { iso } from '../lib/iso.ts';
 import { pageCursor, pageStartOf } from '../lib/page-position.ts';
 import { availableAt } from '../payments/x402/channels/read/channel-view.ts';
 import { listClaims, listOwing, type OwingRow, readChannelTotals } from './operator-channel-store.ts';

@@ -4,7 +4,7 @@ import type { HasDb } from '../db/database.ts';
 import type { Tx } from '../db/sql.ts';
 import { endReasonOf } from '../invocations/finish/end-reason.ts';
 import { notFound } from '../lib/app-error.ts';
-import { iso } from '../lib/duration.ts';
+import { iso } from '../lib/iso.ts';
 import { redactText } from '../lib/log/redact.ts';
 import { settleJobKey } from '../payments/payouts/settle-job-key.ts';
 import { courseOf } from './invocation-course.ts';

@@ -1,7 +1,7 @@
 import type { Suspension } from '../../access/accounts/suspended-account.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import { iso } from '../../lib/duration.ts';
+import { iso } from '../../lib/iso.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { countAgentsOf, findLocalAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';

@@ -1,8 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { createFreshDocuments } from './fresh-documents.ts';
-
-/** As many are kept. */
-const MOST = 500;
+import { createFreshDocuments, MAX_KEPT } from './fresh-documents.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -17,7 +14,7 @@ it('a document that is too old takes no place of one that is being read', async 
   };
   const first = fresh('slow', readSlowly);
   const readOthers = async (kind: string) => {
-    for (let nth = 0; nth < MOST - 1; nth++) await fresh(`${kind} ${nth}`, async () => kind);
+    for (let nth = 0; nth < MAX_KEPT - 1; nth++) await fresh(`${kind} ${nth}`, async () => kind);
   };
   await readOthers('early');
   vi.advanceTimersByTime(1000);

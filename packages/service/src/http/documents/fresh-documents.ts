@@ -3,7 +3,8 @@ import type { Document } from './document-answer.ts';
 
 /** Maximum age of a document that is read from the database. */
 const MAX_AGE_MS = 1000;
-const MAX_KEPT = 500;
+/** Most documents that are kept. */
+export const MAX_KEPT = 500;
 
 interface Reading<D> {
   readonly startedMs: number;

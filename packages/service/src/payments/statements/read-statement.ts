@@ -26,14 +26,14 @@ export async function readStatement(
   const { id } = await requireTreasury(ctx, caller, treasuryId);
   const { limit = 100, order = 'asc' } = query;
   const period = periodOf(query);
-  const place = query.cursor === undefined ? null : positionOf(query.cursor, query, period);
-  const { from, to } = place ?? period;
+  const position = query.cursor === undefined ? null : positionOf(query.cursor, query, period);
+  const { from, to } = position ?? period;
   const [opening, closing] = await Promise.all([
     from ? findBalance(ctx.db, id, from) : { sequence: 0n, balanceMicro: 0n },
-    place?.closing ?? findBalance(ctx.db, id, to),
+    position?.closing ?? findBalance(ctx.db, id, to),
   ]);
-  const position = { after: place?.after ?? null, from, before: to };
-  const page = { order, ...position, lastSequence: closing.sequence, limit: limit + 1 };
+  const after = position?.after ?? null;
+  const page = { order, after, from, before: to, lastSequence: closing.sequence, limit: limit + 1 };
   const rows = closing.sequence > opening.sequence ? await listEntryRows(ctx.db, id, page) : [];
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
@@ -67,13 +67,13 @@ function periodOf({ from, to }: Query): Period {
 }
 
 function positionOf(cursor: string, query: Query, period: Period): StatementPosition {
-  const place = readStatementCursor(cursor);
-  if (!place) throw invalid('cursor', 'was not issued by this node');
-  if (place.order !== (query.order ?? 'asc')) throw invalid('cursor', 'belongs to the other order');
+  const position = readStatementCursor(cursor);
+  if (!position) throw invalid('cursor', 'was not issued by this node');
+  if (position.order !== (query.order ?? 'asc')) throw invalid('cursor', 'belongs to the other order');
   for (const side of ['from', 'to'] as const)
-    if (query[side] !== undefined && period[side]?.getTime() !== place[side]?.getTime())
+    if (query[side] !== undefined && period[side]?.getTime() !== position[side]?.getTime())
       throw invalid('cursor', 'belongs to another period');
-  return place;
+  return position;
 }
 
 const toEntry = ({ sequence: _sequence, amountMicro, balanceMicro, createdAt, ...rest }: EntryRow): StatementEntry => ({
