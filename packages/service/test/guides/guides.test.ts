@@ -116,13 +116,14 @@ describe('a call is repeated safely as the guide has it', { timeout: 60_000 }, (
     expect(await runProgram('python', program('python'))).toBe('completed 0.05');
   });
 
-  it.skipIf(!has('python3'))('in Python, also after a connection that was closed without an answer', async () => {
+  it.skipIf(!has('python3'))('in Python, also after a closed connection and a date in `Retry-After`', async () => {
     const record = success({ status: 'completed', cost: '0.05' });
-    await using node = await startFakeNode((_seen, count) => (count === 1 ? 'hang up' : record));
+    const busy = { status: 503, body: '', headers: { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' } };
+    await using node = await startFakeNode((_seen, count) => (count === 1 ? 'hang up' : count === 2 ? busy : record));
     const code = filled(program('python'), { [h.baseUrl]: node.baseUrl, 'time.sleep(': 'str(' });
     expect(await runProgram('python', code)).toBe('completed 0.05');
     const keys = node.seen.map(({ headers }) => headers['idempotency-key']);
-    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
   it.skipIf(!has('python3'))('in Python, and what went wrong is told when no attempt succeeds', async () => {

@@ -156,6 +156,10 @@ const breaksOff =
     void response.writeHead(200).write(text, () => response.destroy());
 const hangsUp: Step = (request) => void request.socket.destroy();
 const ofProxy = (status: number) => answers(status, 'text/html', '<html>of a proxy</html>');
+const ofGateway = answers(502, 'application/json', '{"error":"Bad Gateway"}');
+/** The other form that `Retry-After` may have. */
+const waitUntil: Step = (_request, response) =>
+  void response.writeHead(503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }).end();
 
 describe.skipIf(!hasPython)('a caller of the guide to Python, whose connections break', () => {
   /** Runs blocks of the guide, and lines behind them, on a server that answers each request with the next step, then with the last. */
@@ -181,12 +185,12 @@ describe.skipIf(!hasPython)('a caller of the guide to Python, whose connections 
 
   it('repeats the call under its key, whatever broke, until it is answered', async () => {
     const done = answers(200, 'application/json', '{"data": {"said": "done"}}');
-    const steps = [hangsUp, breaksOff('{"data"'), ofProxy(502), done];
+    const steps = [hangsUp, breaksOff('{"data"'), ofGateway, waitUntil, done];
     const { said, seen } = await run([api], ['print(api("POST", "/any", {})["said"])'], steps);
     expect(said).toEqual(['done']);
-    expect(seen).toHaveLength(4);
+    expect(seen).toHaveLength(5);
     expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
-    expect(seen.map(({ headers }) => headers['content-length'])).toEqual(['2', '2', '2', '2']);
+    expect(seen.map(({ headers }) => headers['content-length'])).toEqual(['2', '2', '2', '2', '2']);
   });
 
   it('is told of what a proxy answers to every attempt', async () => {
