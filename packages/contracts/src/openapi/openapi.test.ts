@@ -202,6 +202,22 @@ describe('the OpenAPI document', () => {
     expect(saying).toEqual(['invocation.completed', 'invocation.failed', 'invocation.cancelled', 'bulk.completed']);
   });
 
+  it('describes a large delivery too, with `resultUrl` in the place of `result`', () => {
+    const types = (Object.keys(eventCatalogue) as EventType[]).filter(
+      (type) => 'result' in eventCatalogue[type].data.shape,
+    );
+    expect(types).toHaveLength(4);
+    for (const type of types) {
+      const { data } = document.webhooks[type].post.requestBody.content['application/json'].schema.properties;
+      expect(data.required, type).toContain('status');
+      expect(data.required, type).not.toContain('result');
+      expect(data.properties, type).toMatchObject({
+        result: { description: expect.any(String) },
+        resultUrl: { type: 'string', format: 'uri' },
+      });
+    }
+  });
+
   it('leaves no field of an example without a thought', () => {
     const examples = operations.flatMap((operation) => {
       const { requestBody, responses } = operation as unknown as Shown;

@@ -70,6 +70,26 @@ const optionalHeaders = ['webhook-sequence'];
 const LARGE_RESULT =
   'A delivery of more than 256 KiB has no `result`: `data.resultUrl` is the address that answers with the whole object to your key.';
 
+const hasResult = (type: EventType): boolean => 'result' in eventCatalogue[type].data.shape;
+
+const resultUrl = {
+  type: 'string',
+  format: 'uri',
+  description: 'Of a large delivery, instead of `result`: the address that answers with the whole object to your key.',
+};
+
+/** The schema of a delivery: that of its event, but a large one has `resultUrl` in the place of `result`. */
+function deliverySchema(type: EventType, event: JsonSchema): JsonSchema {
+  if (!hasResult(type)) return event;
+  const data = jsonSchema(eventCatalogue[type].data, 'output', namedSchemas);
+  const delivered = {
+    ...data,
+    properties: { ...(data.properties as object), resultUrl },
+    required: (data.required as string[]).filter((name) => name !== 'result'),
+  };
+  return { ...event, properties: { ...(event.properties as object), data: delivered } };
+}
+
 /** Fields whose value follows from the type of the event. */
 const facts: Partial<Record<EventType, object>> = {
   'invocation.failed': {
@@ -94,7 +114,7 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
     post: {
       operationId: `on.${type}`,
       summary: eventCatalogue[type].when,
-      ...('result' in eventCatalogue[type].data.shape ? { description: LARGE_RESULT } : {}),
+      ...(hasResult(type) ? { description: LARGE_RESULT } : {}),
       tags: ['Events'],
       security: [],
       parameters: Object.entries(deliveryHeaders).map(([name, description]) => ({
@@ -106,7 +126,7 @@ function openApiWebhook(type: EventType, resolve: Resolve) {
       })),
       requestBody: {
         required: true,
-        content: { 'application/json': { schema, example } },
+        content: { 'application/json': { schema: deliverySchema(type, schema), example } },
       },
       responses: {
         '2XX': {
