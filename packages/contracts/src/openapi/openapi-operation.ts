@@ -45,7 +45,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schemas: z.ZodObject |
       required: place === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
       // The node takes a list as one value with commas; by default a client would name the parameter once for each item.
-      ...(content.type === 'array' ? { style: 'form', explode: false } : {}),
+      ...(place === 'query' && content.type === 'array' ? { style: 'form', explode: false } : {}),
       schema: content,
     };
   });

@@ -103,6 +103,13 @@ describe('the OpenAPI document', () => {
     expect(refs.filter((ref) => !ref.startsWith('#/') || resolve(ref) === undefined)).toEqual([]);
   });
 
+  it('closes no object of several parts: the fields of one part are none of the other', () => {
+    const wholes = [...nodesOf(document)].filter((node) => Array.isArray(node.allOf));
+    const parts = wholes.flatMap((whole) => [whole, ...(whole.allOf as Record<string, unknown>[])]);
+    expect(wholes.length).toBeGreaterThan(0);
+    expect(parts.filter((part) => part.additionalProperties === false)).toEqual([]);
+  });
+
   it('names only security schemes that it defines', () => {
     const used = operations.flatMap((operation) => operation.security.flatMap((entry) => Object.keys(entry)));
     expect(Object.keys(document.components.securitySchemes)).toEqual(expect.arrayContaining([...new Set(used)]));

@@ -1,6 +1,6 @@
 import { jsonSchema } from '@agent-network/contracts/openapi/json-schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { badValues, withBadValue } from './support/bad-values.ts';
+import { badValues, closedPaths, withBadValue } from './support/bad-values.ts';
 import { databaseDigest } from './support/database-digest.ts';
 import { problemWithError } from './support/expect-error.ts';
 import { endpoints, pathOf, validCalls } from './support/valid-calls.ts';
@@ -61,6 +61,22 @@ describe.each(endpoints)('%s', (name, row) => {
         const answer = await world.h.request(row.method, pathOf(row, params), { key, text });
         const problem = problemWithError(answer, 'VALIDATION_ERROR', field);
         if (problem) wrong.push({ sent: text.slice(0, 200), why: bad.why, problem });
+      }
+      expect(wrong).toEqual([]);
+    });
+
+  if (row.body)
+    it('refuses a field that it does not know, in every object of the body that the document closes', async () => {
+      const { key, params, body } = validCalls[name](world);
+      const places = row.body ? [...closedPaths(jsonSchema(row.body, 'input'), body)] : [];
+      expect(places.length).toBeGreaterThan(0);
+      const wrong: unknown[] = [];
+      for (const place of places) {
+        const path = [...place, 'zzUnknown'];
+        const text = withBadValue(body, { path, value: 1, why: 'unknown' }) ?? '';
+        const answer = await world.h.request(row.method, pathOf(row, params), { key, text });
+        const problem = problemWithError(answer, 'VALIDATION_ERROR', path.join('.'));
+        if (problem) wrong.push({ sent: text.slice(0, 200), problem });
       }
       expect(wrong).toEqual([]);
     });

@@ -42,6 +42,8 @@ interface Shape extends JsonSchema {
   properties?: Record<string, Shape>;
   required?: string[];
   items?: Shape;
+  anyOf?: Shape[];
+  additionalProperties?: unknown;
   allOf?: Shape[];
   pattern?: string;
   enum?: unknown[];
@@ -104,6 +106,24 @@ function* badArrays(shape: Shape, path: BadValue['path']): Generator<BadValue> {
   const min = limitOf(shape, 'minItems');
   if (min !== undefined && min > 0) yield { path, value: [], why: 'no items' };
   if (shape.items) for (const bad of badValues(shape.items, [...path, 0])) yield bad;
+}
+
+/** The objects of a valid value that may have no other fields than those of the schema. */
+export function* closedPaths(
+  schema: JsonSchema,
+  valid: unknown,
+  path: BadValue['path'] = [],
+): Generator<BadValue['path']> {
+  if (typeof valid !== 'object' || valid === null) return;
+  const shape = schema as Shape;
+  for (const form of shape.anyOf ?? []) yield* closedPaths(form, valid, path);
+  if (Array.isArray(valid)) {
+    if (shape.items) yield* closedPaths(shape.items, valid[0], [...path, 0]);
+    return;
+  }
+  if (shape.additionalProperties === false) yield path;
+  for (const [name, property] of Object.entries(shape.properties ?? {}))
+    yield* closedPaths(property, (valid as Record<string, unknown>)[name], [...path, name]);
 }
 
 /** A copy of `valid` with the bad value in it. Infinity becomes 1e999, as JSON could spell it. */
