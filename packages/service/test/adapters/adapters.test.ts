@@ -67,6 +67,16 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     expect(await until(isNoted, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
   };
 
+  /** The writes of this process are void from now on, as those of a dead one, and it has let go of the call. */
+  const untilTakenAway = async (requestId: string) => {
+    const takeAway = 'update invocation set attempt = attempt + 1, worker = gen_random_uuid() where id = $1';
+    await askDatabase(h.databaseUrl, takeAway, [requestId]);
+    site.mode = { kind: 'works' };
+    site.letGo();
+    const isLetGo = async () => (h.ctx.runner.trackedIds().includes(requestId) ? null : true);
+    expect(await until(isLetGo, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+  };
+
   it('shows its protocol to everybody, and how it is called to its owner without secrets', async () => {
     const shown = await h.request('GET', `/agents/${agent.id}`);
     expect(shown.body.data).toMatchObject({ protocol: site.protocol, status: 'online' });
@@ -198,13 +208,7 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     const { requestId } = await invoke({}, { deadline });
     await untilWork();
     if (resumes) await untilNoted(requestId);
-    // The writes of this process are void from now on, as those of a dead one.
-    const takeAway = 'update invocation set attempt = attempt + 1, worker = gen_random_uuid() where id = $1';
-    await askDatabase(h.databaseUrl, takeAway, [requestId]);
-    site.mode = { kind: 'works' };
-    site.letGo();
-    const isLetGo = async () => (h.ctx.runner.trackedIds().includes(requestId) ? null : true);
-    expect(await until(isLetGo, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+    await untilTakenAway(requestId);
     await recoverInvocations(h.ctx);
     const record = await untilEnded(h, client.key, requestId);
     expect(site.work).toHaveLength(1);
@@ -214,6 +218,20 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
       expect(Date.parse(record.completedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(deadline));
       expect(await spent()).toBe(0);
     }
+  });
+
+  it.runIf(resumes)('is asked on by the next process although it answers that one with 503 at first', async () => {
+    site.mode = { kind: 'pends' };
+    const { requestId } = await invoke({});
+    await untilWork();
+    await untilNoted(requestId);
+    await untilTakenAway(requestId);
+    site.down = 503;
+    await recoverInvocations(h.ctx);
+    await sleep(1000);
+    site.down = null;
+    expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', cost: '0.05' });
+    expect(site.work).toHaveLength(1);
   });
 
   it.runIf(resumes)('is asked on for the work that it has taken while it is away for some seconds', async () => {

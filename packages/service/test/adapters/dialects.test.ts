@@ -6,7 +6,7 @@ import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import type { Harness } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
-import { type Client, newClient, untilUsdc } from '../support/treasury.ts';
+import { type Client, newClient, untilEnded, untilUsdc } from '../support/treasury.ts';
 import { startA2aUpstream } from './support/a2a-upstream.ts';
 import { startA2a03Upstream } from './support/a2a-upstream-03.ts';
 import { startMcpUpstream } from './support/mcp-upstream.ts';
@@ -35,6 +35,15 @@ afterAll(() => h.stop());
 const call = (agent: Listed, headers: Record<string, string> = sync, more: object = {}) =>
   h.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'Hello', ...more }, headers });
 
+const cancel = (requestId: string) => h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
+
+/** Before the node has the id of the task, it has nothing that it could cancel. */
+async function untilNoted(requestId: string) {
+  const noted = 'select from upstream_call where request_id = $1 and handle is not null';
+  const isNoted = async () => ((await askDatabase(h.databaseUrl, noted, [requestId])).length > 0 ? true : null);
+  expect(await until(isNoted, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
+}
+
 describe('an agent of A2A 0.3', () => {
   let site: TestUpstream;
   let agent: Listed;
@@ -61,11 +70,8 @@ describe('an agent of A2A 0.3', () => {
   it('hears of a cancellation', async () => {
     site.mode = { kind: 'pends' };
     const { data } = (await call(agent, {})).body;
-    // Before the node has the id of the task, it has nothing that it could cancel.
-    const noted = 'select from upstream_call where request_id = $1 and handle is not null';
-    const isNoted = async () => ((await askDatabase(h.databaseUrl, noted, [data.requestId])).length > 0 ? true : null);
-    expect(await until(isNoted, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
-    const cancelled = await h.request('POST', `/invoke/${data.requestId}/cancel`, { key: client.key });
+    await untilNoted(data.requestId);
+    const cancelled = await cancel(data.requestId);
     expect(cancelled.body.data).toMatchObject({ cancelled: true, refund: '0.05' });
     const heard = await until(async () => (site.isCancelled() ? true : null), {
       timeoutMs: 8000,
@@ -75,6 +81,26 @@ describe('an agent of A2A 0.3', () => {
     expect(heard).toBe(true);
     site.mode = { kind: 'works' };
   });
+});
+
+it.each<[string, (requestId: string) => Promise<unknown>]>([
+  ['is cancelled', cancel],
+  ['runs out of time', (requestId) => untilEnded(h, client.key, requestId)],
+])('a task of A2A is cancelled when its call %s while its agent answers with 503', async (_how, end) => {
+  const site = await startA2aUpstream();
+  const agent = await listUpstream(h, site);
+  site.mode = { kind: 'pends' };
+  const deadline = new Date(Date.now() + 3000).toISOString();
+  const { requestId } = (await call(agent, {}, { deadline })).body.data;
+  await untilNoted(requestId);
+  site.down = 503;
+  site.seen.length = 0;
+  const isAsked = () => site.seen.some(({ body }) => body?.method === 'GetTask');
+  await expect.poll(isAsked, { timeout: 5000 }).toBe(true);
+  await end(requestId);
+  await expect.poll(() => site.isCancelled(), { timeout: 5000 }).toBe(true);
+  site.mode = { kind: 'works' };
+  await site.stop();
 });
 
 describe.each<[string, () => Promise<TestUpstream>, Omit<Mode & { kind: 'bills' }, 'kind' | 'terms'>, 1 | 2]>([

@@ -10,6 +10,7 @@ import type { Adapter, Billed } from '../adapter.ts';
 import { completed } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { invalidAnswer, post, postForEvents, refused } from '../exchange.ts';
+import { untilAnswered } from '../poll.ts';
 import { noteHandle } from '../upstream-call-store.ts';
 import { payloadOf } from '../x402-terms.ts';
 import { followA2aStream } from './a2a-stream.ts';
@@ -32,7 +33,8 @@ export const a2aAdapter: Adapter = {
     };
   },
   async resume(ctx, call, taskId) {
-    const agent = await readA2aAgent(ctx, call.target);
+    // The agent has the task, and may be restarting itself.
+    const agent = await untilAnswered(ctx, call, () => readA2aAgent(ctx, call.target));
     const task = await readTaskAgain(ctx, call, agent, taskId);
     const { outcome } = await followTask(ctx, call, agent, task);
     return outcome.kind === 'billed' ? unpaidTask : outcome;

@@ -9,7 +9,7 @@ import { type Billed, CallFailedError } from '../adapter.ts';
 import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { invalidAnswer, refused } from '../exchange.ts';
-import { patiently, pollPauses } from '../poll.ts';
+import { deadlinePassed, isPointless, patiently, pollPauses } from '../poll.ts';
 import { billOf } from '../x402-terms.ts';
 import { type A2aTask, dialects, partsOf, readTask, resultOf, textsOf } from './a2a-wire.ts';
 
@@ -78,12 +78,19 @@ export async function followTask(
     if (outcome?.kind === 'failed') cancelTask(ctx, call, agent, current.id);
     if (outcome) return { outcome, task: current };
     await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
-    if (!call.signal.aborted) current = await readTaskAgain(ctx, call, agent, current.id);
+    if (isPointless(ctx, call)) break;
+    current = await readTaskAgain(ctx, call, agent, current.id);
   }
-  if (!isStopping(call.signal)) cancelTask(ctx, call, agent, current.id);
-  throw new CallFailedError('deadline_exceeded', 'The deadline passed before the agent had its result.');
+  return giveUp(ctx, call, agent, current.id);
 }
 
+/** Ends a call that has become pointless. A process that stops leaves its task to the next one. */
+function giveUp(ctx: CallContext, call: AgentCall, agent: A2aAgent, taskId: string): never {
+  if (!isStopping(call.signal)) cancelTask(ctx, call, agent, taskId);
+  throw deadlinePassed();
+}
+
+/** The task as the agent has it now. It is cancelled if the call becomes pointless before the agent answers. */
 export async function readTaskAgain(
   ctx: CallContext,
   call: AgentCall,
@@ -93,7 +100,10 @@ export async function readTaskAgain(
   const { methods } = dialects[agent.version];
   const answer = await patiently(ctx, call, (timeoutMs) =>
     askRpc(ctx, call, agent, { method: methods.get, params: { id: taskId }, timeoutMs, signal: call.signal }),
-  );
+  ).catch((error: unknown) => {
+    if (isPointless(ctx, call)) return giveUp(ctx, call, agent, taskId);
+    throw error;
+  });
   const value = parseObject(answer.body.toString('utf8'));
   if (answer.status !== 200 || isObject(value?.error)) return refused(answer.status, value?.error);
   return readTask(value?.result) ?? invalidAnswer('without a task');

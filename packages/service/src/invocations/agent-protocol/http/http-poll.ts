@@ -6,7 +6,7 @@ import { isStopping } from '../../places/stopping.ts';
 import { type AgentAnswer, failed, MAX_RESULT_BYTES, readProgress } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { readFailure } from '../agent-failure.ts';
-import { MISSES_UNTIL_GIVEN_UP, pauseInTime } from '../poll.ts';
+import { MISSES_UNTIL_GIVEN_UP, type Miss, pauseAfterMiss, pauseInTime } from '../poll.ts';
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
@@ -35,18 +35,18 @@ export async function followAccepted(
     if (!isStopping(signal)) void tellCancelled(ctx, url, call);
     return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
   };
-  let pauseMs = pauseAfter(accepted, null, 0);
+  let pauseMs = pauseAfter({ answered: accepted, isTooOften: false, askedMs: 0 }, 0);
   for (let misses = 0; ; ) {
     await sleep(pauseInTime(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
     const isLast = invocation.deadline <= ctx.clock.now();
     if (signal.aborted || (isLast && !isPaid)) return giveUp();
-    const { answered, askedMs } = await ask(ctx, url, call, isLast ? LAST_LOOK_MS : Math.min(ASK_TIMEOUT_MS, msLeft()));
+    const polled = await ask(ctx, url, call, isLast ? LAST_LOOK_MS : Math.min(ASK_TIMEOUT_MS, msLeft()));
     if (signal.aborted) continue;
-    misses = answered.kind === 'ended' ? misses + 1 : 0;
-    if (answered.kind === 'ended' && (!answered.isRetryable || misses >= MISSES_UNTIL_GIVEN_UP))
-      return answered.outcome;
+    misses = polled.answered.kind === 'ended' && !polled.isTooOften ? misses + 1 : 0;
+    const end = endIn(polled, misses);
+    if (end) return end;
     if (isLast) return giveUp();
-    pauseMs = pauseAfter(answered, askedMs, pauseMs);
+    pauseMs = pauseAfter(polled, pauseMs);
   }
 }
 
@@ -56,18 +56,24 @@ function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
   return url?.origin === new URL(endpoint).origin ? url.href : null;
 }
 
-/** The pause that the agent asked for, or twice the previous one, within limits; after a missed poll the longer of them. */
-function pauseAfter(answered: AgentAnswer, askedMs: number | null, beforeMs: number): number {
-  const longerMs = beforeMs * 2;
-  const saidMs = answered.kind === 'accepted' && answered.retryAfterS !== null ? answered.retryAfterS * 1000 : askedMs;
-  const wishMs = answered.kind === 'ended' ? Math.max(longerMs, saidMs ?? 0) : (saidMs ?? longerMs);
-  return Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
+/** An answer to a poll, and in what way it is a miss if it ended nothing. */
+interface PollAnswer extends Miss {
+  readonly answered: AgentAnswer;
 }
 
-interface PollAnswer {
-  readonly answered: AgentAnswer;
-  /** What the header `Retry-After` asks for. */
-  readonly askedMs: number | null;
+/** The end of the work, or of the patience with an agent that is away; null: it is asked again. */
+function endIn({ answered, isTooOften }: PollAnswer, misses: number): Outcome | null {
+  if (answered.kind !== 'ended' || isTooOften) return null;
+  return answered.isRetryable && misses < MISSES_UNTIL_GIVEN_UP ? null : answered.outcome;
+}
+
+/** The pause that the agent asked for, or twice the previous one, within limits; after a missed poll the longer of them. */
+function pauseAfter(polled: PollAnswer, beforeMs: number): number {
+  const { answered, askedMs } = polled;
+  const longerMs = Math.max(FIRST_PAUSE_MS, beforeMs * 2);
+  if (answered.kind === 'ended') return pauseAfterMiss(polled, longerMs);
+  const wishMs = answered.retryAfterS === null ? askedMs || longerMs : answered.retryAfterS * 1000;
+  return Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, wishMs));
 }
 
 async function ask(
@@ -85,18 +91,17 @@ async function ask(
       maxBytes: MAX_RESULT_BYTES,
       signal,
     });
-    const answered = readProgress(answer);
-    const isTooOften = answered.kind === 'ended' && answer.status === 429;
     return {
-      answered: isTooOften ? { ...answered, isRetryable: true } : answered,
-      askedMs: retryAfterMs(answer.headers['retry-after'], ctx.clock.now()),
+      answered: readProgress(answer),
+      isTooOften: answer.status === 429,
+      askedMs: retryAfterMs(answer.headers['retry-after'], ctx.clock.now()) ?? 0,
     };
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;
     const failure = readFailure(error);
     const isPassing = error.kind === 'timeout' || error.kind === 'reset';
     const isMiss = failure.kind === 'ended' && isPassing;
-    return { answered: isMiss ? { ...failure, isRetryable: true } : failure, askedMs: null };
+    return { answered: isMiss ? { ...failure, isRetryable: true } : failure, isTooOften: false, askedMs: 0 };
   }
 }
 

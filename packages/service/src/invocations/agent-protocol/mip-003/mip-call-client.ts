@@ -10,7 +10,7 @@ import { type Adapter, CallFailedError } from '../adapter.ts';
 import { completed, describeError } from '../agent-answer.ts';
 import type { AgentCall, CallContext } from '../agent-call.ts';
 import { invalidAnswer, post, refused } from '../exchange.ts';
-import { getPatiently, pollPauses } from '../poll.ts';
+import { deadlinePassed, getPatiently, pollPauses } from '../poll.ts';
 import { isHandle, noteHandle } from '../upstream-call-store.ts';
 
 /** A job of an agent of MIP-003 (Masumi). Its own payments are in Cardano, which this node does not hold. */
@@ -62,7 +62,7 @@ async function followJob(ctx: CallContext, call: AgentCall, jobId: string): Prom
     if (outcome) return outcome;
     await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
   }
-  throw new CallFailedError('deadline_exceeded', 'The deadline passed before the agent had its result.');
+  throw deadlinePassed();
 }
 
 /** The end of a job; null: it goes on. */
