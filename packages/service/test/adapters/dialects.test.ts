@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentCall, CallContext } from '../../src/invocations/agent-protocol/agent-call.ts';
+import { mcpAdapter } from '../../src/invocations/agent-protocol/mcp/mcp-call-client.ts';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
@@ -144,19 +147,28 @@ describe.each<[string, () => Promise<TestUpstream>]>([
   });
 });
 
-/** A server of MCP that keeps a session for each of its clients. `open`: those that nobody has ended. */
+/**
+ * A server of MCP that keeps a session for each of its clients. `open`: those that nobody has ended. `told`: for each cancellation, whether
+ * its session was open until the answer.
+ */
 async function startSessions(result: object) {
   const open = new Set<string>();
+  const told: boolean[] = [];
   let count = 0;
   const site = await startUpstream(() => ({
     protocol: 'mcp',
     path: '/mcp',
     isWork: ({ body }) => body?.method === 'tools/call',
-    answer({ method, headers, body }, _request, response) {
+    async answer({ method, headers, body }, _request, response) {
       const say = (said: object, more: Record<string, string> = {}) =>
         json(response, 200, { jsonrpc: '2.0', id: body?.id, result: said }, more);
       if (method === 'DELETE') {
         open.delete(String(headers['mcp-session-id']));
+        return json(response, 200, {});
+      }
+      if (body?.method === 'notifications/cancelled') {
+        await sleep(300);
+        told.push(open.has(String(headers['mcp-session-id'])));
         return json(response, 200, {});
       }
       if (body?.method === 'tools/list') return say({ tools: [{ name: 'shout', inputSchema: { type: 'object' } }] });
@@ -167,7 +179,7 @@ async function startSessions(result: object) {
       return say({ protocolVersion: '2025-06-18', capabilities: {} }, { 'mcp-session-id': `session-${count}` });
     },
   }));
-  return { site, open };
+  return { site, open, told };
 }
 
 it.each<[string, object]>([
@@ -177,6 +189,43 @@ it.each<[string, object]>([
   const { site, open } = await startSessions(result);
   const agent = await listUpstream(h, site);
   expect((await call(agent)).body.data.status).toBe(status);
+  await expect.poll(() => open.size, { timeout: 5000 }).toBe(0);
+  await site.stop();
+});
+
+it('a server of MCP has no session left after a bill that is not paid', async () => {
+  const { required } = createTerms(h, 50_001n);
+  const text = JSON.stringify(required);
+  const bill = { isError: true, structuredContent: required, content: [{ type: 'text', text }] };
+  const { site, open } = await startSessions(bill);
+  const agent = await listUpstream(h, site);
+  expect((await call(agent)).body.data).toMatchObject({ status: 'failed', error: { code: 'bill_too_high' } });
+  await expect.poll(() => open.size, { timeout: 5000 }).toBe(0);
+  await site.stop();
+});
+
+it('a server of MCP has no session left when the chunks of an earlier attempt cannot be read', async () => {
+  const { site, open } = await startSessions({});
+  const { guardedFetch } = h.ctx;
+  const ctx = { guardedFetch, db: { query: () => Promise.reject(new Error('away')) } } as unknown as CallContext;
+  const again = {
+    target: { endpoint: site.endpoint, headers: {}, tool: null },
+    invocation: { id: 'request', isStreamed: true, attempt: 2 },
+    signal: new AbortController().signal,
+  } as unknown as AgentCall;
+  await expect(mcpAdapter.prepare(ctx, again)).rejects.toThrow('away');
+  await expect.poll(() => open.size, { timeout: 5000 }).toBe(0);
+  await site.stop();
+});
+
+it('a server of MCP has answered that a call is cancelled before the session of the call ends', async () => {
+  const { site, open, told } = await startSessions({});
+  const agent = await listUpstream(h, site);
+  site.mode = { kind: 'hangs' };
+  const { requestId } = (await call(agent, {})).body.data;
+  await expect.poll(() => site.work.length, { timeout: 5000 }).toBe(1);
+  await cancel(requestId);
+  await expect.poll(() => told, { timeout: 5000 }).toEqual([true]);
   await expect.poll(() => open.size, { timeout: 5000 }).toBe(0);
   await site.stop();
 });

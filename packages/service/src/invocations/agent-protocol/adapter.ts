@@ -9,8 +9,12 @@ export interface Billed extends BillAnswer {
   readonly kind: 'billed';
 }
 
-/** Sends the request once, with a payment or none, and follows it to its end. */
-export type Send = (proof: PaymentProof | null) => Promise<Outcome | Billed>;
+export interface Send {
+  /** Sends the request once, with a payment or none, and follows it to its end. */
+  (proof: PaymentProof | null): Promise<Outcome | Billed>;
+  /** Ends what was opened for the call; asked for once, however the call ends, even if nothing was sent. */
+  close?(): void;
+}
 
 /** A protocol in which an endpoint may run a repeated request twice, so that the node sends it once. */
 export interface Adapter {

@@ -25,16 +25,20 @@ export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapt
     if (sent?.handle != null && adapter.resume) return await adapter.resume(ctx, call, sent.handle);
     if (sent) return await awaitDeadline(ctx, call);
     const send = await untilSent(ctx, call, () => adapter.prepare(ctx, call));
-    // Not noted as sent: the next process sends it.
-    if (call.signal.aborted) return abortedUnsent;
-    if (!(await markUpstreamCall(ctx.db, invocation, ctx.clock.now()))) return takenOver;
-    failpoint('before-agent-call');
-    const outcome = await sendAndPay(ctx, call, (proof) => untilSent(ctx, call, () => send(proof)));
-    failpoint('after-agent-call');
-    return outcome;
+    return await markAndSend(ctx, call, send).finally(() => send.close?.());
   } catch (error) {
     return outcomeOf(error);
   }
+}
+
+async function markAndSend(ctx: CallContext, call: AgentCall, send: Send): Promise<Outcome> {
+  // Not noted as sent: the next process sends it.
+  if (call.signal.aborted) return abortedUnsent;
+  if (!(await markUpstreamCall(ctx.db, call.invocation, ctx.clock.now()))) return takenOver;
+  failpoint('before-agent-call');
+  const outcome = await sendAndPay(ctx, call, (proof) => untilSent(ctx, call, () => send(proof)));
+  failpoint('after-agent-call');
+  return outcome;
 }
 
 const abortedUnsent = failed('agent_error', 'The call was aborted before it was sent.');

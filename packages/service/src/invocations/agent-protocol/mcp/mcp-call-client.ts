@@ -7,7 +7,6 @@ import {
   openMcp,
 } from '../../../agents/upstream/mcp-client.ts';
 import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
-import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
@@ -24,30 +23,24 @@ export const mcpAdapter: Adapter = {
   async prepare(ctx, call) {
     const { target, signal } = call;
     const session = await openMcp(ctx, target, signal);
-    const close = () => closeMcp(ctx, target, session);
-    const tool = await findTool(ctx, target, session, signal).catch((error: unknown) => {
+    let told = Promise.resolve();
+    // A cancellation is told within the session, which therefore ends behind it; the call does not wait for either.
+    const close = () => void told.then(() => closeMcp(ctx, target, session));
+    try {
+      const tool = await findTool(ctx, target, session, signal);
+      // One for both calls of the tool: after a payment its progress comes behind what it told before.
+      const recorder = call.invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
+      const send = (proof: PaymentProof | null) =>
+        callTool(ctx, call, { session, tool, proof, recorder }).finally(() => {
+          if (signal.aborted && !isStopping(signal)) told = tellCancelled(ctx, call, session);
+        });
+      return Object.assign(send, { close });
+    } catch (error) {
       close();
       throw error;
-    });
-    // One for both calls of the tool: after a payment its progress comes behind what it told before.
-    const recorder = call.invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
-    return async (proof) => {
-      try {
-        const outcome = await callTool(ctx, call, { session, tool, proof, recorder }).finally(() => {
-          if (signal.aborted && !isStopping(signal)) tellCancelled(ctx, call, session);
-        });
-        if (outcome.kind !== 'billed') close();
-        return outcome;
-      } catch (error) {
-        // What did not reach the server is sent again in the same session.
-        if (!isUnsent(error)) close();
-        throw error;
-      }
-    };
+    }
   },
 };
-
-const isUnsent = (error: unknown): boolean => error instanceof GuardedFetchError && error.isRetryable;
 
 /** The caller's input; its task as well, where the tool has a place for it. */
 function toArguments({ inputSchema }: McpTool, { task, input }: Invocation): Json {
@@ -129,7 +122,7 @@ function statusOf({ progress, total, message }: Json): Json {
 }
 
 /** With a handshake a closed connection is no cancellation yet; without, this message is not needed. */
-function tellCancelled(ctx: CallContext, { target, invocation }: AgentCall, session: McpSession): void {
+async function tellCancelled(ctx: CallContext, { target, invocation }: AgentCall, session: McpSession): Promise<void> {
   if (session.sessionId === null) return;
   const { headers, body } = mcpMessage(session, 'notifications/cancelled', { requestId: invocation.id });
   const request = {
@@ -145,5 +138,5 @@ function tellCancelled(ctx: CallContext, { target, invocation }: AgentCall, sess
     timeoutMs: 2000,
     maxBytes: 65_536,
   };
-  ctx.guardedFetch.request(request).catch(() => undefined);
+  await ctx.guardedFetch.request(request).catch(() => undefined);
 }
