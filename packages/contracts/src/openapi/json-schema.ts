@@ -18,6 +18,9 @@ function replaceContent(target: object, content: object): void {
  */
 function tidy(node: JsonSchema, io: 'input' | 'output'): void {
   if (io === 'input' && node.properties !== undefined) node.additionalProperties ??= false;
+  // The fields of one part are none of the other: both closed, they would take no object at all.
+  if (Array.isArray(node.allOf))
+    for (const part of node.allOf) if (part.additionalProperties === false) delete part.additionalProperties;
   if (io === 'output' && node.additionalProperties === false) delete node.additionalProperties;
   delete node.propertyNames;
   if (node.format === 'date-time') delete node.pattern;
