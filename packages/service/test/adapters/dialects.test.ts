@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openMcp } from '../../src/agents/upstream/mcp-client.ts';
+import type { Upstream } from '../../src/agents/upstream/upstream.ts';
 import type { AgentCall, CallContext } from '../../src/invocations/agent-protocol/agent-call.ts';
 import { mcpAdapter } from '../../src/invocations/agent-protocol/mcp/mcp-call-client.ts';
 import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
@@ -151,7 +153,7 @@ describe.each<[string, () => Promise<TestUpstream>]>([
  * A server of MCP that keeps a session for each of its clients. `open`: those that nobody has ended. `told`: for each cancellation, whether
  * its session was open until the answer.
  */
-async function startSessions(result: object) {
+async function startSessions(result: object, breaksOff = false) {
   const open = new Set<string>();
   const told: boolean[] = [];
   let count = 0;
@@ -173,13 +175,14 @@ async function startSessions(result: object) {
       }
       if (body?.method === 'tools/list') return say({ tools: [{ name: 'shout', inputSchema: { type: 'object' } }] });
       if (body?.method === 'tools/call') return say(result);
+      if (body?.method === 'notifications/initialized' && breaksOff) return void response.destroy();
       if (body?.method !== 'initialize') return json(response, 400, {});
       count += 1;
       open.add(`session-${count}`);
       return say({ protocolVersion: '2025-06-18', capabilities: {} }, { 'mcp-session-id': `session-${count}` });
     },
   }));
-  return { site, open, told };
+  return { site, open, told, opened: () => count };
 }
 
 it.each<[string, object]>([
@@ -201,6 +204,14 @@ it('a server of MCP has no session left after a bill that is not paid', async ()
   const agent = await listUpstream(h, site);
   expect((await call(agent)).body.data).toMatchObject({ status: 'failed', error: { code: 'bill_too_high' } });
   await expect.poll(() => open.size, { timeout: 5000 }).toBe(0);
+  await site.stop();
+});
+
+it('a server of MCP has no session left when it breaks off in the handshake', async () => {
+  const { site, open, opened } = await startSessions({}, true);
+  const upstream = { endpoint: site.endpoint, headers: {}, tool: null } as unknown as Upstream;
+  await expect(openMcp({ guardedFetch: h.ctx.guardedFetch }, upstream)).rejects.toThrow();
+  await expect.poll(() => [opened(), open.size], { timeout: 5000 }).toEqual([1, 0]);
   await site.stop();
 });
 

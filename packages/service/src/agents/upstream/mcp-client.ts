@@ -64,7 +64,10 @@ export async function openMcp(ctx: HasGuardedFetch, upstream: Upstream, signal?:
   if (sessionId !== null && !isSessionId(sessionId))
     throw new UpstreamFault('initialize is answered with a session id that is none: visible ASCII characters.');
   const session = { version: String(result.protocolVersion), sessionId };
-  await send(ctx, upstream, mcpMessage(session, 'notifications/initialized', {}), signal);
+  await send(ctx, upstream, mcpMessage(session, 'notifications/initialized', {}), signal).catch((error: unknown) => {
+    closeMcp(ctx, upstream, session);
+    throw error;
+  });
   return session;
 }
 
