@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lastDates } from '../../../src/invocations/stats/read-usage.ts';
+import { askDatabase } from '../../support/books.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, startTestAgent } from '../../support/test-agent.ts';
@@ -67,6 +68,15 @@ describe('rolling a key', () => {
     expect(body.data.expiresAt).toBe(last);
     const beyond = { name: 'x', expiresAt: '9999-12-31T23:59:59-00:01' };
     expectError(await h.request('POST', '/account/keys', { key, body: beyond }), 'VALIDATION_ERROR', 'expiresAt');
+  });
+
+  it('of before such an end was bounded is listed with the last time that there is', async () => {
+    const { key } = await h.newAccount();
+    const { keyId } = await create({}, key);
+    const later = `update api_key set expires_at = '10001-01-01T00:00:00Z' where id = $1`;
+    await askDatabase(h.databaseUrl, later, [keyId]);
+    const { keys } = (await h.request('GET', '/account/keys', { key })).body.data;
+    expect(keys).toContainEqual(expect.objectContaining({ keyId, expiresAt: '9999-12-31T23:59:59.999Z' }));
   });
 
   it('works for the key that asks', async () => {
