@@ -67,6 +67,24 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
     expect(await until(isNoted, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
   };
 
+  /** The id of a request whose work the upstream has taken and not done. */
+  const takenRequest = async (): Promise<string> => {
+    site.mode = { kind: 'pends' };
+    const { requestId } = await invoke({});
+    await untilWork();
+    await untilNoted(requestId);
+    return requestId;
+  };
+
+  /** The upstream answers with this status until it has done so several times. */
+  const turnAway = async (status: number, times: number) => {
+    const end = site.turnedAway + times;
+    site.down = status;
+    const isTold = async () => (site.turnedAway >= end ? true : null);
+    expect(await until(isTold, { timeoutMs: 8000, firstMs: 5, mostMs: 50 })).toBe(true);
+    site.down = null;
+  };
+
   /** The writes of this process are void from now on, as those of a dead one, and it has let go of the call. */
   const untilTakenAway = async (requestId: string) => {
     const takeAway = 'update invocation set attempt = attempt + 1, worker = gen_random_uuid() where id = $1';
@@ -221,24 +239,17 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
   });
 
   it.runIf(resumes)('is asked on by the next process although it answers that one with 503 at first', async () => {
-    site.mode = { kind: 'pends' };
-    const { requestId } = await invoke({});
-    await untilWork();
-    await untilNoted(requestId);
+    const requestId = await takenRequest();
     await untilTakenAway(requestId);
-    site.down = 503;
+    const turnedAway = turnAway(503, 1);
     await recoverInvocations(h.ctx);
-    await sleep(1000);
-    site.down = null;
+    await turnedAway;
     expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', cost: '0.05' });
     expect(site.work).toHaveLength(1);
   });
 
   it.runIf(resumes)('is asked on for the work that it has taken while it is away for some seconds', async () => {
-    site.mode = { kind: 'pends' };
-    const { requestId } = await invoke({});
-    await untilWork();
-    await untilNoted(requestId);
+    const requestId = await takenRequest();
     const comeBack = await site.away();
     await sleep(4000);
     site.mode = { kind: 'works' };
@@ -249,13 +260,8 @@ describe.each(protocols)('an agent behind $name', ({ start, task, input, result,
   });
 
   it.runIf(resumes)('is asked on for the work that it has taken when it was asked too often', async () => {
-    site.mode = { kind: 'pends' };
-    const { requestId } = await invoke({});
-    await untilWork();
-    await untilNoted(requestId);
-    site.down = 429;
-    await sleep(1500);
-    site.down = null;
+    const requestId = await takenRequest();
+    await turnAway(429, 2);
     site.mode = { kind: 'works' };
     expect(await untilEnded(h, client.key, requestId)).toMatchObject({ status: 'completed', cost: '0.05' });
     expect(site.work).toHaveLength(1);

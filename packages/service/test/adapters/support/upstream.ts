@@ -54,6 +54,8 @@ export interface TestUpstream {
   mode: Mode;
   /** Status with which everything but work is answered; null: as usual. */
   down: number | null;
+  /** Number of requests that were answered with `down`. */
+  turnedAway: number;
   /** Paths that are answered as written here, whatever the protocol. */
   readonly odd: Map<
     string,
@@ -114,7 +116,10 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     const odd = site.odd.get(url);
     if (odd)
       return void response.writeHead(odd.status, { 'content-type': 'application/json', ...odd.headers }).end(odd.text);
-    if (site.down !== null) return json(response, site.down, {}, { location: '/elsewhere' });
+    if (site.down !== null) {
+      site.turnedAway += 1;
+      return json(response, site.down, {}, { location: '/elsewhere' });
+    }
     if (!spoken.isWork(seen)) return spoken.answer(seen, request, response, site);
     site.work.push(seen);
     const { mode } = site;
@@ -148,6 +153,7 @@ export async function startUpstream(speaker: (origin: string) => Speaker): Promi
     seen: [],
     mode: { kind: 'works' },
     down: null,
+    turnedAway: 0,
     odd: new Map(),
     named,
     registrations,
