@@ -119,8 +119,8 @@ async function look(ctx: LiveContext, streams: ReadonlySet<Stream>): Promise<voi
   }
 }
 
-/** Where a stream begins: if nothing of its type waits, behind all others, whose removal would look like a gap when it comes back. */
-async function placeOf(ctx: LiveContext, stream: Stream, { after, type }: LiveQuery): Promise<number> {
+/** Position at which a stream begins: if nothing of its type waits, behind all others, whose removal would look like a gap later. */
+async function positionOf(ctx: LiveContext, stream: Stream, { after, type }: LiveQuery): Promise<number> {
   if (after === null) return eventsAt(ctx);
   if (type === null) return after;
   const { events, next } = await readEvents(ctx, stream, { after, type, limit: 1 });
@@ -128,7 +128,7 @@ async function placeOf(ctx: LiveContext, stream: Stream, { after, type }: LiveQu
 }
 
 async function* tell(ctx: LiveContext, stream: Stream, query: LiveQuery): AsyncGenerator<LiveEvent> {
-  let after = await placeOf(ctx, stream, query);
+  let after = await positionOf(ctx, stream, query);
   yield { id: after, type: 'stream.open', data: { after } };
   for (;;) {
     // Taken before the read, so that events that commit during it are read next time.
