@@ -26,7 +26,7 @@ const nameOf = ({ authorization, signature, depositCall }: SignedAuthorization):
 
 /**
  * Simulates each payment once, even if it is shown several times at once: in one simulation its second transfer would fail. So would
- * another one under its nonce, whose turn comes after it: a crowd of them delays nobody else.
+ * another one under its nonce, whose turn comes after it: while the chain answers, a crowd of them delays nobody else.
  */
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   const run = async (batch: readonly SignedAuthorization[]) => {
