@@ -45,6 +45,8 @@ export type AcceptAnswer =
   | Exclude<VoucherAdmission, { readonly kind: 'admitted' }>
   | { readonly kind: 'quote_used' }
   | { readonly kind: 'given_up' }
+  /** Its payment is for the terms of a call that waits for it. */
+  | { readonly kind: 'waits' }
   /** Its deadline passed while it waited for this. */
   | { readonly kind: 'too_late' }
   /** The agent was withdrawn, or costs something else by now. */
@@ -183,16 +185,21 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
 
 /**
  * Refuses what the caller has ended while it waited for its payment: under the id of the request, or as the call that goes on as another. What
- * it finds open cannot be ended before the end of the transaction.
+ * it finds open cannot be ended before the end of the transaction. Refuses as well a payment for the terms of a call that waits, when it comes
+ * with another call: the waiting one is what was priced and shown.
  */
 async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<string, AcceptAnswer>): Promise<void> {
   const waitingOf = ({ invocation, payment, voucher, waitingId }: Acceptance) => [
     ...((payment ?? voucher) ? [invocation.id] : []),
     ...(waitingId === undefined ? [] : [waitingId]),
   ];
-  const givenUp = await holdUnpaid(tx, [...new Set(items.flatMap(waitingOf))]);
-  for (const item of items)
-    if (waitingOf(item).some((id) => givenUp.has(id))) answers.set(item.invocation.id, { kind: 'given_up' });
+  const kept = await holdUnpaid(tx, [...new Set(items.flatMap(waitingOf))]);
+  for (const item of items) {
+    const { id } = item.invocation;
+    const [first] = waitingOf(item).filter((waitingId) => kept.has(waitingId) && waitingId !== item.waitingId);
+    if (waitingOf(item).some((waitingId) => kept.get(waitingId)?.isEnded)) answers.set(id, { kind: 'given_up' });
+    else if (first !== undefined) answers.set(id, { kind: 'waits' });
+  }
 }
 
 async function spendAll(

@@ -89,12 +89,12 @@ export const findBoughtByVoucher = async (
 
 /**
  * Accepts a call. One that was told its channel's sum has had its turn then: with its admission, or because it is not admitted. Throws
- * CONFLICT when the caller has ended the call that waited for this payment, and DeadlinePassedError.
+ * CONFLICT when the caller has ended the call that waited for this payment or when that call is another one, and DeadlinePassedError.
  */
 export async function acceptInTurn(
   ctx: HasAcceptor & HasChannels,
   item: Acceptance,
-): Promise<Exclude<AcceptAnswer, { kind: 'given_up' | 'too_late' }>> {
+): Promise<Exclude<AcceptAnswer, { kind: 'given_up' | 'waits' | 'too_late' }>> {
   const { voucher } = item;
   const answer = await ctx.acceptor.accept(item);
   if (voucher) {
@@ -106,5 +106,12 @@ export async function acceptInTurn(
   if (answer.kind === 'too_late') throw new DeadlinePassedError();
   if (answer.kind === 'given_up')
     throw new AppError('CONFLICT', 'The caller ended this call before its payment came. Nothing was charged for it.');
+  if (answer.kind === 'waits') throw paysAnother(item.invocation.id);
   return answer;
 }
+
+const paysAnother = (taskId: string) =>
+  new AppError(
+    'CONFLICT',
+    `This payment is for the A2A task ${taskId}, and nothing was charged. Send it in an A2A message with this taskId, or pay the terms of this call.`,
+  );

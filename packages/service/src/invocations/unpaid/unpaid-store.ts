@@ -114,15 +114,15 @@ export async function endUnpaid(tx: Tx, id: string, how: 'rejected' | 'cancelled
   return rows.length > 0;
 }
 
-/** The given calls that their callers have ended. The others cannot be ended before the end of the transaction. */
-export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
+/** Those of the given calls that are kept, and whether their callers have ended them. None can be ended before the end of the transaction. */
+export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, { isEnded: boolean }>> {
+  if (ids.length === 0) return new Map();
   const rows = await tx.query<{ id: string; ended: string | null }>(
     'hold-unpaid',
     'select id, ended from unpaid_task where id = any($1) order by id for share',
     [ids],
   );
-  return new Set(rows.flatMap(({ id, ended }) => (ended === null ? [] : [id])));
+  return new Map(rows.map(({ id, ended }) => [id, { isEnded: ended !== null }]));
 }
 
 export async function removeUnpaid(sql: Sql, before: Date, most: number): Promise<number> {

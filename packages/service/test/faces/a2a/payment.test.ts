@@ -7,7 +7,7 @@ import { type Harness, startHarness, type TestWallet } from '../../support/harne
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, deposit } from '../../support/treasury.ts';
 import { paymentOf, payV1 } from '../../support/x402-payer.ts';
-import { type Any, envelope, paying, rawClient, STATUS, send, termsOf, v1 } from './raw-client.ts';
+import { type Any, envelope, message, paying, rawClient, STATUS, send, termsOf, v1 } from './raw-client.ts';
 
 /** What the node's clock is ahead by. */
 let aheadMs = 0;
@@ -192,6 +192,61 @@ describe('payment on the task', () => {
       expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([0, 1_000_000n]);
     },
   );
+
+  it.each([
+    ['beside the message', (task: Any, sent: Any) => ({ params: { ...sent, taskId: task.id } })],
+    [
+      'beside the message, and the payment too',
+      (task: Any, { message: { metadata, ...rest } }: Any) => ({
+        params: { message: rest, taskId: task.id, metadata },
+      }),
+    ],
+    ['in the memo of the payment only', (_: Any, sent: Any) => ({ params: sent })],
+    [
+      'beside the message of 0.3',
+      (task: Any, { message }: Any) => ({
+        params: { taskId: task.id, message: { ...message, role: 'user', parts: [{ kind: 'text', text: 'Pay!' }] } },
+        method: 'message/send',
+        headers: { 'content-type': 'application/json' },
+      }),
+    ],
+  ])('that names its task %s buys the task as it was asked', async (_, written) => {
+    const wallet = await h.newWallet(1_000_000n);
+    const task = await waiting();
+    const payload = await paymentOf(h, wallet, termsOf(task));
+    const metadata = { [STATUS]: 'payment-submitted', 'x402.payment.payload': payload };
+    const sent = { message: message({ metadata, parts: [{ text: 'Here is the payment.' }] }) };
+    const { params, method = 'SendMessage', headers = v1 } = written(task, sent) as Any;
+    const { result } = await rpc(envelope(method, params), { headers });
+    const paid = result.task ?? result;
+    expect([paid.id, paid.status.state.toLowerCase()]).toEqual([task.id, expect.stringContaining('completed')]);
+    expect(echo.calls.at(-1)?.body.task).toBe('hello');
+    expect(await h.usdcOf(wallet.address)).toBe(950_000n);
+  });
+
+  it('that names a waiting task is not taken for another call, and one that names none buys nothing', async () => {
+    const wallet = await h.newWallet(1_000_000n);
+    const calls = echo.calls.length;
+    const task = await waiting();
+    const terms = termsOf(task);
+    const payload = await paymentOf(h, wallet, terms);
+    const header = { 'payment-signature': Buffer.from(JSON.stringify(payload)).toString('base64') };
+    const body = { task: 'Another task' };
+    const elsewhere = await h.request('POST', `/x402/${echo.id}`, { headers: header, body });
+    expect([elsewhere.status, elsewhere.body.error.code]).toEqual([409, 'CONFLICT']);
+    expect(elsewhere.body.error.message).toContain(task.id);
+    const pay = (given: Any, more: object = {}) =>
+      rpc(send({ metadata: { [STATUS]: 'payment-submitted', 'x402.payment.payload': given }, ...more }));
+    const free = await paymentV1(wallet, termsOf(await waiting({ headers: firstExtension })));
+    const unnamed = await pay({ ...free, payload: (await paymentOf(h, wallet, terms)).payload });
+    expect(unnamed.error).toMatchObject({ code: -32_602, message: expect.stringContaining('message.taskId') });
+    const differing = envelope('SendMessage', { ...(send({ taskId: task.id }).params as object), taskId: 'req_other' });
+    expect((await rpc(differing)).error).toMatchObject({ code: -32_602 });
+    // A task that was removed takes its terms along.
+    await h.ctx.db.query('test-remove', 'delete from unpaid_task where id = $1', [task.id]);
+    expect((await pay(payload)).error.code).toBe(-32_001);
+    expect([echo.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([0, 1_000_000n]);
+  });
 
   it('in the message itself is a purchase at once', async () => {
     const wallet = await h.newWallet(1_000_000n);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { hasEnded } from '../../../invocations/invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
-import { giveUpUnpaid, readUnpaid } from '../../../invocations/unpaid/keep-unpaid.ts';
+import { giveUpUnpaid, listUnpaid, readUnpaid } from '../../../invocations/unpaid/keep-unpaid.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { MAX_WAIT_MS } from '../common/max-wait.ts';
@@ -17,7 +17,15 @@ import { addToBought, pushOfMessage } from './push-configs.ts';
 import { followTask, once } from './streams.ts';
 import { findTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
-import { awaitPayment, type PayableCall, paymentFor, type TaskPayment, unpaidTask } from './unpaid-tasks.ts';
+import {
+  awaitPayment,
+  namesIn,
+  offersNonce,
+  type PayableCall,
+  paymentFor,
+  type TaskPayment,
+  unpaidTask,
+} from './unpaid-tasks.ts';
 
 /** Outcome of a message: a request that was started or found, or a task that does not run. */
 type Begun =
@@ -78,13 +86,29 @@ async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: 
 
 async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
   const { message } = params;
-  const step = paymentStepOf(message.metadata);
-  if (message.taskId !== undefined) return goOn(ctx, call, params, { ...way, step, taskId: message.taskId });
+  const step = paymentStepOf({ ...params.metadata, ...message.metadata });
+  const taskId = message.taskId ?? (await paidTaskOf(ctx, call, step));
+  if (taskId !== undefined) return goOn(ctx, call, params, { ...way, step, taskId });
   if (step.kind === 'rejected') throw invalidParam('message.taskId', 'is missing: it names the task that is not paid');
   const asked = readMessage(params);
   const messageKey = keyOf(call.agentId, message.messageId);
   const payment = step.kind === 'submitted' ? { payment: step.payload, isOfferLent: false } : null;
   return buy(ctx, call, { ...asked, messageKey, waiting: null }, { ...way, payment, params });
+}
+
+/**
+ * The task that a payment names in a message that names none: it is paid as it was asked, whatever the text of this message. undefined: no
+ * task of this face, so the message itself is bought. Throws INVALID_PARAMS for a payment that cannot tell what it is for.
+ */
+async function paidTaskOf(ctx: HttpContext, call: A2aCall, step: PaymentStep): Promise<string | undefined> {
+  if (step.kind !== 'submitted') return;
+  const { taskId, memo, nonce } = namesIn(step.payload);
+  if (taskId !== undefined) return taskId;
+  if (memo !== undefined) return (await readUnpaid(ctx, call.face.caller, memo)) ? memo : undefined;
+  const waiting = nonce === undefined ? [] : await listUnpaid(ctx, call.face.caller, call.agentId);
+  const named = waiting.find((task) => offersNonce(task, nonce))?.id;
+  if (named === undefined) throw invalidParam('message.taskId', 'is missing: it names the task that is paid');
+  return named;
 }
 
 /** The Idempotency-Key of a message: its id is the client's, and may name one message of each agent. */

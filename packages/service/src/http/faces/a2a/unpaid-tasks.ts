@@ -45,8 +45,14 @@ export async function awaitPayment(
       : await keepTask(ctx, call, asked, due);
   // The terms of a refused voucher tell the sum of its channel: to its payer, in this answer.
   const { v1, v2, payment } = due.offer;
-  return unpaidTask(payment.memo === kept.id ? { ...kept, offer: { v1, v2 } } : kept, shape);
+  return unpaidTask(payment.memo === kept.id ? { ...kept, offer: { v1, v2: namingTask(kept.id, v2) } } : kept, shape);
 }
+
+/** Terms that name their task, also to a client that pays them in a message that does not. */
+const namingTask = (taskId: string, v2: PaymentRequiredV2): PaymentRequiredV2 => ({
+  ...v2,
+  accepts: v2.accepts.map(({ extra, ...terms }) => ({ ...terms, extra: { ...extra, taskId } })),
+});
 
 /** Terms as they are kept: without the sum of a channel, as who knows the id of a keyless task reads them. */
 const withoutSum = (v2: PaymentRequiredV2): PaymentRequiredV2 => ({
@@ -78,7 +84,7 @@ async function keepTask(
   const { v1, v2, payment } = due.offer;
   const kept = await keepUnpaid(ctx, face.caller, call, {
     id: payment.memo,
-    offer: { v1, v2: withoutSum(v2) },
+    offer: { v1, v2: namingTask(payment.memo, withoutSum(v2)) },
     expiresAt,
   });
   if (!kept) throw due;
@@ -124,6 +130,25 @@ export function unpaidTask(unpaid: UnpaidTask, { takesV1, network, historyLength
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const PAYLOAD = 'message.metadata["x402.payment.payload"]';
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** What a payment says about the task that it is for. */
+export function namesIn(payload: unknown) {
+  const shown = fieldsOf(payload);
+  const extra = fieldsOf(fieldsOf(shown.accepted).extra);
+  return {
+    taskId: textOf(extra.taskId),
+    memo: textOf(extra.memo),
+    nonce: textOf(fieldsOf(fieldsOf(shown.payload).authorization).nonce),
+  };
+}
+
+/** True if the terms of this task offer the nonce. */
+export function offersNonce({ offer }: UnpaidTask, nonce: string | undefined): boolean {
+  const { v1, v2 } = offer as Terms;
+  return [...v1.accepts, ...v2.accepts].some(({ extra }) => extra.nonce === nonce);
+}
 
 /** A payment as it is handed on. */
 export interface TaskPayment {

@@ -63,17 +63,27 @@ export type PushConfig = z.output<typeof PushConfig>;
 export const MAX_HISTORY = 2_147_483_647;
 const historyLength = count(0, MAX_HISTORY);
 
-export const SendMessage = z.object({
-  message: Message,
-  configuration: z
-    .object({
-      taskPushNotificationConfig: PushConfig.nullish(),
-      historyLength,
-      returnImmediately: z.boolean().nullish(),
-    })
-    .nullish(),
-  metadata: struct,
-});
+/** Some clients write the ids of the task and the context beside the message. */
+export const SendMessage = z
+  .object({
+    message: Message,
+    taskId: optionalId,
+    contextId: optionalId,
+    configuration: z
+      .object({
+        taskPushNotificationConfig: PushConfig.nullish(),
+        historyLength,
+        returnImmediately: z.boolean().nullish(),
+      })
+      .nullish(),
+    metadata: struct,
+  })
+  .transform(({ message, taskId = message.taskId, contextId = message.contextId, ...rest }, check) => {
+    for (const [name, id] of Object.entries({ taskId, contextId }))
+      if ((message[name as 'taskId' | 'contextId'] ?? id) !== id)
+        check.addIssue({ code: 'custom', path: ['message', name], message: `differs from params.${name}` });
+    return { ...rest, message: { ...message, taskId, contextId } };
+  });
 export type SendMessage = z.output<typeof SendMessage>;
 
 /** Ids that are none are those of no task. */
