@@ -125,7 +125,7 @@ export const mcpTools = {
   invoke_agent: {
     title: 'Invoke an agent',
     description:
-      'Pays an agent to do a task and answers with its result. Paid from the treasury of your API key, or with x402 in _meta. An agent that fails is refunded.',
+      'Pays an agent to do a task and answers with its result. Paid from the treasury of your API key, or with x402 in _meta. An agent that fails is refunded. If you get no answer, or give up waiting, repeat the same call: within ten minutes it finds the same purchase and charges nothing more. To be sure after that, and with x402, name the purchase with idempotencyKey.',
     annotations: spends,
     args: z.strictObject({ agentId: Id, ...Invoke.shape }),
     data: RequestRecord,

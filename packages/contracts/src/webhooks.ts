@@ -113,6 +113,9 @@ export const webhookEndpoints = {
       after: queryInteger(0, Number.MAX_SAFE_INTEGER)
         .optional()
         .describe('The last `sequence` that you have. Default: 0; for a stream: the latest one.'),
+      lastEventId: queryInteger(0, Number.MAX_SAFE_INTEGER)
+        .optional()
+        .describe('The same as `after`, as polyfills of EventSource send it.'),
       type: EventTypeName.optional(),
       limit: pageQuery.limit,
     }),
@@ -120,9 +123,9 @@ export const webhookEndpoints = {
       accept: z.string().max(1024).optional().describe('text/event-stream: events as they happen.'),
       'last-event-id': z
         .string()
-        .regex(/^\d{1,15}$/, 'is not the id of an event')
+        .regex(/^\d{0,15}$/, 'is not the id of an event')
         .optional()
-        .describe('Resumes a stream after this `sequence`.'),
+        .describe('Resumes a stream after this `sequence`; empty: a new stream.'),
     }),
     stream: 'on_request',
     data: z.object({

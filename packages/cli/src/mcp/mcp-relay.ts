@@ -183,5 +183,7 @@ function overLimit(message: McpMessage, maxMicro: bigint | null): string | null 
 
 const toolError = (code: string, message: string) => {
   const structuredContent = { error: { code, message } };
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+  const content = [{ type: 'text', text: JSON.stringify(structuredContent) }];
+  // Clients of 2026-07-28 refuse a result that does not say what it is; earlier ones pass it over.
+  return { isError: true, content, structuredContent, resultType: 'complete' };
 };

@@ -54,12 +54,16 @@ export const streamEndpoints = {
     params: z.object({ requestId: Id }),
     query: z.object({
       after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for clients that cannot set headers.'),
+      lastEventId: queryInteger(0, 9_999_999)
+        .optional()
+        .describe('The same as `after`, as polyfills of EventSource send it.'),
     }),
     headers: keylessReadHeaders.extend({
       'last-event-id': z
         .string()
-        .regex(/^\d{1,7}$/, 'is not the id of an event')
-        .optional(),
+        .regex(/^\d{0,7}$/, 'is not the id of an event')
+        .optional()
+        .describe('Resumes after this event; empty: from the start.'),
     }),
     stream: 'always',
     data: z.null(),

@@ -22,6 +22,7 @@ import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { readerOf } from './reader-of.ts';
+import { resumeAfter } from './resume-after.ts';
 
 export const invocationHandlers = {
   invokeAgent: (ctx, call) =>
@@ -53,7 +54,7 @@ export const invocationHandlers = {
   async streamInvocation(ctx, { caller, params, query, headers }) {
     const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
     const state = await readFollowed(ctx, reader, params.requestId);
-    const after = Number(headers['last-event-id'] ?? query.after ?? 0);
+    const after = resumeAfter({ headers, query }) ?? 0;
     const isOver = await hasWhole(ctx, state, after);
     const open = (signal: AbortSignal) => readStream(ctx, state.id, after, ctx.keyWatch.whileValid(caller, signal));
     return new SseAnswer(open, { isOver });

@@ -8,13 +8,14 @@ import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../..
 import { readWebhookSecret, rotateWebhookSecret } from '../../events/webhooks/webhook-secrets.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { Handlers } from '../request/handler.ts';
+import { resumeAfter } from './resume-after.ts';
 
 export const webhookHandlers = {
   async listEvents(ctx, { caller, query, headers }) {
     const account = requireAccount(caller);
-    if (!(headers.accept ?? '').includes('text/event-stream')) return listEvents(ctx, account, query);
-    const lastId = headers['last-event-id'];
-    const after = lastId === undefined ? (query.after ?? null) : Number(lastId);
+    const after = resumeAfter({ headers, query });
+    if (!(headers.accept ?? '').includes('text/event-stream'))
+      return listEvents(ctx, account, { ...query, after: query.lastEventId ?? query.after });
     // Refused before the stream is open: clients open one that breaks again and again.
     if (after !== null) await requireKept(ctx, account, after);
     return new SseAnswer(ctx.liveEvents.open(account, { after, type: query.type ?? null }));

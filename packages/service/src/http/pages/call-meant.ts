@@ -5,6 +5,9 @@ import { madeOnce } from '../../lib/made-once.ts';
 /** Longer paths are no slips, and are not compared. */
 const MAX_PATH_CHARS = 200;
 
+/** What clients of the OpenAI API append to a base URL: a wrong one was configured. */
+const OPENAI_PATH = /\/(?:chat\/completions|completions|responses|embeddings|models)(?:\/[^/]*)?\/*$/;
+
 const rows = madeOnce(() =>
   Object.values<Endpoint>(api).map(({ method, path }) => ({
     method,
@@ -20,6 +23,7 @@ const rows = madeOnce(() =>
  */
 export function callMeantBy(method: string, path: string): string | null {
   if (path.length > MAX_PATH_CHARS) return null;
+  if (OPENAI_PATH.test(path)) return 'Clients of the OpenAI API take the base URL of this node with /v1 behind it.';
   const methods = rows().flatMap((row) => (row.whole.test(path) ? [row.method] : []));
   if (methods.length > 0) return `This path takes ${[...new Set(methods)].join(' and ')}.`;
   const trimmed = path.replace(/\/+$/, '');

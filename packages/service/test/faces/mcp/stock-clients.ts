@@ -36,8 +36,6 @@ export interface Abilities {
   readonly sendsMeta: boolean;
   /** It asks for progress. */
   readonly asksProgress: boolean;
-  /** To abort a call it closes its connection; others send `notifications/cancelled`, which a server without sessions cannot tell from another client's. */
-  readonly hangsUp: boolean;
 }
 
 const info = { name: 'stock client', version: '1.0.0' };
@@ -100,20 +98,12 @@ const both = { sendsMeta: true, asksProgress: true };
 
 /** The published clients, as they are. */
 export const stockClients: readonly [name: string, connect: Connect, abilities: Abilities][] = [
-  [
-    '@modelcontextprotocol/client, newest protocol',
-    newest('auto'),
-    { protocolVersion: '2026-07-28', ...both, hangsUp: true },
-  ],
+  ['@modelcontextprotocol/client, newest protocol', newest('auto'), { protocolVersion: '2026-07-28', ...both }],
   [
     '@modelcontextprotocol/client, protocol with a handshake',
     newest('legacy'),
-    { protocolVersion: '2025-11-25', ...both, hangsUp: false },
+    { protocolVersion: '2025-11-25', ...both },
   ],
-  ['@modelcontextprotocol/sdk v1', v1, { protocolVersion: '2025-11-25', ...both, hangsUp: false }],
-  [
-    '@ai-sdk/mcp of Vercel',
-    vercel,
-    { protocolVersion: '2026-07-28', sendsMeta: false, asksProgress: false, hangsUp: true },
-  ],
+  ['@modelcontextprotocol/sdk v1', v1, { protocolVersion: '2025-11-25', ...both }],
+  ['@ai-sdk/mcp of Vercel', vercel, { protocolVersion: '2026-07-28', sendsMeta: false, asksProgress: false }],
 ];

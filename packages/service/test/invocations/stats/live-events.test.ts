@@ -97,6 +97,23 @@ describe('the live stream of an account', () => {
     expect((await (await comeBack(place)).next())?.type).toBe('stream.open');
   });
 
+  it('goes on after the lastEventId of a polyfill, and begins anew with an empty Last-Event-ID', async () => {
+    const account = await newAccount();
+    const first = await happen(account);
+    const second = await happen(account);
+    const list = async (query: string) => (await h.request('GET', `/events${query}`, { key: account.key })).body.data.events;
+    await expect.poll(async () => (await list('')).length).toBe(2);
+    const [{ sequence }] = await list('');
+    const after = await open(h, account, `/events?after=0&lastEventId=${sequence}`);
+    expect((await after.take(2)).slice(1).map(numberOf)).toEqual([second]);
+    expect((await list(`?lastEventId=${sequence}`)).length).toBe(1);
+    const anew = await open(h, account, '/events', { 'last-event-id': '' });
+    await anew.next();
+    const third = await happen(account);
+    expect(numberOf((await anew.next()) as Parameters<typeof numberOf>[0])).toBe(third);
+    expect(first).not.toBe(third);
+  });
+
   it('tells of more than a page that was missed, in order', async () => {
     const account = await newAccount();
     const all: number[] = [];

@@ -194,8 +194,21 @@ describe('the events of a request', () => {
       expect((await h.request('GET', path, { key })).status).toBe(404);
   });
 
+  it('begin anew with an empty Last-Event-ID, and go on as polyfills of EventSource ask, whose address stays', async () => {
+    agent.behave(says(chunk(1), chunk(2), result('end')));
+    const all = await (await invoke()).rest();
+    const { requestId } = all[0]?.data ?? {};
+    expect(await (await follow(requestId, { 'last-event-id': '' })).rest()).toEqual(all);
+    expect(await (await follow(requestId, {}, '?lastEventId=2')).rest()).toEqual(all.slice(2));
+    expect(await (await follow(requestId, {}, '?after=1&lastEventId=3')).rest()).toEqual(all.slice(3));
+    const header = { 'last-event-id': '4' };
+    expect(await (await follow(requestId, header, '?after=1&lastEventId=3')).rest()).toEqual(all.slice(4));
+    const wrong = await h.request('GET', `/invoke/${requestId}/events?lastEventId=x`, { key: client.key });
+    expect(wrong.status).toBe(400);
+  });
+
   it('refuse an id that is none', async () => {
-    for (const id of ['x', '-1', '1.5', '12345678', ''])
+    for (const id of ['x', '-1', '1.5', '12345678'])
       expect(
         (await h.request('GET', '/invoke/req_1/events', { key: client.key, headers: { 'last-event-id': id } })).status,
       ).toBe(400);

@@ -11,6 +11,7 @@ import { callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import type { LostAnswers } from '../common/lost-answers.ts';
 import type { ToolCallContext } from './call-context.ts';
+import type { GivenUpCalls } from './given-up.ts';
 import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
@@ -46,6 +47,7 @@ export interface McpRequest {
   readonly face: FaceRequest;
   readonly agentId: string | null;
   readonly lost: LostAnswers;
+  readonly givenUp: GivenUpCalls;
   /** The method that it calls; others need no handler in its server. */
   readonly method: string;
 }
@@ -79,11 +81,11 @@ export async function callTool(
   call: ToolCallContext,
   { name, args }: { readonly name: string; readonly args: unknown },
 ): Promise<CallToolResult> {
-  const { face, agentId, lost } = request;
+  const { face, agentId, lost, givenUp } = request;
   const set = toolsOf(request);
   try {
     const [tool, run] = [set.tools[name], set.runs[name]] as [McpTool, Run];
-    return await run(ctx, { face, agentId, lost, call, args: validArgs(tool, args) });
+    return await run(ctx, { face, agentId, lost, givenUp, call, args: validArgs(tool, args) });
   } catch (error) {
     return toolError(ctx, face, name, error);
   }

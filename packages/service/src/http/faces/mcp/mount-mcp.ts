@@ -3,22 +3,30 @@ import type { Context, Hono } from 'hono';
 import { findEvenRemoved } from '../../../agents/alternatives/find-agent.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
+import { isObject } from '../../../lib/json/json-object.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { notingEnd } from '../../answer/answer-watch.ts';
+import { countCall } from '../../request/count-call.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
 import { readBody } from '../../request/read-body.ts';
+import { addressOf } from '../../request/remote-address.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
+import { API } from '../common/face-caller.ts';
 import { faceErrorOf } from '../common/face-error.ts';
-import { newFaceHeaders, openFaceRequest, readForFace } from '../common/face-request.ts';
+import { type FaceRequest, newFaceHeaders, openFaceRequest, readForFace } from '../common/face-request.ts';
 import { createLostAnswers, type LostAnswers } from '../common/lost-answers.ts';
+import { acceptingBoth, eventsAsJson, takesEvents } from './accepted-answers.ts';
 import { isAllowedHost, isAllowedOrigin, type McpPlace } from './allowed-origin.ts';
+import { createGivenUpCalls, type GivenUpCalls } from './given-up.ts';
 import { callTool, createMcpServer, hasTool, type McpRequest, serverInfo } from './mcp-server.ts';
+import { mountNoOauth } from './no-oauth.ts';
 import { plainAnswer, plainCallOf } from './plain-call.ts';
 
 /** Subscriptions of clients at a time; nothing is ever published on them. */
 const MAX_SUBSCRIPTIONS = 64;
 const MAX_HOSTS = 100;
+const MAX_BATCH = 20;
 
 /** Mounts the MCP face: `/mcp` for all agents, and an endpoint for each agent. */
 export function mountMcp(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
@@ -26,9 +34,13 @@ export function mountMcp(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (err) => ctx.log.debug({ err }, 'message to the MCP face refused'),
   });
-  const mounted = { ctx, room, handler, lost: createLostAnswers(), isHostAllowed: rememberedHosts(ctx.mcpPlace) };
-  app.all('/mcp', (c) => answer(mounted, c, null));
-  app.all('/agents/:id/mcp', (c) => answer(mounted, c, c.req.param('id')));
+  const memory = { lost: createLostAnswers(), givenUp: createGivenUpCalls() };
+  const mounted = { ctx, room, handler, ...memory, isHostAllowed: rememberedHosts(ctx.mcpPlace) };
+  for (const end of ['', '/']) {
+    app.all(`/mcp${end}`, (c) => answer(mounted, c, null));
+    app.all(`/agents/:id/mcp${end}`, (c) => answer(mounted, c, c.req.param('id')));
+  }
+  mountNoOauth(app);
 }
 
 interface Mounted {
@@ -36,6 +48,7 @@ interface Mounted {
   readonly room: AnswerRoom;
   readonly handler: McpHttpHandler;
   readonly lost: LostAnswers;
+  readonly givenUp: GivenUpCalls;
   readonly isHostAllowed: (host: string | undefined) => boolean;
 }
 
@@ -76,13 +89,14 @@ async function answer(mounted: Mounted, c: Context, agentId: string | null): Pro
   return response;
 }
 
-/** Checks where the request comes from, who sends it and how often, then hands its one message to the protocol. */
+/** Checks where the request comes from, who sends it and how often, then hands its message to the protocol. */
 async function serve(
-  { ctx, room, handler, lost, isHostAllowed }: Mounted,
+  mounted: Mounted,
   c: Context,
   agentId: string | null,
   headers: Record<string, string>,
 ): Promise<Response> {
+  const { ctx, room, lost, givenUp, isHostAllowed } = mounted;
   if (!isHostAllowed(c.req.header('host')))
     throw new Refusal(403, codes.ours, 'Forbidden: this node is not called by this Host.');
   if (!isAllowedOrigin(ctx.mcpPlace, c.req.header('origin')))
@@ -95,34 +109,72 @@ async function serve(
   // Callers know no other address for what they bought of an agent that is removed.
   if (agentId !== null) await findEvenRemoved(ctx, agentId);
   const method = 'method' in message && typeof message.method === 'string' ? message.method : '';
-  const request: McpRequest = { face, agentId, lost, method };
+  const messages = (Array.isArray(message) ? message : [message]) as readonly Record<string, unknown>[];
+  await countBatch(ctx, face, messages.length);
+  for (const each of messages) if (each.method === 'notifications/cancelled') givenUp.giveUp(face, idGivenUp(each));
+  const request: McpRequest = { face, agentId, lost, givenUp, method };
   const plain = plainCallOf(c.req.raw.headers, message);
   if (plain && hasTool(request, plain.name) && !c.req.raw.signal.aborted) {
-    const call = { mcpReq: { envelope: plain.envelope, signal: c.req.raw.signal } };
+    const call = { mcpReq: { id: plain.id, envelope: plain.envelope, signal: c.req.raw.signal } };
     const json = plainAnswer(plain, await callTool(ctx, request, call, plain), serverInfo);
     return faceJson(ctx, c, { status: 200, headers, json });
   }
-  const response = await handler.fetch(c.req.raw, {
+  return servedBySdk(mounted, c, request, { message, headers });
+}
+
+/** What the SDK answers, as a stream of events where the client takes one. */
+async function servedBySdk(
+  { ctx, handler }: Mounted,
+  c: Context,
+  request: McpRequest,
+  { message, headers }: { readonly message: object; readonly headers: Record<string, string> },
+): Promise<Response> {
+  const response = await handler.fetch(acceptingBoth(c.req), {
     parsedBody: message,
     authInfo: { token: '', clientId: '', scopes: [], extra: { request } },
   });
-  if (response.body && response.headers.get('content-type')?.startsWith('text/event-stream'))
-    return faceStream(notingEnd(c, response.body), headers);
+  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  if (isEvents && response.body && takesEvents(c)) return faceStream(notingEnd(c, response.body), headers);
+  if (isEvents)
+    return faceJson(ctx, c, { status: 200, headers, json: await eventsAsJson(response, Array.isArray(message)) });
   const all = { ...headers, ...Object.fromEntries(response.headers) };
   return faceJson(ctx, c, { status: response.status, headers: all, json: await response.text() });
 }
 
-/** Reads the one message of a request: batches ended with the protocol of 2025-03-26, and would hide calls from the limits. */
+/** The protocol of 2025-03-26, whose clients send no version, is the only one with batches. */
+const takesBatches = (c: Context): boolean => ['2025-03-26', undefined].includes(c.req.header('mcp-protocol-version'));
+
+/** Counts the messages of a batch beyond its first: each is a request of its own. */
+async function countBatch(ctx: HttpContext, { c, caller, headers }: FaceRequest, messages: number): Promise<void> {
+  const counted = { caller, row: API, address: () => addressOf(ctx, c) };
+  for (let more = messages - 1; more > 0; more -= 1) await countCall(ctx, counted, headers);
+}
+
+/** Reads the one message of a request, or the few of a batch. */
 async function readMessage(ctx: HttpContext, c: Context): Promise<object> {
   const message = await readBody(ctx, c).catch((error) => {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     throw new Refusal(400, codes.parse, `Parse error. ${error.message}`);
   });
   if (message === undefined) throw new Refusal(400, codes.parse, 'Parse error: the body is empty.');
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
-    throw new Refusal(400, codes.invalidRequest, 'Invalid Request: send one JSON-RPC message; batches are not taken.');
+  if (Array.isArray(message)) return readBatch(c, message);
+  if (!isObject(message)) throw new Refusal(400, codes.invalidRequest, 'Invalid Request: send one JSON-RPC message.');
   return message;
 }
+
+function readBatch(c: Context, batch: readonly unknown[]): readonly unknown[] {
+  const refuse = (why: string) => new Refusal(400, codes.invalidRequest, `Invalid Request: ${why}.`);
+  if (!takesBatches(c)) throw refuse('send one JSON-RPC message; batches ended with the protocol of 2025-03-26');
+  if (batch.length === 0 || batch.length > MAX_BATCH) throw refuse(`a batch has 1 to ${MAX_BATCH} messages`);
+  if (!batch.every(isObject)) throw refuse('a batch is a list of JSON-RPC messages');
+  const ids = batch.flatMap(({ id }) => (id === undefined ? [] : [JSON.stringify(id)]));
+  if (new Set(ids).size < ids.length) throw refuse('two messages of a batch have the same id');
+  return batch;
+}
+
+/** The id of the call that a `notifications/cancelled` is about. */
+const idGivenUp = ({ params }: { readonly params?: unknown }): unknown =>
+  isObject(params) ? params.requestId : undefined;
 
 function refused(ctx: HttpContext, c: Context, headers: Record<string, string>, error: unknown): Response {
   if (error instanceof Refusal) {

@@ -13,11 +13,13 @@ import {
   followStarted,
   type Purchase,
   readStarted,
+  type Started,
   settlementAtEnd,
   startPurchase,
 } from '../common/purchase.ts';
 import { countRead } from '../common/read-room.ts';
 import type { ToolCallContext } from './call-context.ts';
+import type { GivenUpCalls } from './given-up.ts';
 import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
@@ -28,6 +30,7 @@ export interface ToolCall<T extends McpTool> {
   readonly args: z.output<T['args']>;
   readonly call: ToolCallContext;
   readonly lost: LostAnswers;
+  readonly givenUp: GivenUpCalls;
   /** The agent whose endpoint was called; null: that of all agents. */
   readonly agentId: string | null;
 }
@@ -70,22 +73,24 @@ async function searchAgents(ctx: HttpContext, { face, args }: ToolCall<typeof mc
 
 const answered = (data: unknown): Answered<unknown> => ({ data, json: JSON.stringify(data) });
 
-type InvokeArgs = z.output<(typeof mcpAgentTools)['invoke']['args']>;
+type InvokeCall = Omit<ToolCall<McpTool>, 'args'> & {
+  readonly args: z.output<(typeof mcpAgentTools)['invoke']['args']>;
+};
 
 /** Buys, then waits for the end as long as the client wants. Without it: a task for clients that take one, else the record as it is. */
 async function invoke(
   ctx: HttpContext,
-  { face, args, call, lost }: Pick<ToolCall<McpTool>, 'face' | 'call' | 'lost'> & { readonly args: InvokeArgs },
+  toolCall: InvokeCall,
   { agentId, tool }: { readonly agentId: string; readonly tool: string },
 ): Promise<CallToolResult> {
+  const { args, call } = toolCall;
   const { task, maxCost, input, capability, context, quoteId, waitSeconds, idempotencyKey } = args;
-  const tell = progressOf(call);
   const isAwaited = waitSeconds > 0;
   const startMs = performance.now();
-  const { started, lose } = await startOrFind(ctx, face, lost, {
+  const bought = await startOrFind(ctx, toolCall, {
     ...{ agentId, quoteId, idempotencyKey, isAwaited },
     payment: call.mcpReq._meta?.['x402/payment'],
-    isStreamed: isAwaited && tell !== undefined,
+    isStreamed: isAwaited && progressOf(call) !== undefined,
     body: {
       ...{ task, maxCost },
       ...(input === undefined ? {} : { input }),
@@ -93,10 +98,18 @@ async function invoke(
       ...(context === undefined ? {} : { context }),
     },
   });
-  const { signal } = call.mcpReq;
   // The payment was awaited before: its time is part of what the client waits for.
   const waitMs = Math.max(0, waitSeconds * 1000 - (performance.now() - startMs));
-  const following = { waitMs, signal, tell };
+  return invoked(ctx, toolCall, bought, { tool, waitMs }).finally(bought.answered);
+}
+
+async function invoked(
+  ctx: HttpContext,
+  { face, call }: InvokeCall,
+  { started, lose }: Bought,
+  { tool, waitMs }: { readonly tool: string; readonly waitMs: number },
+): Promise<CallToolResult> {
+  const following = { waitMs, signal: call.mcpReq.signal, tell: progressOf(call) };
   const record = await followStarted(ctx, face, started, following).catch((error) => {
     lose();
     throw error;
@@ -113,20 +126,35 @@ async function invoke(
   };
 }
 
+interface Bought {
+  readonly started: Started;
+  /** Says that the client gets no answer. */
+  readonly lose: () => void;
+  /** Says that the call is answered. */
+  readonly answered: () => void;
+}
+
+const nothing = () => undefined;
+
 /** Starts a purchase. Without a key or a payment that says it is another: finds the identical one whose answer the client never got. */
-async function startOrFind(ctx: HttpContext, face: FaceRequest, lost: LostAnswers, purchase: Purchase) {
+async function startOrFind(
+  ctx: HttpContext,
+  { face, call, lost, givenUp }: InvokeCall,
+  purchase: Purchase,
+): Promise<Bought> {
   const { agentId, body, quoteId, payment, idempotencyKey } = purchase;
   const isNamed = payment !== undefined || idempotencyKey !== undefined;
   if (face.caller.kind === 'anonymous' || isNamed)
-    return { started: await startPurchase(ctx, face, purchase), lose: () => undefined };
+    return { started: await startPurchase(ctx, face, purchase), lose: nothing, answered: nothing };
   const name = callNameOf(face.caller, agentId, [body, quoteId]);
   const first = await lost.take(name);
   const starting = first === null ? startPurchase(ctx, face, purchase) : readStarted(ctx, face, first);
   const requestId = first === null ? starting.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
   const lose = lost.watch(face, name, requestId);
+  const answered = givenUp.note(face, call.mcpReq.id, lose);
   // A purchase that was found and could not be read is still to be found.
   if (first !== null) starting.catch(lose);
-  return { started: await starting, lose };
+  return { started: await starting, lose, answered };
 }
 
 async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<typeof mcpTools.get_invocation>) {
