@@ -147,7 +147,7 @@ describe('the wallet of a relay', () => {
     await paying.call('a', '0.05', tool);
     expect(paying.shown()).toEqual([undefined, 1]);
     expect(paying.written).toMatchObject([
-      { result: { structuredContent: { error: { code: 'OVER_MAX_PER_CALL' } } } },
+      { result: { structuredContent: { error: { code: 'OVER_MAX_PER_CALL' } }, resultType: 'complete' } },
       completed.body,
     ]);
   });

@@ -101,7 +101,8 @@ describe('the live stream of an account', () => {
     const account = await newAccount();
     const first = await happen(account);
     const second = await happen(account);
-    const list = async (query: string) => (await h.request('GET', `/events${query}`, { key: account.key })).body.data.events;
+    const list = async (query: string) =>
+      (await h.request('GET', `/events${query}`, { key: account.key })).body.data.events;
     await expect.poll(async () => (await list('')).length).toBe(2);
     const [{ sequence }] = await list('');
     const after = await open(h, account, `/events?after=0&lastEventId=${sequence}`);
