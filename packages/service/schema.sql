@@ -1048,6 +1048,7 @@ create table quote (
   unit_pointer text,
   multiplier_ten_thousandths integer,
   factors json,
+  unit_measure text,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),

@@ -2,6 +2,16 @@ import { z } from 'zod';
 import { nameText } from '../display-text.ts';
 import { plainText, Usdc, webUrl } from '../scalars.ts';
 
+/** What is counted of a value in the input. */
+const unitMeasures = ['number', 'items', 'characters', 'bytes'] as const;
+export type UnitMeasure = (typeof unitMeasures)[number];
+
+const Measure = z
+  .enum(unitMeasures)
+  .describe(
+    'What is counted there: a `number` (0 or more, rounded up), the `items` of a list, the `characters` or the `bytes` (UTF-8) of a text. An input that has anything else there, or nothing, is refused with 400.',
+  );
+
 /** A price by what a call asks for, beside the price per request. */
 const PerUnit = z.object({
   price: Usdc.describe('Price of one unit.'),
@@ -11,10 +21,12 @@ const PerUnit = z.object({
     .meta({ examples: ['page'] }),
   count: plainText(200)
     .regex(/^(\/([^~/]|~[01])*)+$/, 'is not a JSON pointer')
-    .describe(
-      'JSON pointer into `input` to what is counted: a number (rounded up), the items of a list or the characters of a text. Anything else counts as 0.',
-    )
+    .describe('JSON pointer into `input` to what is counted.')
     .meta({ examples: ['/pages'] }),
+  measure: Measure.optional().meta({
+    description:
+      'What is counted there. Agents that were declared before this field have none: a number, the items of a list or the characters of a text, by the JSON type.',
+  }),
   maximum: Usdc.describe('The most that the units of one call cost.'),
 });
 
@@ -66,7 +78,14 @@ export const AgentMetadata = z.object({
   ),
 });
 
-const { avatar, website, tags, maxConcurrency, priceHints, sizeSteps, perUnit } = AgentMetadata.shape;
+/** The metadata as an owner declares it: a price by units says what is counted. */
+export const DeclaredMetadata = AgentMetadata.extend({
+  perUnit: PerUnit.extend({ measure: Measure })
+    .optional()
+    .describe(AgentMetadata.shape.perUnit.description ?? ''),
+});
+
+const { avatar, website, tags, maxConcurrency, priceHints, sizeSteps, perUnit } = DeclaredMetadata.shape;
 
 /** A change of the metadata: the fields that it names are replaced, null removes one, the others stay. */
 export const AgentMetadataChange = z

@@ -4,7 +4,7 @@ import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, queryNumber } from '../page.ts';
 import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
-import { AgentMetadata, AgentMetadataChange } from './agent-metadata.ts';
+import { AgentMetadata, AgentMetadataChange, DeclaredMetadata } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { AgentTypes } from './agent-types.ts';
 import { AgentProtocolName, Upstream, UpstreamUpdate } from './upstream.ts';
@@ -33,7 +33,7 @@ export const AgentRegistration = z.object({
   endpoint: webUrl(2048),
   protocol: AgentProtocolName.optional(),
   upstream: Upstream.optional(),
-  metadata: AgentMetadata.default({}),
+  metadata: DeclaredMetadata.default({}),
   types: AgentTypes.optional().describe('What the agent takes and gives, as JSON Schemas.'),
 });
 export type AgentRegistration = z.output<typeof AgentRegistration>;

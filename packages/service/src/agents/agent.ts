@@ -1,5 +1,6 @@
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import type { UnitPlace } from './count-units.ts';
 
 /** The events of the agent state machine. `refused`: the agent reported itself that it takes no calls. */
 export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';
@@ -161,11 +162,9 @@ export interface SizeStep {
 }
 
 /** A price by units that the input of a call names; amounts as on the wire. */
-export interface PerUnit {
+export interface PerUnit extends UnitPlace {
   readonly price: string;
   readonly unit: string;
-  /** JSON pointer into the input. */
-  readonly count: string;
   readonly maximum: string;
 }
 

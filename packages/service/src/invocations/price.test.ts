@@ -2,7 +2,7 @@ import { priceRange } from '@agent-network/contracts/agents/price-text';
 import { formatUsdc, MAX_MICRO, usdcPattern } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countUnits, estimatedTime, multiplierOf as multiplier, priceOf, rateWithin } from './price.ts';
+import { estimatedTime, multiplierOf as multiplier, priceOf, rateWithin } from './price.ts';
 
 /** An input that makes task and input together this many bytes of JSON. */
 const inputOf = (bytes: number, extra: Record<string, unknown> = {}) => {
@@ -132,35 +132,21 @@ describe('the price', () => {
 });
 
 describe('a price by units', () => {
-  const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '1.5' };
+  const perUnit = { price: '0.02', unit: 'page', count: '/pages', measure: 'number' as const, maximum: '1.5' };
   const rate = { perRequestMicro: 50_000n, takesHints: false, sizeSteps, perUnit };
   const totalOf = (input: Record<string, unknown>) => priceOf(rate, workOf(input)).totalMicro;
 
   it.each<[unknown, bigint, bigint]>([
-    [undefined, 0n, 50_000n],
+    [0, 0n, 50_000n],
     [2, 2n, 50_000n],
     [3, 3n, 60_000n],
     [2.1, 3n, 60_000n],
-    [-7, 0n, 50_000n],
     [75, 75n, 1_500_000n],
     [76, 76n, 1_500_000n],
     [1e308, 1_000_000_000_000n, 1_500_000n],
-    [['a', 'b', 'c'], 3n, 60_000n],
-    ['äöü😀', 4n, 80_000n],
-    [{ length: 9 }, 0n, 50_000n],
-    [true, 0n, 50_000n],
-    [null, 0n, 50_000n],
   ])('of %j pages counts %s of them and costs %s', (pages, count, total) => {
     const price = priceOf(rate, workOf({ pages }));
     expect([price.units?.count, price.totalMicro]).toEqual([count, total]);
-  });
-
-  it('is counted where the pointer leads, and nowhere else', () => {
-    const at = (count: string, input: Record<string, unknown>) => countUnits(count, { input });
-    expect(at('/a/0/b~1c~0', { a: [{ 'b/c~': 5 }] })).toBe(5n);
-    expect(at('/', { '': 4 })).toBe(4n);
-    for (const pointer of ['/constructor/length', '/__proto__/x', '/a/length', '/toString'])
-      expect(at(pointer, { a: [1, 2] })).toBe(0n);
   });
 
   const amount = fc.bigInt(0n, 10n ** 12n);

@@ -1,6 +1,8 @@
 import { hintHundredths as hintHundredthsOf } from '@agent-network/contracts/agents/price-text';
 import { MAX_MICRO, minMicro, parseUsdc } from '@agent-network/contracts/money';
 import type { PerUnit, SizeStep } from '../agents/agent.ts';
+import { countUnits } from '../agents/count-units.ts';
+import { invariant } from '../lib/invariant.ts';
 
 const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map(Object.entries(hintHundredthsOf));
 
@@ -93,26 +95,11 @@ export function priceOf(rate: Rate, work: Work): Price {
   };
 }
 
-function unitsOf({ price, count: pointer, maximum }: PerUnit, work: Work): NonNullable<Price['units']> {
-  const count = countUnits(pointer, work);
-  return { count, amountMicro: minMicro(count * parseUsdc(price), parseUsdc(maximum)) };
-}
-
-/** A larger number of units counts as this one: the price is bounded by `maximum` anyway. */
-const MAX_UNITS = 1_000_000_000_000;
-
-/** The number of units that a call asks for: what the pointer leads to in its input. */
-export function countUnits(pointer: string, { input }: Pick<Work, 'input'>): bigint {
-  let value: unknown = input;
-  for (const name of pointer.split('/').slice(1)) {
-    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return 0n;
-    if (Array.isArray(value) && key === 'length') return 0n;
-    value = (value as Record<string, unknown>)[key];
-  }
-  if (typeof value === 'number') return BigInt(Math.ceil(Math.min(Math.max(value, 0), MAX_UNITS)));
-  if (typeof value === 'string') return BigInt(Array.from(value).length);
-  return Array.isArray(value) ? BigInt(value.length) : 0n;
+/** Whether its units can be counted was asked with the other fields of the input. */
+function unitsOf(perUnit: PerUnit, { input }: Work): NonNullable<Price['units']> {
+  const count = countUnits(perUnit, input);
+  invariant(count !== null, 'a call is priced whose units can be counted');
+  return { count, amountMicro: minMicro(count * parseUsdc(perUnit.price), parseUsdc(perUnit.maximum)) };
 }
 
 /**

@@ -85,7 +85,7 @@ describe('a quote', () => {
 });
 
 describe('an agent with a price by units', () => {
-  const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '0.50' };
+  const perUnit = { price: '0.02', unit: 'page', count: '/pages', measure: 'number', maximum: '0.50' };
   let pager: TestAgent;
   beforeAll(async () => {
     pager = await startTestAgent(h, { owner, perRequest: '0.05', metadata: { perUnit } });
@@ -172,6 +172,77 @@ describe('an agent with a price by units', () => {
     expect((await h.ctx.db.transaction((tx) => findChanged(tx, [sale]))).has(sale)).toBe(true);
     expect((await ask(key, `/invoke/${id}`, 10)).body.data.cost).toBe('0.30');
     await reprice('0.02');
+  });
+
+  it('that cannot be counted is a 400 before there is a price, at every way in', async () => {
+    const { key } = await newClient(h, '1.00');
+    const calls = pager.calls.length;
+    for (const pages of ['1000', [1000], -1000, true, null, undefined, { length: 1000 }]) {
+      const body = { task: 'read', input: { pages } };
+      const bulk = { ...body, agents: [pager.id] };
+      const answers = await Promise.all([
+        h.request('POST', `/invoke/${pager.id}/quote`, { key, body }),
+        h.request('POST', `/invoke/${pager.id}`, { key, body, headers: { 'x-sync': 'true' } }),
+        h.request('POST', `/invoke/${pager.id}`, { key, body: { ...body, fallback: true } }),
+        h.request('POST', `/invoke/${pager.id}`, { key, body, headers: { 'x-payment-method': 'x402' } }),
+        h.request('POST', `/x402/${pager.id}`, { body }),
+        h.request('POST', '/invoke/bulk', { key, body: bulk }),
+      ]);
+      expect(answers.map(({ status, body: { error } }) => [status, error?.details.fields[0].path])).toEqual(
+        answers.map(() => [400, 'input.pages']),
+      );
+    }
+    const endless = {
+      text: '{"task":"read","input":{"pages":1e400}}',
+      headers: { 'content-type': 'application/json' },
+    };
+    expect((await h.request('POST', `/invoke/${pager.id}`, { key, ...endless })).status).toBe(400);
+    expect(pager.calls.length).toBe(calls);
+    expect(await balanceOf(h, key)).toEqual({ available: '1.00', held: '0.00' });
+  });
+
+  it('a quote is for what it counted, whatever the agent counts later', async () => {
+    const { key } = await newClient(h, '1.00');
+    const declare = (change: object) =>
+      h.request('PUT', `/agents/${pager.id}`, { key: owner.key, body: { metadata: { perUnit: change } } });
+    const { acceptUrl } = (await ask(key, `/invoke/${pager.id}/quote`, 7)).body.data;
+    expect((await declare({ ...perUnit, count: '/task', measure: 'characters' })).status).toBe(200);
+    const body = { task: 'read', input: { pages: '1000', task: '' } };
+    const refused = await h.request('POST', acceptUrl, { key, body });
+    expect([refused.status, refused.body.error.details.fields[0]]).toEqual([
+      400,
+      { path: 'quote', message: expect.stringMatching(/cannot be counted/) },
+    ]);
+    expect((await declare(perUnit)).status).toBe(200);
+    expect((await ask(key, acceptUrl, 7)).body.data).toMatchObject({ status: 'completed', cost: '0.14' });
+  });
+
+  it('is declared with what is counted, and one of before counts by the JSON type', async () => {
+    const { measure: _, ...before } = perUnit;
+    const { status, body } = await h.request('PUT', `/agents/${pager.id}`, {
+      key: owner.key,
+      body: { metadata: { perUnit: before } },
+    });
+    expect([status, body.error.details.fields[0].path]).toEqual([400, 'metadata.perUnit.measure']);
+    const { key } = await newClient(h, '1.00');
+    const old = await startTestAgent(h, { owner, perRequest: '0.05', metadata: { perUnit } });
+    const db = h.ctx.db;
+    await db.query(
+      'forget-measure',
+      `update agent set metadata = (metadata::jsonb #- '{perUnit,measure}')::json where id = $1`,
+      [old.id],
+    );
+    h.ctx.agentFinder.forget(old.id);
+    const costOf = async (pages: unknown) =>
+      (await h.request('POST', `/invoke/${old.id}/quote`, { key, body: { task: 'read', input: { pages } } })).body.data
+        ?.estimatedCost;
+    expect([await costOf(7), await costOf(['a', 'b', 'c']), await costOf('seven'), await costOf(true)]).toEqual([
+      '0.14',
+      '0.06',
+      '0.10',
+      undefined,
+    ]);
+    await old.die();
   });
 
   it('with a pointer that is none is refused', async () => {

@@ -34,7 +34,7 @@ function bodyOf(call: string): object {
   const complexity = /complexity (\w+)/.exec(call)?.[1];
   const pages = /^(\d+) pages/.exec(call)?.[1];
   const bytes = Number(/([\d,]+) bytes/.exec(call)?.[1]?.replace(',', '') ?? 0);
-  const input = { ...(complexity ? { complexity } : {}), ...(pages ? { pages: Number(pages) } : {}) };
+  const input = { ...(complexity ? { complexity } : {}), pages: Number(pages ?? 1) };
   return { task: 'x'.repeat(Math.max(4, bytes - JSON.stringify(input).length)), input };
 }
 

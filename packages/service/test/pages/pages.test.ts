@@ -305,7 +305,7 @@ describe('the front page', () => {
 });
 
 it('an agent whose price per request is 0, and that charges for units, is called free nowhere', async () => {
-  const perUnit = { price: '0.02', unit: 'page', count: '/pages', maximum: '0.50' };
+  const perUnit = { price: '0.02', unit: 'page', count: '/pages', measure: 'number', maximum: '0.50' };
   const common = { capabilities: ['price.units'], rates: { perRequest: '0' } };
   const charging = [];
   for (let each = 0; each < 6; each++) charging.push(await register('Counter', { ...common, metadata: { perUnit } }));

@@ -5,6 +5,7 @@ import { AppError, invalid } from '../../lib/app-error.ts';
 import type { Fault } from '../../lib/json-schema/schema-rules.ts';
 import type { Validator } from '../../lib/json-schema/validator.ts';
 import type { CallableAgent } from '../agent.ts';
+import { countUnits, unitsFault } from '../count-units.ts';
 import { compileSchema } from './compile-schema.ts';
 import { findTypes } from './types-store.ts';
 
@@ -14,11 +15,14 @@ export interface TypedCall {
   readonly capability?: string | null | undefined;
 }
 
-type TypedAgent = Pick<CallableAgent, 'capabilities' | 'typesId'>;
+type TypedAgent = Pick<CallableAgent, 'capabilities' | 'typesId' | 'perUnit'>;
 
 /** Holds calls and results to the types that agents declare. Schemas are compiled once for each version, and kept while they are used. */
 export interface TypeChecks {
-  /** Throws VALIDATION_ERROR, naming the fields, when the agent does not take this input, or has no such capability. */
+  /**
+   * Throws VALIDATION_ERROR, naming the fields, when the agent does not take this input, has no such capability, or has a price by units
+   * that cannot be counted in it: before any price is made.
+   */
   requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
   /** The same as a question. */
   fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
@@ -62,6 +66,8 @@ export function createTypeChecks({ db }: HasDb): TypeChecks {
     const validator = typesId === null ? null : await validatorOf(typesId, capability ?? null, 'inputSchema');
     return validator?.check(input) ?? [];
   }
+  const canCount = ({ perUnit }: TypedAgent, { input }: TypedCall) =>
+    perUnit === null || countUnits(perUnit, input) !== null;
 
   return {
     async requireInput(agent, call) {
@@ -70,9 +76,11 @@ export function createTypeChecks({ db }: HasDb): TypeChecks {
       if (faults === 'too_much')
         throw invalid('input', "is too large to be checked against the agent's schema: it takes too many steps");
       if (faults.length > 0) throw inputRefused(faults);
+      if (agent.perUnit && !canCount(agent, call)) throw unitsRefused(unitsFault(agent.perUnit));
     },
     async fits(agent, call) {
-      return hasCapability(agent, call) && (await faultsOfInput(agent, call)).length === 0;
+      if (!hasCapability(agent, call) || !canCount(agent, call)) return false;
+      return (await faultsOfInput(agent, call)).length === 0;
     },
     async faultOfResult({ typesId, capability }, result) {
       const validator = typesId === null ? null : await validatorOf(typesId, capability, 'outputSchema');
@@ -102,6 +110,9 @@ function inputRefused(faults: readonly Fault[]): AppError<'VALIDATION_ERROR'> {
   const message = `The input does not fit the schema that the agent declares: ${first?.path} ${first?.message}.`;
   return new AppError('VALIDATION_ERROR', message, { details: { fields } });
 }
+
+const unitsRefused = ({ at, message }: { at: readonly string[]; message: string }) =>
+  invalid(pathOf('input', at), message);
 
 function resultFault(faults: readonly Fault[]): string {
   const list = faults.map(({ at, message }) => `${pathOf('result', at)} ${message}`).join('; ');

@@ -4,12 +4,13 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, requireAgent } from '../../agents/alternatives/find-agent.ts';
+import { countUnits } from '../../agents/count-units.ts';
 import type { HasTypeChecks, TypedCall } from '../../agents/types/type-checks.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { countUnits, estimatedTime, multiplierOf, priceOf, type Work } from '../price.ts';
+import { estimatedTime, multiplierOf, priceOf, type Work } from '../price.ts';
 import { breakdownOf } from '../price-breakdown.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
 
@@ -42,6 +43,7 @@ export async function quoteInvocation(
     multiplier: Number(price.multiplier),
     factors: { takesHints: agent.takesHints, sizeSteps: agent.sizeSteps },
     ...{ unitCount: price.units?.count ?? null, unitPointer: agent.perUnit?.count ?? null },
+    unitMeasure: agent.perUnit?.measure ?? null,
   };
   // Without a key there is no answer to keep: one statement, not a transaction of three.
   if (once === unkeyed) {
@@ -80,8 +82,12 @@ export async function quotedPrice(
   if (quote.validUntil <= ctx.clock.now()) throw invalid('quote', 'has expired');
   if (quote.multiplier !== null && multiplierOf(quote.factors ?? agent, work) > quote.multiplier)
     throw invalid('quote', 'is for a smaller or simpler call than this one; ask for a new one with this input');
-  const { unitCount, unitPointer } = quote;
-  if (unitCount !== null && unitPointer !== null && countUnits(unitPointer, work) > unitCount)
-    throw invalid('quote', 'is for fewer units than this call has; ask for a new one with this input');
+  const { unitCount, unitPointer, unitMeasure } = quote;
+  if (unitCount !== null && unitPointer !== null) {
+    const units = countUnits({ count: unitPointer, measure: unitMeasure ?? undefined }, work.input);
+    if (units === null) throw invalid('quote', 'is for units that cannot be counted in this input; ask for a new one');
+    if (units > unitCount)
+      throw invalid('quote', 'is for fewer units than this call has; ask for a new one with this input');
+  }
   return { priceMicro: quote.priceMicro, isUsed: quote.usedBy !== null };
 }

@@ -1,3 +1,4 @@
+import type { UnitMeasure } from '@agent-network/contracts/agents/agent-metadata';
 import type { Sql } from '../../db/sql.ts';
 import type { Factors } from '../price.ts';
 
@@ -13,6 +14,8 @@ export interface QuoteRow {
   /** Units of the quoted call, and where in its input they are counted; null: it has no price by units. */
   readonly unitCount: bigint | null;
   readonly unitPointer: string | null;
+  /** What is counted there; null: it follows the JSON type. */
+  readonly unitMeasure: UnitMeasure | null;
   readonly validUntil: Date;
   readonly usedBy: string | null;
 }
@@ -21,11 +24,11 @@ export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now
   await sql.query(
     'insert-quote',
     `insert into quote (id, account_id, agent_id, price_micro, multiplier_ten_thousandths, valid_until, created_at, unit_count, unit_pointer,
-       factors)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+       unit_measure, factors)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       ...[quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplier],
-      ...[quote.validUntil, now, quote.unitCount, quote.unitPointer, JSON.stringify(quote.factors)],
+      ...[quote.validUntil, now, quote.unitCount, quote.unitPointer, quote.unitMeasure, JSON.stringify(quote.factors)],
     ],
   );
 }
@@ -34,7 +37,7 @@ export async function findQuote(sql: Sql, id: string, accountId: string): Promis
   const rows = await sql.query<QuoteRow>(
     'find-quote',
     `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro",
-            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", valid_until as "validUntil",
+            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", unit_measure as "unitMeasure", valid_until as "validUntil",
             used_by as "usedBy"
        from quote where id = $1 and account_id = $2`,
     [id, accountId],

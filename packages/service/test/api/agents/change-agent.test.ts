@@ -61,7 +61,7 @@ describe('an update', () => {
   });
 
   it('of one field of the metadata keeps the others, the price by units too; null removes one', async () => {
-    const perUnit = { price: '0.5', unit: 'page', count: '/pages', maximum: '20' };
+    const perUnit = { price: '0.5', unit: 'page', count: '/pages', measure: 'number', maximum: '20' };
     const website = 'https://agent.example/';
     await update({ metadata: { website, perUnit } });
     const { data } = (await update({ metadata: { tags: ['newest'] } })).body;

@@ -147,7 +147,9 @@ const privateEndpoints = [
 ];
 
 describe('text that PostgreSQL cannot read back', () => {
-  const perUnit = (count: string) => ({ metadata: { perUnit: { price: '0.01', unit: 'page', count, maximum: '1' } } });
+  const perUnit = (count: string) => ({
+    metadata: { perUnit: { price: '0.01', unit: 'page', count, measure: 'number', maximum: '1' } },
+  });
   it.each([
     ['metadata.perUnit.count', perUnit('/a\u0000b')],
     ['metadata.perUnit.count', perUnit('/a\ud800b')],

@@ -101,10 +101,19 @@ it('sends types only when they differ, null when they are gone, and says where a
 });
 
 it('keeps a price by units, and asks for all of its parts', () => {
-  const perUnit = { price: '0.01', unit: 'page', count: '/pages', maximum: '1' };
+  const perUnit = { price: '0.01', unit: 'page', count: '/pages', measure: 'items' as const, maximum: '1' };
   const before = { detail: { ...detail, metadata: { perUnit } }, own };
   expect(updateBody(valuesOf(before), before)).toEqual({});
   expect(updateBody({ ...valuesOf(before), tags: ['a'] }, before)).toEqual({ metadata: { tags: ['a'] } });
   const body = updateBody({ ...valuesOf(before), unitMaximum: '' }, before);
   expect(AgentUpdate.safeParse(body).error?.issues[0]?.path).toEqual(['metadata', 'perUnit', 'maximum']);
+});
+
+it('has the owner say what is counted when a price by units of before that changes, and not sooner', () => {
+  const perUnit = { price: '0.01', unit: 'page', count: '/pages', maximum: '1' };
+  const before = { detail: { ...detail, metadata: { perUnit } }, own };
+  expect(updateBody({ ...valuesOf(before), tags: ['a'] }, before)).toEqual({ metadata: { tags: ['a'] } });
+  const body = updateBody({ ...valuesOf(before), unitPrice: '0.02' }, before);
+  expect(AgentUpdate.safeParse(body).error?.issues[0]?.path).toEqual(['metadata', 'perUnit', 'measure']);
+  expect(valuesOf({ ...before, detail }).unitMeasure).toBe('number');
 });

@@ -1,3 +1,4 @@
+import type { UnitMeasure } from '@agent-network/contracts/agents/agent-metadata';
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
@@ -35,17 +36,27 @@ export interface AgentValues extends UpstreamValues, TypesValues {
   readonly maxConcurrency: string;
   readonly priceHints: boolean;
   readonly sizeSteps: readonly SizeStepValues[];
-  /** A price by units: all four, or none. */
+  /** A price by units: all of them, or none. */
   readonly unitPrice: string;
   readonly unit: string;
   readonly unitCount: string;
+  /** Empty: the agent is of before it was declared. */
+  readonly unitMeasure: UnitMeasure | '';
   readonly unitMaximum: string;
 }
 
 export const noValues: AgentValues = {
   ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '' },
   ...{ tags: [], website: '', avatar: '', maxConcurrency: '' },
-  ...{ priceHints: false, sizeSteps: [], unitPrice: '', unit: '', unitCount: '', unitMaximum: '' },
+  ...{
+    priceHints: false,
+    sizeSteps: [],
+    unitPrice: '',
+    unit: '',
+    unitCount: '',
+    unitMeasure: 'number',
+    unitMaximum: '',
+  },
   ...noUpstream,
   ...noTypes,
 };
@@ -56,7 +67,8 @@ export const problemsOfValues = (values: AgentValues): Problems =>
 
 function metadataOf(values: AgentValues): AgentDetail['metadata'] {
   const { avatar, website, tags, maxConcurrency, priceHints } = values;
-  const { unitPrice: price, unit, unitCount: count, unitMaximum: maximum } = values;
+  const { unitPrice: price, unit, unitCount: count, unitMeasure, unitMaximum: maximum } = values;
+  const measure = unitMeasure === '' ? {} : { measure: unitMeasure };
   const sizeSteps = values.sizeSteps
     .map(({ aboveBytes, multiplier }) => ({ aboveBytes: numberOf(aboveBytes), multiplier: multiplier.trim() }))
     .sort((a, b) => a.aboveBytes - b.aboveBytes);
@@ -67,7 +79,7 @@ function metadataOf(values: AgentValues): AgentDetail['metadata'] {
     ...(maxConcurrency ? { maxConcurrency: Number(maxConcurrency) } : {}),
     ...(priceHints ? { priceHints } : {}),
     ...(sizeSteps.length > 0 ? { sizeSteps } : {}),
-    ...(price || unit || count || maximum ? { perUnit: { price, unit, count, maximum } } : {}),
+    ...(price || unit || count || maximum ? { perUnit: { price, unit, count, ...measure, maximum } } : {}),
   };
 }
 
@@ -116,6 +128,7 @@ export function valuesOf({ detail, own }: EditedAgent): AgentValues {
     sizeSteps: sizeSteps.map(({ aboveBytes, multiplier }) => ({ aboveBytes: String(aboveBytes), multiplier })),
     ...{ unitPrice: perUnit?.price ?? '', unit: perUnit?.unit ?? '' },
     ...{ unitCount: perUnit?.count ?? '', unitMaximum: perUnit?.maximum ?? '' },
+    unitMeasure: perUnit ? (perUnit.measure ?? '') : noValues.unitMeasure,
     ...upstreamValuesOf(own),
     ...typesValuesOf(detail.types),
   };

@@ -2,6 +2,7 @@ import type { Form } from '../../../forms/use-form.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Checkbox } from '../../../ui/controls/checkbox.tsx';
 import { Field } from '../../../ui/controls/field.tsx';
+import { type Option, Select } from '../../../ui/controls/select.tsx';
 import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
 import { type AgentValues, MAX_SIZE_STEPS, type SizeStepValues } from './agent-values.ts';
@@ -90,12 +91,20 @@ const SizeSteps = ({ form: { values, set, error } }: PriceFieldsProps) => {
   );
 };
 
+const byType: Option<AgentValues['unitMeasure']> = { value: '', label: 'whatever is there, by its type' };
+const measures: readonly Option<AgentValues['unitMeasure']>[] = [
+  { value: 'number', label: 'a number' },
+  { value: 'items', label: 'the items of a list' },
+  { value: 'characters', label: 'the characters of a text' },
+  { value: 'bytes', label: 'the bytes of a text' },
+];
+
 /** A price by what a call asks for, beside the price per request. */
 const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
   <fieldset className="mt-4">
     <legend className="font-medium">Units</legend>
     <p className="mt-1 mb-2 text-muted">
-      Charge for units counted in the input: at least the price per request, at most the maximum. Leave all four empty
+      Charge for units counted in the input: at least the price per request, at most the maximum. Leave the texts empty
       to charge per request only.
     </p>
     <div className="grid gap-4 sm:grid-cols-2">
@@ -105,7 +114,7 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
       <Field
         label="Where it is counted"
         error={error('metadata.perUnit.count')}
-        hint="A JSON pointer to a number, a list or a text in the input."
+        hint="A JSON pointer into the input. Calls with nothing to count there are refused."
       >
         <TextInput
           value={values.unitCount}
@@ -113,6 +122,13 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
           placeholder="/pages"
           autoComplete="off"
           spellCheck={false}
+        />
+      </Field>
+      <Field label="What is counted there" error={error('metadata.perUnit.measure')}>
+        <Select
+          value={values.unitMeasure}
+          onChange={(measure) => set('unitMeasure', measure)}
+          options={values.unitMeasure === '' ? [byType, ...measures] : measures}
         />
       </Field>
       <Field label="Price of one" error={error('metadata.perUnit.price')}>
