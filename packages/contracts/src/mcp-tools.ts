@@ -5,7 +5,7 @@ import { AgentDetail } from './agents/agents.ts';
 import { api } from './api.ts';
 import { CallCapability, RequestRecord, Task } from './invocations/invocations.ts';
 import { type JsonSchema, jsonSchema } from './openapi/json-schema.ts';
-import { Id, JsonObject, plainText, Usdc } from './scalars.ts';
+import { Id, JsonObject, plainText, Usdc, UsdcInput } from './scalars.ts';
 import { needsFields, rebased } from './schema-places.ts';
 
 /** Most results of one search. */
@@ -17,7 +17,7 @@ const waitSeconds = (fallback: number) => z.number().min(0).max(MAX_WAIT_S).defa
 
 const Invoke = z.strictObject({
   task: Task.describe('The task for the agent, in words.'),
-  maxCost: Usdc.describe('The most that the call may cost, in USDC. Nothing is charged above it.'),
+  maxCost: UsdcInput.describe('The most that the call may cost, in USDC. Nothing is charged above it.'),
   input: JsonObject.optional().describe('Structured input for the agent.'),
   capability: CallCapability,
   context: plainText(100_000).optional().describe('What the agent should know beside the task.'),
@@ -81,7 +81,7 @@ export const mcpTools = {
         .optional()
         .describe('Words to find in name, description or tags, all of them.'),
       capabilities: CapabilityList.optional().describe('At least one of these capabilities.'),
-      maxPrice: Usdc.optional().describe('The highest price of a call, in USDC.'),
+      maxPrice: UsdcInput.optional().describe('The highest price of a call, in USDC.'),
       minReputation: z.number().min(0).max(1000).optional().describe('The lowest reputation, 0 to 1000.'),
       online: z
         .boolean()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Id, plainText, Timestamp, TransactionHash, Usdc, WalletAddress } from './scalars.ts';
+import { Id, plainText, Timestamp, TransactionHash, Usdc, UsdcInput, WalletAddress } from './scalars.ts';
 
 const takes = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
@@ -70,6 +70,26 @@ describe('a time', () => {
     0,
     null,
   ])('%j is refused', (value) => expect(takes(Timestamp, value)).toBe(false));
+});
+
+describe('an amount in a request', () => {
+  it.each([
+    [0.05, '0.05'],
+    [0, '0'],
+    [12, '12'],
+    [0.000001, '0.000001'],
+    [999999999.123456, '999999999.123456'],
+    ['0.05', '0.05'],
+  ])('%j is taken as %s', (given, text) => expect(UsdcInput.parse(given)).toBe(text));
+
+  it.each([0.1 + 0.2, 1e-7, 1e21, -1, -0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12, '1e3', true, null, [1]])(
+    '%j, which is no exact amount, is refused',
+    (given) => expect(takes(UsdcInput, given)).toBe(false),
+  );
+
+  it('of an inexact number is refused in the words of an amount', () => {
+    expect(UsdcInput.safeParse(0.1 + 0.2).error?.issues[0]?.message).toContain('decimal USDC amount');
+  });
 });
 
 describe('ids, addresses and hashes', () => {

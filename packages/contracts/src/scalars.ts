@@ -7,6 +7,15 @@ export const Usdc = z
   .regex(usdcPattern, 'must be a decimal USDC amount with at most 6 decimals, no sign, no exponent')
   .meta({ examples: ['0.05'] });
 
+/** USDC in a request: a text as `Usdc`, or a JSON number that is exactly one, such as 0.05. */
+export const UsdcInput = z
+  .preprocess((given) => (typeof given === 'number' ? String(given) : given), Usdc)
+  .meta({
+    type: ['string', 'number'] as never,
+    pattern: usdcPattern.source,
+    examples: ['0.05'],
+  }) as unknown as z.ZodType<string, string | number>;
+
 /** Decimal USDC that may be below zero. */
 export const SignedUsdc = z
   .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plainText, Usdc } from '../scalars.ts';
+import { plainText, Usdc, UsdcInput } from '../scalars.ts';
 
 export const Capability = z
   .string()
@@ -32,8 +32,8 @@ export const AgentQuery = z.object({
     ),
   rates: z
     .object({
-      perRequest: z.object({ max: Usdc }).optional(),
-      perHour: z.object({ max: Usdc }).optional(),
+      perRequest: z.object({ max: UsdcInput }).optional(),
+      perHour: z.object({ max: UsdcInput }).optional(),
     })
     .optional(),
   reputation: z.object({ min: z.number().min(0).max(1000) }).optional(),

@@ -3,7 +3,7 @@ import { identityTokenShownOnce, secretNotice, secretShownOnce } from '../access
 import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, queryNumber } from '../page.ts';
-import { Duration, Fraction, Id, Timestamp, Usdc, WalletAddress, webUrl } from '../scalars.ts';
+import { Duration, Fraction, Id, Timestamp, Usdc, UsdcInput, WalletAddress, webUrl } from '../scalars.ts';
 import { AgentMetadata, AgentMetadataChange, DeclaredMetadata } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { AgentTypes } from './agent-types.ts';
@@ -16,11 +16,12 @@ const Capabilities = z
   .refine((list) => new Set(list).size === list.length, 'names a capability twice');
 
 const RateTiers = z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc });
+const RateTiersInput = z.object({ basic: UsdcInput, premium: UsdcInput, enterprise: UsdcInput });
 /** `perHour` and `tiers` default to the price per request. */
 const RatesInput = z.object({
-  perRequest: Usdc.describe('The price of a call, unless the metadata state what else it follows.'),
-  perHour: Usdc.optional().describe('Shown and searched; no call is charged by it.'),
-  tiers: RateTiers.partial().optional().describe('Shown; no call is charged by them.'),
+  perRequest: UsdcInput.describe('The price of a call, unless the metadata state what else it follows.'),
+  perHour: UsdcInput.optional().describe('Shown and searched; no call is charged by it.'),
+  tiers: RateTiersInput.partial().optional().describe('Shown; no call is charged by them.'),
 });
 const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
 

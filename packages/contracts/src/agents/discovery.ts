@@ -25,7 +25,7 @@ export const listResources = endpoint({
   ...common,
   path: '/discovery/resources',
   summary: 'List what can be bought here with x402',
-  query: z.object({ ...resourceQuery, ...pageQuery }),
+  query: z.object({ ...resourceQuery, ...pageQuery, limit: queryInteger(1, 1000).optional() }),
 });
 
 export const searchResources = endpoint({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { Task } from '../invocations/invocations.ts';
-import { Duration, Usdc } from '../scalars.ts';
+import { Duration, UsdcInput } from '../scalars.ts';
 import { CapabilityList } from './agent-search.ts';
 import { AgentListItem } from './agents.ts';
 import { Considered, MatchParts, MatchScore } from './match-score.ts';
@@ -9,7 +9,7 @@ import { Considered, MatchParts, MatchScore } from './match-score.ts';
 /** Body of POST /agents/match. */
 export const MatchRequest = z.object({
   task: Task,
-  maxPrice: Usdc.optional().describe('Maximum price per request.'),
+  maxPrice: UsdcInput.optional().describe('Maximum price per request.'),
   capabilities: CapabilityList.optional().describe(
     'Every one of these. With them, agents that share no word with the task are ranked too.',
   ),

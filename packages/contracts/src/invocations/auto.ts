@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { CapabilityList } from '../agents/agent-search.ts';
 import { endpoint } from '../endpoint.ts';
-import { Usdc } from '../scalars.ts';
+import { UsdcInput } from '../scalars.ts';
 import { InvocationBody, InvocationResult, invocationErrors, invocationHeaders } from './invocations.ts';
 import { foldCap } from './spending-cap.ts';
 
 /** Body of POST /invoke/auto: that of an invocation, with a maximum cost and without `fallback`, which is always meant. */
 export const AutoRequest = InvocationBody.omit({ fallback: true })
   .extend({
-    maxCost: Usdc.describe('Maximum cost of this call. Agents whose price of this call is higher are not taken.'),
+    maxCost: UsdcInput.describe('Maximum cost of this call. Agents whose price of this call is higher are not taken.'),
     capabilities: CapabilityList.optional().describe('The agent must have every one of these, and `capability` too.'),
   })
   .transform((body, problems) => ({ ...foldCap(body, problems), maxCost: body.maxCost }));

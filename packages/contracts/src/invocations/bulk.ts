@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Id, JsonObject, plainText, Timestamp, Usdc, webUrl } from '../scalars.ts';
+import { Id, JsonObject, plainText, Timestamp, Usdc, UsdcInput, webUrl } from '../scalars.ts';
 import { CallCapability, priorities, requestStatuses, Task } from './invocations.ts';
 
 export const bulkStrategies = ['first_success', 'all', 'majority'] as const;
@@ -16,7 +16,7 @@ export const BulkRequest = z.object({
     .min(1)
     .max(50)
     .refine((list) => new Set(list).size === list.length, 'names an agent twice'),
-  maxCostPerAgent: Usdc.optional(),
+  maxCostPerAgent: UsdcInput.optional(),
   strategy: z.enum(bulkStrategies).default('all'),
   priority: z.enum(priorities).default('normal'),
   deadline: Timestamp.optional(),

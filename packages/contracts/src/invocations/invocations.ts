@@ -10,6 +10,7 @@ import {
   Timestamp,
   TransactionHash,
   Usdc,
+  UsdcInput,
   viaHeader,
   webUrl,
 } from '../scalars.ts';
@@ -36,9 +37,9 @@ export const InvocationBody = z.object({
   input: JsonObject.default({}),
   // Without a default: bodies from before it was known keep their fingerprint.
   capability: CallCapability,
-  maxCost: Usdc.optional().describe('Maximum cost of this call. Nothing is charged above it.'),
-  max_cost: Usdc.optional().describe('Alias of maxCost.'),
-  max_spend: Usdc.optional().describe('Alias of maxCost.'),
+  maxCost: UsdcInput.optional().describe('Maximum cost of this call. Nothing is charged above it.'),
+  max_cost: UsdcInput.optional().describe('Alias of maxCost.'),
+  max_spend: UsdcInput.optional().describe('Alias of maxCost.'),
   priority: z.enum(priorities).default('normal'),
   deadline: Timestamp.optional().describe(
     'At most 24 hours from now. Default: ten minutes from now; five when the caller waits for the result (`X-Sync: true`, or paid with the call and no `webhookUrl`).',

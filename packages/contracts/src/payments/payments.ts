@@ -3,7 +3,7 @@ import { WalletSignature } from '../agents/identity.ts';
 import { nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, dayQuery } from '../page.ts';
-import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, TransactionHash, Usdc, UsdcInput, WalletAddress } from '../scalars.ts';
 
 const currency = z.literal('USDC');
 const network = z.string().meta({ examples: ['base'] });
@@ -95,7 +95,7 @@ export const Withdrawal = z.object({
 export type Withdrawal = z.infer<typeof Withdrawal>;
 
 const WithdrawalInput = z.object({
-  amount: Usdc,
+  amount: UsdcInput,
   to: WalletAddress.optional().describe('Default: the wallet of the account.'),
   treasuryId: Id.optional().describe('Default: the treasury of the account.'),
   from: z
@@ -144,7 +144,7 @@ export const paymentEndpoints = {
       'payment-signature': z.string().max(16_384).optional(),
       'x-payment': z.string().max(16_384).optional(),
     }),
-    body: z.object({ amount: Usdc, treasuryId: Id.optional() }),
+    body: z.object({ amount: UsdcInput, treasuryId: Id.optional() }),
     data: DepositReceipt,
     errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING'],
   }),

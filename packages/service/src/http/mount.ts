@@ -107,6 +107,8 @@ async function answer(
     const failure = toErrorAnswer(error, requestId);
     status = failure.status;
     Object.assign(headers, failure.headers);
+    // RFC 9110, section 15.5.2.
+    if (status === 401) headers['www-authenticate'] ??= 'Bearer';
     body = JSON.stringify(failure.body);
     if (status >= 500) logFailure(ctx, name, requestId, error);
   }

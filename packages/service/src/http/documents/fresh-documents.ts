@@ -5,6 +5,8 @@ import type { Document } from './document-answer.ts';
 const MAX_AGE_MS = 1000;
 /** Most documents that are kept. */
 export const MAX_KEPT = 500;
+/** Most bytes of them. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 interface Reading<D> {
   readonly startedMs: number;
@@ -17,20 +19,29 @@ interface Reading<D> {
  * as well: a missing document is not looked up at every call. What is too old is forgotten when another document is read.
  */
 export function createFreshDocuments<D = Document>(): (name: string, read: () => Promise<D>) => Promise<D> {
-  const readings = new LRUCache<string, Reading<D>>({ max: MAX_KEPT });
+  const readings = new LRUCache<string, Reading<D>>({ max: MAX_KEPT, maxSize: MAX_KEPT_BYTES });
   return (name, read) => {
     const nowMs = performance.now();
     const known = readings.get(name);
     if (known && !isOld(known, nowMs)) return known.result;
     for (const [each, kept] of [...readings]) if (isOld(kept, nowMs)) readings.delete(each);
     const reading: Reading<D> = { startedMs: nowMs, result: read(), isOver: false };
-    const end = () => {
+    const end = (size: number) => {
       reading.isOver = true;
+      if (readings.peek(name) === reading) readings.set(name, reading, { size });
     };
-    reading.result.then(end, end);
-    readings.set(name, reading);
+    reading.result.then(
+      (document) => end(sizeOf(document)),
+      () => end(1),
+    );
+    readings.set(name, reading, { size: 1 });
     return reading.result;
   };
+}
+
+function sizeOf(made: unknown): number {
+  const { bytes, gzip } = (made ?? {}) as Partial<Document>;
+  return 1 + (bytes?.length ?? 0) + (gzip?.bytes.length ?? 0);
 }
 
 const isOld = ({ startedMs, isOver }: Reading<unknown>, nowMs: number): boolean =>

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listResources, searchResources } from '@agent-network/contracts/agents/discovery';
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import type { Context, Hono } from 'hono';
@@ -13,6 +14,8 @@ import { createFreshDocuments } from './fresh-documents.ts';
 import { sellsFor, toResource } from './paid-resources.ts';
 
 const DEFAULT_LIMIT = 20;
+/** Resources that are made at a time: a crawler's page of a thousand holds nobody else up. */
+const MADE_AT_ONCE = 100;
 
 /** Agents change at any time: copies are checked after this long. */
 const CACHE = 'public, max-age=15';
@@ -21,14 +24,22 @@ const CACHE = 'public, max-age=15';
 export function mountDiscovery(app: Hono, ctx: HttpContext): void {
   if (!ctx.faces.has('x402')) return;
   const fresh = createFreshDocuments();
-  const serve = (c: Context, name: string, read: () => Promise<unknown>) => {
-    const document = async () => toDocument(JSON.stringify(await read()), 'application/json');
+  const serve = (c: Context, name: string, read: () => Promise<string>, gzipFromBytes?: number) => {
+    const document = async () => toDocument(await read(), 'application/json', gzipFromBytes);
     return answerDocument(c, () => fresh(name, document), CACHE);
   };
-  app.get('/discovery/resources', (c) => serve(c, questionOf(c), () => readResources(ctx, queryOf(c, listResources))));
-  app.get('/discovery/search', (c) => serve(c, questionOf(c), () => findResources(ctx, queryOf(c, searchResources))));
+  app.get('/discovery/resources', (c) => {
+    const query = queryOf(c, listResources);
+    // To compress a crawler's page would take the process longer than to make it.
+    const gzipFromBytes = (query.limit ?? 0) > MADE_AT_ONCE ? Number.POSITIVE_INFINITY : undefined;
+    return serve(c, questionOf(c), () => readResources(ctx, query), gzipFromBytes);
+  });
+  app.get('/discovery/search', (c) => {
+    const query = queryOf(c, searchResources);
+    return serve(c, questionOf(c), async () => JSON.stringify(await findResources(ctx, query)));
+  });
   app.get('/agents/:id/openapi.json', (c) =>
-    serve(c, c.req.path, async () => agentOpenApi(ctx, await readAgent(ctx, c.req.param('id')))),
+    serve(c, c.req.path, async () => JSON.stringify(agentOpenApi(ctx, await readAgent(ctx, c.req.param('id'))))),
   );
 }
 
@@ -46,16 +57,17 @@ function queryOf<E extends Endpoint>(c: Context, row: E): Parsed<E>['query'] {
 async function readResources(
   ctx: HttpContext,
   { limit = DEFAULT_LIMIT, offset = 0, ...filter }: Parsed<typeof listResources>['query'],
-) {
+): Promise<string> {
   const { agents, total } = sellsFor(ctx, filter)
     ? await listPayable(ctx, { limit, offset })
     : { agents: [], total: 0 };
   const now = ctx.clock.now();
-  return {
-    x402Version: 2,
-    items: agents.map((agent) => toResource(ctx, agent, now)),
-    pagination: { limit, offset, total },
-  };
+  const items: string[] = [];
+  for (const [index, agent] of agents.entries()) {
+    if (index > 0 && index % MADE_AT_ONCE === 0) await nextTurn();
+    items.push(JSON.stringify(toResource(ctx, agent, now)));
+  }
+  return `{"x402Version":2,"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, offset, total })}}`;
 }
 
 /** One page of the best: further ones would be of agents that hardly match. */

@@ -37,6 +37,9 @@ export function createServedOpenApi(ctx: HttpContext): () => Promise<Document> {
 }
 
 function make({ baseUrl }: HttpContext, prices: Prices): Served {
-  const content = { ...openApiDocument(prices), 'x-agentcash-guidance': { llmsTxtUrl: `${baseUrl}/llms.txt` } };
+  const content = {
+    ...openApiDocument(prices),
+    servers: [{ url: baseUrl }],
+    'x-agentcash-guidance': { llmsTxtUrl: `${baseUrl}/llms.txt` } };
   return { document: toDocument(JSON.stringify(content), 'application/json'), prices: JSON.stringify(prices) };
 }

@@ -34,6 +34,8 @@ export async function identify(
     if (needsNoCaller(row, c)) return anonymous;
     throw missingKey(ctx, row, c);
   } catch (error) {
+    if (error instanceof AppError && error.code === 'UNAUTHORIZED' && c.req.header('authorization') !== undefined)
+      headers['www-authenticate'] = 'Bearer error="invalid_token"';
     if (error instanceof AppError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN'))
       await countCall(
         ctx,

@@ -126,7 +126,7 @@ it('lists and searches read no agent from the database', async () => {
 
 it.each([
   '/discovery/resources?limit=0',
-  '/discovery/resources?limit=101',
+  '/discovery/resources?limit=1001',
   '/discovery/resources?offset=-1',
   '/discovery/resources?offset=10001',
   '/discovery/resources?unknown=1',

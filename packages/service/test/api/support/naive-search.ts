@@ -47,8 +47,8 @@ function fits(agent: Facts, query: NonNullable<Search['query']>, isOpen: boolean
   return (
     (any === undefined || any.some((capability) => agent.capabilities.includes(capability))) &&
     (all === undefined || all.every((capability) => agent.capabilities.includes(capability))) &&
-    (perRequest === undefined || agent.perRequestMicro <= parseUsdc(perRequest.max)) &&
-    (perHour === undefined || agent.perHourMicro <= parseUsdc(perHour.max)) &&
+    (perRequest === undefined || agent.perRequestMicro <= parseUsdc(String(perRequest.max))) &&
+    (perHour === undefined || agent.perHourMicro <= parseUsdc(String(perHour.max))) &&
     (query.reputation === undefined || agent.reputation >= query.reputation.min) &&
     (query.verified === undefined || agent.isVerified === query.verified) &&
     (query.online === undefined || agent.isOnline === query.online) &&

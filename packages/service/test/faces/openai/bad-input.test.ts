@@ -34,7 +34,7 @@ const cases: Record<string, [send: () => Refused, status: number, code: string]>
   'nested 100,000 levels deep': [() => ({ text: deep(100_000) }), 400, 'validation_error'],
   'nested 33 levels deep': [() => ({ text: deep(33) }), 400, 'validation_error'],
   'with __proto__': [() => ({ text: '{"model":"x","__proto__":{}}' }), 400, 'validation_error'],
-  'larger than 1 MiB': [() => ({ text: JSON.stringify('x'.repeat(2 ** 20)) }), 413, 'payload_too_large'],
+  'larger than 1 MiB': [() => ({ text: JSON.stringify('x'.repeat(2 ** 20)) }), 400, 'payload_too_large'],
   'that is a batch': [() => ({ body: [chat(), chat()] }), 400, 'validation_error'],
   'that is a number': [() => ({ body: 5 }), 400, 'validation_error'],
   'in another content type': [

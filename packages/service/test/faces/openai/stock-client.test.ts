@@ -1,6 +1,7 @@
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import OpenAI, { type APIError } from 'openai';
+import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { AppError } from '../../../src/lib/app-error.ts';
@@ -8,7 +9,7 @@ import { result, spokenBy } from '../../invocations/stream/support/streaming-age
 import { createTill } from '../../support/billing-agent.ts';
 import { askDatabase } from '../../support/books.ts';
 import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
-import type { Harness, TestWallet } from '../../support/harness.ts';
+import { type Harness, newWallet, type TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -501,11 +502,11 @@ describe('a response', () => {
 });
 
 describe('an error', () => {
-  it('of an agent that fails is 424, is not repeated, and the money is back', async () => {
+  it('of an agent that fails is 400, is not repeated, and the money is back', async () => {
     const calls = failing.calls.length;
     const before = await balanceOf(h, buyer.key);
     const error = await failure(open().chat.completions.create({ model: failing.id, messages: said('x') }));
-    expect([error.status, error.code]).toEqual([424, 'agent_error']);
+    expect([error.status, error.code]).toEqual([400, 'agent_error']);
     expect(new Set(failing.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     expect(await balanceOf(h, buyer.key)).toEqual(before);
   });
@@ -516,7 +517,7 @@ describe('an error', () => {
       const app = where === 'another' ? createApp(h.ctx) : null;
       const body = { model: writer.id, messages: said(`after a failure at ${where}`) };
       writer.behave(answerWith(500, { error: 'no' }));
-      expect((await failure(open().chat.completions.create(body))).status).toBe(424);
+      expect((await failure(open().chat.completions.create(body))).status).toBe(400);
       writer.behave(answer);
       // The later call was refused with 429 at first, and the client repeats that.
       const answered = await post(app, body, { headers: counted });
@@ -535,7 +536,7 @@ describe('an error', () => {
       const calls = writer.calls.length;
       const first = await open().chat.completions.create(body);
       writer.behave(answerWith(500, { error: 'no' }));
-      expect((await failure(open().chat.completions.create(body))).status).toBe(424);
+      expect((await failure(open().chat.completions.create(body))).status).toBe(400);
       writer.behave(answer);
       const answered = await post(app, body, { headers: counted });
       expect([answered.status, writer.calls.length - calls]).toEqual([200, 3]);
@@ -547,7 +548,7 @@ describe('an error', () => {
     const body = { model: writer.id, messages: said('failed here, bought there') };
     const calls = writer.calls.length;
     writer.behave(answerWith(500, { error: 'no' }));
-    expect((await failure(open().chat.completions.create(body))).status).toBe(424);
+    expect((await failure(open().chat.completions.create(body))).status).toBe(400);
     writer.behave(answer);
     const bought = await post(createApp(h.ctx), body);
     expect((await open().chat.completions.create(body, { headers: counted })).id).toBe(bought.body.id);
@@ -574,7 +575,7 @@ describe('an error', () => {
       };
       writer.behave(till.bill({ work: answerWith(500, { error: 'no' }) }));
       const first = await ask('0');
-      expect(first).toEqual({ status: 424, requestId: expect.any(String) });
+      expect(first).toEqual({ status: 400, requestId: expect.any(String) });
       expect(await ask('1')).toEqual(first);
       writer.behave(answer);
       expect(till.shown).toHaveLength(1);
@@ -674,20 +675,25 @@ describe('an error', () => {
     }
   });
 
-  it("of a treasury that holds too little is 422, and another caller's response is not found", async () => {
+  it("of a treasury that holds too little is 402 without terms, and another caller's response is not found", async () => {
     const poor = await newClient(h, '0.01');
     const error = await failure(
       open({ apiKey: poor.key }).chat.completions.create({ model: writer.id, messages: said('x') }),
     );
-    expect([error.status, error.code]).toEqual([422, 'insufficient_funds']);
+    expect([error.status, error.code]).toEqual([402, 'insufficient_quota']);
     const mine = await open().responses.create({ model: writer.id, input: 'mine' });
     expect((await failure(open({ apiKey: poor.key }).responses.retrieve(mine.id))).status).toBe(404);
   });
 });
 
-it('the snippet of the guide works as it stands', async () => {
-  const [snippet = '', ...others] = snippetsOf('guide-openai.md', 'js');
+it('the snippets of the guide work as they stand', async () => {
+  const [snippet = '', keyless = '', ...others] = snippetsOf('guide-openai.md', 'js');
   expect(others).toEqual([]);
   const values = { 'http://127.0.0.1:4020': h.baseUrl, YOUR_API_KEY: buyer.key, AGENT_ID: writer.id };
   expect(await runSnippet(h.dataDir, filled(snippet, values))).toBe('Say hello.! 0.05');
+  const { YOUR_API_KEY: _, ...places } = values;
+  const walletKey = generatePrivateKey();
+  await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, walletKey);
+  const key = { ...places, YOUR_WALLET_KEY: walletKey };
+  expect(await runSnippet(h.dataDir, filled(keyless, key))).toBe('Say hello.! true');
 });

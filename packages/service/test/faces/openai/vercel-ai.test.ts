@@ -120,7 +120,7 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
     const cost = await spent(async () => {
       const error = await failure(generateText({ model: models()(failing.id), prompt: 'x' }));
       // A response that failed is read like any other, and says so.
-      expect([error.statusCode, error.isRetryable]).toEqual([name === 'responses' ? 200 : 424, false]);
+      expect([error.statusCode, error.isRetryable]).toEqual([name === 'responses' ? 200 : 400, false]);
     });
     expect(cost).toBe(0);
     expect(new Set(failing.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
@@ -131,7 +131,7 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
     expect([bad.statusCode, bad.isRetryable]).toEqual([401, false]);
     const poor = await newClient(h, '0.01');
     const short = await failure(generateText({ model: models({ apiKey: poor.key })(writer.id), prompt: 'x' }));
-    expect([short.statusCode, short.isRetryable]).toEqual([422, false]);
+    expect([short.statusCode, short.isRetryable]).toEqual([402, false]);
     expect(short.message).toContain('balance');
   });
 

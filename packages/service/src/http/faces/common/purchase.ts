@@ -10,7 +10,9 @@ import { invokeKeyless, type Repeated } from '../../../invocations/keyless/invok
 import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
 import { resultTokenOf } from '../../../invocations/result-token.ts';
 import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../invocations/start/await-invocation.ts';
+import { AUTO } from '../../../invocations/start/invocation-purchase.ts';
 import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
+import { invokeAuto } from '../../../invocations/start/invoke-auto.ts';
 import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { invalid } from '../../../lib/app-error.ts';
@@ -77,16 +79,23 @@ export async function startPurchase(ctx: HttpContext, face: FaceRequest, purchas
   const asked = { params: { agentId }, headers: headersOf(face, purchase), body: purchase.body };
   const isKeyless = face.caller.kind === 'anonymous';
   if (isKeyless && quoteId !== undefined) throw invalid('quoteId', 'needs an API key: quotes belong to an account');
+  if (isKeyless && agentId === AUTO) throw invalid('agentId', 'needs an API key when the node is to choose the agent');
   const first = isKeyless
     ? await callEndpoint(ctx, face, 'invokeKeyless', {
         ...asked,
         handler: async (_, call) => begin(call, await invokeWithoutKey(ctx, call, { ...purchase, face: face.face })),
       })
-    : await callEndpoint(ctx, face, 'invokeAgent', {
-        ...asked,
-        ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
-        handler: async (_, call) => begin(call, await invokeWithKey(ctx, call, { ...purchase, face: face.face })),
-      });
+    : agentId === AUTO
+      ? await callEndpoint(ctx, face, 'invokeAuto', {
+          ...asked,
+          params: {},
+          handler: async (_, call) => begin(call, await invokeChosen(ctx, call, { ...purchase, face: face.face })),
+        })
+      : await callEndpoint(ctx, face, 'invokeAgent', {
+          ...asked,
+          ...(quoteId === undefined ? {} : { query: { quote: quoteId } }),
+          handler: async (_, call) => begin(call, await invokeWithKey(ctx, call, { ...purchase, face: face.face })),
+        });
   const invoked = made as Made | null;
   const { ending = null, isWithheld = false } = invoked ?? {};
   return { first, ending, isWithheld, settlement: settlementIn(face.headers), invoked };
@@ -147,28 +156,42 @@ const isV1 = (payment: unknown): boolean =>
 
 type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
 type FacePurchase = Purchase & { readonly face: Face };
-type BegunCall = Pick<HandlerCall<Api['invokeAgent']>, 'setHeader' | 'noteInvoked' | 'uncount'>;
+type BegunCall = Pick<
+  HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']>,
+  'setHeader' | 'noteInvoked' | 'uncount'
+>;
 
 const invokeWithKey = (
   ctx: HttpContext,
   call: HandlerCall<Api['invokeAgent']>,
-  { isAwaited, isStreamed, face, waitingId }: FacePurchase,
+  purchase: FacePurchase,
 ): Promise<Made> =>
   invokeAgent(ctx, call.caller, {
+    ...startOf(ctx, call, purchase),
     agentId: call.params.agentId,
     quoteId: call.query.quote ?? null,
     body: call.body,
     via: null,
-    face,
-    waitingId,
-    shown: shownPayment(ctx, call.headers),
-    forced: call.headers['x-payment-method'] ?? null,
-    isAwaited,
-    isStreamed,
-    client: call.client.address,
-    once: call.once,
-    keepCount: call.keepCount,
+    waitingId: purchase.waitingId,
   });
+
+const invokeChosen = (ctx: HttpContext, call: HandlerCall<Api['invokeAuto']>, purchase: FacePurchase): Promise<Made> =>
+  invokeAuto(ctx, call.caller, { ...startOf(ctx, call, purchase), body: call.body });
+
+const startOf = (
+  ctx: HttpContext,
+  call: HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']>,
+  { isAwaited, isStreamed, face }: FacePurchase,
+) => ({
+  face,
+  shown: shownPayment(ctx, call.headers),
+  forced: call.headers['x-payment-method'] ?? null,
+  isAwaited,
+  isStreamed,
+  client: call.client.address,
+  once: call.once,
+  keepCount: call.keepCount,
+});
 
 async function invokeWithoutKey(
   ctx: HttpContext,

@@ -17,7 +17,11 @@ describe('the context of a conversation is one that an invocation takes', () => 
 });
 
 it('line breaks and characters beyond the first plane stay as they are', () => {
-  const { context } = readConversation([{ role: 'tool', content: 'a\n\tb 💥' }, asked], ['system: short']);
+  const { context } = readConversation([
+    { role: 'system', content: 'short' },
+    { role: 'tool', content: 'a\n\tb 💥' },
+    asked,
+  ]);
   expect(context).toBe('system: short\ntool: a\n\tb 💥');
 });
 

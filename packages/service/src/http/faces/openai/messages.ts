@@ -28,12 +28,12 @@ export interface Conversation {
  * The task of a conversation, and what was said before. A context beyond the limit loses its beginning, and characters that cannot be shown
  * are replaced: the whole conversation is in the input.
  */
-export function readConversation(messages: readonly Message[], before: readonly string[] = []): Conversation {
+export function readConversation(messages: readonly Message[]): Conversation {
   const last = messages.findLastIndex(({ role, content }) => role === 'user' && textOfContent(content).trim() !== '');
   if (last < 0) return { task: null, context: null };
   const lines = messages.slice(0, last).flatMap(({ role, content }) => {
     const text = textOfContent(content);
     return text === '' ? [] : [`${role ?? 'user'}: ${text}`];
   });
-  return { task: textOfContent(messages[last]?.content), context: contextOf([...before, ...lines].join('\n')) };
+  return { task: textOfContent(messages[last]?.content), context: contextOf(lines.join('\n')) };
 }

@@ -1,7 +1,9 @@
 import { AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
+import { agentSlug } from '../../../agents/agent-slug.ts';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { searchAgents } from '../../../agents/search/search-agents.ts';
+import { AUTO } from '../../../invocations/start/invocation-purchase.ts';
 import { invalidFields } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
@@ -15,8 +17,20 @@ type Model = Pick<AgentDetail, 'id' | 'name' | 'description' | 'capabilities' | 
   readonly perRequest: string;
 };
 
+/** The model that stands for the best agent for a task within `max_cost`. */
+export const autoModel = {
+  id: AUTO,
+  object: 'model',
+  created: 0,
+  owned_by: 'agent-network',
+  name: 'The agent that fits best',
+  description:
+    'The node takes the online agent that matches the task best within max_cost, which such a call must have.',
+};
+
 const modelOf = ({ id, name, description, capabilities, owner, createdAt, perRequest }: Model) => ({
   id,
+  slug: agentSlug({ id, name }),
   object: 'model',
   created: Math.floor(createdAt.getTime() / 1000),
   owned_by: owner,

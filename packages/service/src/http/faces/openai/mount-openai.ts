@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { Context, Hono } from 'hono';
 import { hasEnded } from '../../../invocations/invocation.ts';
-import { keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
+import { AUTO, keylessResourceOf, resourceOf } from '../../../invocations/start/invocation-purchase.ts';
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { streamBody } from '../../answer/sse.ts';
@@ -16,12 +16,11 @@ import { type FaceRequest, newFaceHeaders, openFaceRequest, readForFace } from '
 import { MAX_WAIT_MS } from '../common/max-wait.ts';
 import { followStarted, isRepetition, settlementAtEnd } from '../common/purchase.ts';
 import { admitRead, streamedTo } from '../common/read-room.ts';
-import { textOf } from '../common/text-of.ts';
-import { chatCompletion, responseOf } from './answers.ts';
+import { answerOf, chatCompletion, responseOf } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
-import { listModels, modelOfDetail } from './models.ts';
+import { autoModel, listModels, modelOfDetail } from './models.ts';
 import { type Bought, createPurchases, type Purchases } from './purchases.ts';
-import { type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
+import { modelIdOf, type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
 import { chatStream, responseStream, type StreamedRequest } from './streams.ts';
 
 interface Mounted {
@@ -94,12 +93,17 @@ const models: Route = async ({ ctx, room }, { c, readers, headers }) => {
 };
 
 const model: Route = async ({ ctx }, face) => {
-  const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id: face.c.req.param('id') ?? '' } });
+  const id = modelIdOf(face.c.req.param('id') ?? '');
+  if (id === AUTO) return { status: 200, body: autoModel };
+  const { data } = await callEndpoint(ctx, face, 'getAgent', { params: { id } });
   return { status: 200, body: modelOfDetail(data) };
 };
 
-const unknown: Route = async (_, { c }) => {
-  throw new AppError('NOT_FOUND', `There is no ${c.req.method} ${c.req.path}.`);
+const unknown: Route = async ({ ctx }, { c }) => {
+  throw new AppError(
+    'NOT_FOUND',
+    `There is no ${c.req.method} ${c.req.path}. Use ${ctx.baseUrl}/v1 as the base URL: it serves /models, /chat/completions and /responses.`,
+  );
 };
 
 const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(body.context ?? '').length;
@@ -124,7 +128,7 @@ const chat: Route = async (mounted, opened) => {
     return streamBought(mounted.ctx, face, started, chatStream, streamedOf(started, request, null));
   const record = await ended(mounted.ctx, face, started, request);
   if (record.status !== 'completed') return failedRequest(record);
-  return { status: 200, body: chatCompletion(record, promptChars) };
+  return { status: 200, body: chatCompletion(record, promptChars, isRepetition(started)) };
 };
 
 const badPrevious = (message: string) => invalidFields([{ path: 'previous_response_id', message }]);
@@ -138,7 +142,8 @@ const createResponse: Route = async (mounted, opened) => {
       throw badPrevious('names no response of yours');
     });
     if (data.status !== 'completed') throw badPrevious('names a response that is not completed');
-    return { task: data.task, answer: textOf(data.result) };
+    const { text, toolCalls } = answerOf(data.result);
+    return { task: data.task, answer: text, toolCalls };
   });
   const started = await buy(mounted, face, request);
   if (request.isStreamed) {
@@ -146,7 +151,9 @@ const createResponse: Route = async (mounted, opened) => {
   }
   const { first } = started;
   const record = request.isBackground ? (first.data as RequestRecord) : await ended(ctx, face, started, request);
-  return { status: 200, body: responseOf(record, promptCharsOf(request), request.previousId) };
+  const { previousId } = request;
+  const responded = { promptChars: promptCharsOf(request), previousId, isRepeated: isRepetition(started) };
+  return { status: 200, body: responseOf(record, responded) };
 };
 
 const readResponse: Route = async (mounted, face) => {
@@ -162,7 +169,7 @@ const wholeResponse: Route = async ({ ctx }, face) => {
     params: { requestId },
     headers: readHeaders(face),
   });
-  return { status: 200, body: responseOf(data, data.task.length) };
+  return { status: 200, body: responseOf(data, { promptChars: data.task.length }) };
 };
 
 /** OpenAI's API answers a second cancellation with the response that was cancelled. */
@@ -190,6 +197,7 @@ async function buy({ purchases }: Mounted, face: FaceRequest, request: OpenAiReq
       `This payment paid for ${requestId} before. Read it with its resultToken (X-Result-Token).`,
     );
   if (resultToken !== undefined) face.headers['x-result-token'] = resultToken;
+  if (isRepetition(started)) face.headers['idempotency-replayed'] = 'true';
   return started;
 }
 
@@ -227,8 +235,8 @@ function streamedOf(bought: Bought, request: OpenAiRequest, previousId: string |
   const { requestId, agentId, createdAt } = bought.first.data;
   const { includesUsage } = request;
   const promptChars = promptCharsOf(request);
-  const isRead = isRepetition(bought);
-  return { requestId, agentId, createdAt, promptChars, includesUsage, previousId, isRead, lose: bought.lose };
+  const isRepeated = isRepetition(bought);
+  return { requestId, agentId, createdAt, promptChars, includesUsage, previousId, isRepeated, lose: bought.lose };
 }
 
 /**
@@ -243,7 +251,7 @@ function streamBought(
   streamed: StreamedRequest,
 ): Response {
   try {
-    if (streamed.isRead && !bought.isAdmitted) admitRead(face, 'getInvocation');
+    if (streamed.isRepeated && !bought.isAdmitted) admitRead(face, 'getInvocation');
     return stream(ctx, face, open, streamed);
   } catch (error) {
     bought.lose();
@@ -271,7 +279,7 @@ function stream(ctx: HttpContext, face: FaceRequest, open: OpenStream, streamed:
   return faceStream(
     streamBody(source, {
       ...linkOf(ctx, 'openai', requestId, c),
-      ...(streamed.isRead ? { sent: streamedTo(face, 'getInvocation') } : {}),
+      ...(streamed.isRepeated ? { sent: streamedTo(face, 'getInvocation') } : {}),
     }),
     headers,
   );

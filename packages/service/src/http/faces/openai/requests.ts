@@ -1,7 +1,10 @@
-import { ChatRequest, ResponseRequest } from '@agent-network/contracts/openai';
+import { ChatRequest, type Message, ResponseRequest } from '@agent-network/contracts/openai';
 import type { z } from 'zod';
+import { agentIdOf } from '../../../agents/agent-slug.ts';
+import type { ToolCall } from '../../../invocations/agent-protocol/openai/tool-calls.ts';
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
+import { messagesOf, toolParameters } from './items.ts';
 import { readConversation } from './messages.ts';
 
 /** A request as the invocation that it is. */
@@ -21,7 +24,7 @@ export function readChatRequest(given: unknown): OpenAiRequest {
   const { task, context } = readConversation(messages);
   if (task === null) throw invalidFields([{ path: 'messages', message: 'has no message of the user with text' }]);
   return {
-    agentId: model,
+    agentId: modelIdOf(model),
     isStreamed: stream ?? false,
     includesUsage: stream_options?.include_usage ?? false,
     isBackground: false,
@@ -33,6 +36,8 @@ export function readChatRequest(given: unknown): OpenAiRequest {
 export interface PreviousResponse {
   readonly task: string;
   readonly answer: string;
+  /** What it asks its caller's tools for. */
+  readonly toolCalls: readonly ToolCall[];
 }
 
 /** Reads the body of POST /v1/responses. `findPrevious` reads the response that it names. */
@@ -45,24 +50,38 @@ export async function readResponseRequest(
     request;
   if (stream && background)
     throw invalidFields([{ path: 'background', message: 'cannot be used together with stream' }]);
-  const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   const previous = previous_response_id ? await findPrevious(previous_response_id) : null;
-  const before = [
-    ...(instructions ? [`system: ${instructions}`] : []),
-    ...(previous ? [`user: ${previous.task}`, `assistant: ${previous.answer}`] : []),
+  const messages = [
+    ...(instructions ? [{ role: 'system', content: instructions }] : []),
+    ...(previous ? messagesBefore(previous) : []),
+    ...messagesOf(typeof input === 'string' ? [{ role: 'user', content: input }] : input),
   ];
-  const { task, context } = readConversation(messages, before);
+  const { task, context } = readConversation(messages);
   if (task === null) throw invalidFields([{ path: 'input', message: 'has no message of the user with text' }]);
-  const all = [...(instructions ? [{ role: 'system', content: instructions }] : []), ...messages];
   return {
-    agentId: model,
+    agentId: modelIdOf(model),
     previousId: previous_response_id ?? null,
     isStreamed: stream ?? false,
     includesUsage: true,
     isBackground: background ?? false,
-    body: bodyOf({ task, context, input: { messages: all, ...parameters }, max_cost, metadata }),
+    body: bodyOf({
+      ...{ task, context, max_cost, metadata },
+      input: { messages, ...parameters, ...toolParameters(parameters) },
+    }),
   };
 }
+
+/** The conversation of a response that another one goes on from. */
+function messagesBefore({ task, answer, toolCalls }: PreviousResponse): Message[] {
+  const tools = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
+  return [
+    { role: 'user', content: task },
+    { role: 'assistant', content: answer === '' ? null : answer, ...tools },
+  ];
+}
+
+/** The agent that a model names: by its id, or by its slug, whose end the id is. `auto` is the node's choice. */
+export const modelIdOf = (model: string): string => agentIdOf(model) ?? model;
 
 function bodyOf(parts: {
   readonly task: string;

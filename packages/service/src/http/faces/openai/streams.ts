@@ -1,10 +1,11 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { ToolCall } from '../../../invocations/agent-protocol/openai/tool-calls.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { textOf } from '../common/text-of.ts';
-import { chatChunk, lastChatChunks, outputMessage, outputText, responseOf } from './answers.ts';
-import { cutOff, failedRequest } from './errors.ts';
+import { answerOf, chatChunk, functionCall, lastChatChunks, outputMessage, outputText, responseOf } from './answers.ts';
+import { cutOff, failedRequest, responseFailure } from './errors.ts';
 
 /** A request whose answer is streamed. */
 export interface StreamedRequest {
@@ -14,8 +15,8 @@ export interface StreamedRequest {
   readonly promptChars: number;
   readonly includesUsage: boolean;
   readonly previousId: string | null;
-  /** True when the request was bought before: the stream only reads. */
-  readonly isRead: boolean;
+  /** True when the request was bought before: the stream only reads, and says so. */
+  readonly isRepeated: boolean;
   /** Says that the client gets no whole answer: the same call of its account finds this purchase. */
   readonly lose: () => void;
 }
@@ -32,6 +33,18 @@ function deltaOf({ type, data }: StreamEvent): string | null {
   return textOf(fields.chunk ?? fields.value ?? fields);
 }
 
+type Send = (type: string, fields: object) => string;
+
+/** The events of a tool that a response asks its caller to call. */
+function* toolCallEvents(call: ToolCall, output_index: number, send: Send): Generator<string> {
+  const item = functionCall(call);
+  const place = { item_id: item.id, output_index };
+  yield send('response.output_item.added', { output_index, item: { ...item, arguments: '', status: 'in_progress' } });
+  yield send('response.function_call_arguments.delta', { ...place, delta: item.arguments });
+  yield send('response.function_call_arguments.done', { ...place, name: item.name, arguments: item.arguments });
+  yield send('response.output_item.done', { output_index, item });
+}
+
 const dataLine = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
 /** The stream of a chat completion: chunks, the end, `[DONE]`; a failure, and the end of the key, end it without. */
@@ -40,7 +53,7 @@ export async function* chatStream(
   streamed: StreamedRequest,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const { requestId, promptChars, includesUsage } = streamed;
+  const { requestId } = streamed;
   let hasText = false;
   yield dataLine(chatChunk(streamed, { role: 'assistant', content: '' }));
   for await (const event of readStream(ctx, requestId, 0, signal)) {
@@ -55,8 +68,9 @@ export async function* chatStream(
       yield dataLine(failedRequest(record).body);
       return;
     }
-    if (!hasText) yield dataLine(chatChunk(streamed, { content: textOf(record.result) }));
-    for (const chunk of lastChatChunks(record, promptChars, includesUsage)) yield dataLine(chunk);
+    const { text, toolCalls } = answerOf(record.result);
+    if (!hasText && (text !== '' || toolCalls.length === 0)) yield dataLine(chatChunk(streamed, { content: text }));
+    for (const chunk of lastChatChunks(record, streamed)) yield dataLine(chunk);
     yield dataLine('[DONE]');
     return;
   }
@@ -65,18 +79,18 @@ export async function* chatStream(
   yield dataLine({ error: cutOff(requestId) });
 }
 
-/** The stream of a response: its events, numbered from 0, to `response.completed`, `response.failed`, or `error` at the end of the key. */
+/** The stream of a response: its events, numbered from 0, to `response.completed`, `.incomplete` or `.failed`, or `error` at the end of the key. */
 export async function* responseStream(
   ctx: HttpContext,
   streamed: StreamedRequest,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const { requestId, promptChars, previousId } = streamed;
+  const { requestId } = streamed;
   let sequence = 0;
   let text = '';
   const send = (type: string, fields: object) =>
     `event: ${type}\n${dataLine({ type, sequence_number: sequence++, ...fields })}`;
-  const open = responseOf({ ...streamed, status: 'processing' }, promptChars, previousId);
+  const open = responseOf({ ...streamed, status: 'processing' }, streamed);
   const place = { item_id: `msg_${requestId}`, output_index: 0, content_index: 0 };
   yield send('response.created', { response: open });
   yield send('response.in_progress', { response: open });
@@ -90,19 +104,21 @@ export async function* responseStream(
     }
     if (!isEnd(event)) continue;
     const record = recordOf(event);
-    const response = responseOf(record, promptChars, previousId);
+    const response = responseOf(record, streamed);
     if (record.status !== 'completed') {
-      yield send('response.failed', {
-        response: { ...response, status: 'failed', error: failedRequest(record).body.error },
-      });
+      yield send('response.failed', { response: { ...response, status: 'failed', error: responseFailure(record) } });
       return;
     }
-    const whole = text === '' ? textOf(record.result) : text;
-    if (text === '') yield send('response.output_text.delta', { ...place, delta: whole, logprobs: [] });
+    const answer = answerOf(record.result);
+    const whole = text === '' ? answer.text : text;
+    if (text === '' && whole !== '') yield send('response.output_text.delta', { ...place, delta: whole, logprobs: [] });
     yield send('response.output_text.done', { ...place, text: whole, logprobs: [] });
     yield send('response.content_part.done', { ...place, part: outputText(whole) });
     yield send('response.output_item.done', { output_index: 0, item: outputMessage(requestId, whole) });
-    yield send('response.completed', { response });
+    for (const [index, call] of answer.toolCalls.entries()) yield* toolCallEvents(call, index + 1, send);
+    // The message was begun before it was known that the answer has none.
+    const output = [outputMessage(requestId, whole), ...answer.toolCalls.map(functionCall)];
+    yield send(`response.${response.status}`, { response: { ...response, output } });
     return;
   }
   if (!signal.aborted) return;

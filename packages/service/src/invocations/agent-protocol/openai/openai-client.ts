@@ -5,7 +5,7 @@ import type { Invocation, Outcome } from '../../invocation.ts';
 import { createChunkRecorder } from '../../stream/record-chunks.ts';
 import type { Adapter } from '../adapter.ts';
 import { invalidAnswer, post, postForEvents, refused } from '../exchange.ts';
-import { toResult } from './openai-result.ts';
+import { offeredIn, toResult } from './openai-result.ts';
 import { followCompletion } from './openai-stream.ts';
 
 /** Chat completions of the OpenAI API, as many servers of models answer them. */
@@ -14,6 +14,7 @@ export const openaiAdapter: Adapter = {
     const { target, invocation } = call;
     const url = urlBelow(target.endpoint, '/chat/completions');
     const body = toCompletionRequest(invocation, target.model ?? '');
+    const isOffered = offeredIn(body);
     const recorder = invocation.isStreamed ? await createChunkRecorder(ctx, call) : null;
     return async (proof) => {
       const reply = recorder
@@ -22,11 +23,11 @@ export const openaiAdapter: Adapter = {
       if (reply.kind === 'billed') return reply;
       if (reply.kind === 'events') {
         invariant(recorder !== null, 'only a streamed call is answered with events');
-        return followCompletion(reply.bytes, recorder);
+        return followCompletion(reply.bytes, recorder, isOffered);
       }
       const value = parseObject(reply.body.toString('utf8'));
       if (reply.status !== 200) return refused(reply.status, value?.error);
-      return readCompletion(value);
+      return readCompletion(value, isOffered);
     };
   },
 };
@@ -34,7 +35,7 @@ export const openaiAdapter: Adapter = {
 /** Parameters of a call in the API's own form that are passed on. Others could change who answers, or how. */
 const passedOn = [
   ...['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'stop', 'seed', 'presence_penalty'],
-  ...['frequency_penalty', 'response_format', 'reasoning_effort'],
+  ...['frequency_penalty', 'response_format', 'reasoning_effort', 'tools', 'tool_choice', 'parallel_tool_calls'],
 ];
 
 function toCompletionRequest(invocation: Invocation, model: string): Json {
@@ -56,13 +57,16 @@ function messagesOf({ task, context, input }: Invocation): Json[] {
   return context === null || context === '' ? [user] : [{ role: 'system', content: context }, user];
 }
 
-function readCompletion(value: Json | undefined): Outcome {
+function readCompletion(value: Json | undefined, isOffered: (tool: string) => boolean): Outcome {
   const [choice] = Array.isArray(value?.choices) ? value.choices : [];
   const message = isObject(choice) ? choice.message : undefined;
   if (!isObject(message)) return invalidAnswer('without choices[0].message');
   const text = textIn(message.content);
   if (text === null) return invalidAnswer('with a message that has no text');
-  return toResult(text, { finishReason: choice.finish_reason, usage: value?.usage, model: value?.model });
+  const refusal = typeof message.refusal === 'string' ? message.refusal : '';
+  const toolCalls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const about = { finishReason: choice.finish_reason, usage: value?.usage, model: value?.model };
+  return toResult({ text, refusal, toolCalls, ...about }, isOffered);
 }
 
 /** Text of a message's content: a text, parts with texts, or none. */
@@ -70,5 +74,10 @@ function textIn(content: unknown): string | null {
   if (content === null || content === undefined) return '';
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
-  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+  return content.map(textOfPart).join('');
+}
+
+function textOfPart(part: unknown): string {
+  if (!isObject(part)) return '';
+  return [part.text, part.refusal].find((text) => typeof text === 'string') ?? '';
 }

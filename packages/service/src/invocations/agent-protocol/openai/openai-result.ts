@@ -1,15 +1,56 @@
-import { isObject } from '../../../lib/json/json-object.ts';
+import { isObject, type Json } from '../../../lib/json/json-object.ts';
 import type { Outcome } from '../../invocation.ts';
-import { completed } from '../agent-answer.ts';
+import { completed, failed } from '../agent-answer.ts';
+import { readToolCalls } from './tool-calls.ts';
 
-/** The end of a completion. */
-export const toResult = (
-  text: string,
-  { finishReason, usage, model }: { finishReason: unknown; usage: unknown; model: unknown },
-): Outcome =>
-  completed({
+/** What a model has answered, whole or put together from a stream. */
+export interface Completion {
+  readonly text: string;
+  /** Why the model declined; empty: it did not. */
+  readonly refusal: string;
+  /** Calls of tools that it asks for, as they came. */
+  readonly toolCalls: readonly unknown[];
+  readonly finishReason: unknown;
+  readonly usage: unknown;
+  readonly model: unknown;
+}
+
+/**
+ * The end of a completion. A refusal is a text. Tools that the caller offered are the caller's to call: what the model asks of them is part of
+ * the result. Failed, and so refunded: an answer with nothing in it, one that asks for tools that nobody offered, and one that its server
+ * ended with an error.
+ */
+export function toResult(completion: Completion, isOffered: (tool: string) => boolean): Outcome {
+  const { finishReason, usage, model, refusal } = completion;
+  if (finishReason === 'error') return failed('agent_error', 'The model ended its answer with an error.');
+  const toolCalls = readToolCalls(completion.toolCalls);
+  if (toolCalls === null)
+    return failed('invalid_response', 'The model asked for a tool in a form that is not understood.');
+  const unknown = toolCalls.find((call) => !isOffered(call.function.name));
+  if (unknown) return failed('invalid_response', 'The model asked for a tool that the call did not offer.');
+  const text = completion.text.trim() === '' ? refusal : completion.text;
+  if (text.trim() === '' && toolCalls.length === 0) return failed('invalid_response', emptyBecause(finishReason));
+  return completed({
     text,
+    ...(refusal === '' ? {} : { refusal }),
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
     finishReason: typeof finishReason === 'string' ? finishReason : null,
     usage: isObject(usage) ? usage : null,
     model: typeof model === 'string' ? model : null,
   });
+}
+
+function emptyBecause(finishReason: unknown): string {
+  if (finishReason === 'length') return 'The model answered nothing: its tokens were used up before the answer began.';
+  if (finishReason === 'content_filter') return 'The model answered nothing: its content filter left nothing over.';
+  return 'The model answered nothing.';
+}
+
+/** The names of the tools of a call in the API's own form. */
+export function offeredIn(input: Json): (tool: string) => boolean {
+  const tools = Array.isArray(input.tools) ? input.tools : [];
+  const names = new Set(
+    tools.map((tool) => (isObject(tool) && isObject(tool.function) ? tool.function.name : undefined)),
+  );
+  return (tool) => names.has(tool);
+}

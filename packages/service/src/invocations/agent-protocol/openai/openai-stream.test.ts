@@ -15,7 +15,7 @@ async function follow(deltas: readonly string[]) {
   async function* bytes() {
     yield Buffer.from(`${deltas.map((delta) => event(delta)).join('')}${event('', 'stop')}data: [DONE]\n\n`);
   }
-  return { outcome: await followCompletion(bytes(), { add, isTooMuch: () => false }), stored };
+  return { outcome: await followCompletion(bytes(), { add, isTooMuch: () => false }, () => false), stored };
 }
 
 it('deltas that come together are stored together, in chunks of at most 64 KiB', async () => {

@@ -5,10 +5,13 @@ import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from '../../stream/re
 import { describeError, failed, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../event-messages.ts';
 import { toResult } from './openai-result.ts';
+import { createToolCallDeltas, type ToolCallDeltas } from './tool-calls.ts';
 
 /** Progress of the stream so far. */
 interface Course {
   text: string;
+  refusal: string;
+  readonly tools: ToolCallDeltas;
   bytes: number;
   /** Texts that were not added yet. */
   deltas: string[];
@@ -19,9 +22,14 @@ interface Course {
 }
 
 /** Follows a streamed completion: stores its deltas as chunks, those that came together as one. */
-export async function followCompletion(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
+export async function followCompletion(
+  bytes: AsyncIterable<Buffer>,
+  recorder: ChunkRecorder,
+  isOffered: (tool: string) => boolean,
+): Promise<Outcome> {
   const about = { finishReason: null, usage: null, model: null, isOver: false };
-  const course: Course = { text: '', bytes: 0, deltas: [], ...about };
+  const course: Course = { text: '', refusal: '', tools: createToolCallDeltas(), bytes: 0, deltas: [], ...about };
+  const end = () => toResult({ ...course, toolCalls: course.tools.whole() }, isOffered);
   let count = 0;
   for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
     const failure = messages.map((message) => take(course, message)).find((each) => each !== null);
@@ -36,10 +44,10 @@ export async function followCompletion(bytes: AsyncIterable<Buffer>, recorder: C
       if (!(await recorder.add(chunks.map((chunk) => ({ type: 'invocation.chunk', data: { chunk } })))))
         return failed('agent_error', 'Another process has taken the request over.');
     }
-    if (course.isOver) return toResult(course.text, course);
+    if (course.isOver) return end();
   }
   // Some servers close the stream without the last line.
-  if (course.finishReason !== null) return toResult(course.text, course);
+  if (course.finishReason !== null) return end();
   return failed('invalid_response', 'The agent ended its stream without an end of its answer.');
 }
 
@@ -72,15 +80,22 @@ function take(course: Course, { data }: EventMessage): Outcome | null {
   if (value === undefined) return failed('invalid_response', 'The agent streamed an event that is not a JSON object.');
   if (value.error != null) return failed('agent_error', `The agent failed${describeError(value.error)}.`);
   const choice = choiceOf(value);
-  const delta = choice && isObject(choice.delta) ? choice.delta.content : undefined;
-  if (typeof delta === 'string' && delta !== '') {
-    course.deltas.push(delta);
-    course.bytes += Buffer.byteLength(delta);
-  }
+  if (choice && isObject(choice.delta)) takeDelta(course, choice.delta);
   course.finishReason = choice?.finish_reason ?? course.finishReason;
   course.usage = value.usage ?? course.usage;
   course.model = value.model ?? course.model;
   return null;
+}
+
+/** A refusal is shown as it comes, like other text. */
+function takeDelta(course: Course, { content, refusal, tool_calls }: Json): void {
+  if (typeof refusal === 'string') course.refusal += refusal;
+  for (const text of [content, refusal]) {
+    if (typeof text !== 'string' || text === '') continue;
+    course.deltas.push(text);
+    course.bytes += Buffer.byteLength(text);
+  }
+  course.bytes += course.tools.add(tool_calls);
 }
 
 function choiceOf({ choices }: Json): Json | undefined {
