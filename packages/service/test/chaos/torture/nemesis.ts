@@ -12,6 +12,7 @@ const FAULTS = {
   stickWorker: 10,
   disturbChain: 40,
   reorganise: 13,
+  refuseTokens: 8,
 } as const;
 
 const METHODS = [
@@ -69,6 +70,8 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
         return stickWorker(world, random, later);
       case 'disturbChain':
         return disturbChain(world, random, later);
+      case 'refuseTokens':
+        return refuseTokens(world, random, later);
       case 'reorganise':
         return reorganise(world, random);
     }
@@ -90,6 +93,7 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
       for (const method of METHODS) world.proxy.rule(method, null);
       world.databaseProxy.set('open');
       world.databaseProxy.forgetMute();
+      await world.bankChain.accept();
       for (const seat of world.seats) seat.thaw();
       await Promise.all(world.seats.map((seat) => seat.untilTaken()));
     },
@@ -153,6 +157,18 @@ function disturbChain(world: BankWorld, random: Random, later: (afterMs: number,
   });
   later(random.int(300, 3000), () => world.proxy.rule(method, null));
   return `${method} ${kind}`;
+}
+
+/** The token is paused, or its administrator refuses the node's wallet, for a while. */
+async function refuseTokens(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  const what = random.pick(['pause', 'blacklist'] as const);
+  await world.bankChain.refuse(what);
+  later(random.int(300, 4000), () => void world.bankChain.accept().catch(() => undefined));
+  return what === 'pause' ? 'the token paused' : "the node's wallet blacklisted";
 }
 
 async function reorganise(world: BankWorld, random: Random): Promise<string> {
