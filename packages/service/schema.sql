@@ -682,6 +682,17 @@ create table found_payout (
 );
 CREATE INDEX found_payout_open ON public.found_payout USING btree (state) WHERE (state = ANY (ARRAY['found'::text, 'expected'::text, 'due'::text, 'undecided'::text]));
 
+-- Payouts that the token refuses: tried again at next_try_at. Rows of payouts that have ended are removed.
+create table held_payout (
+  payment_id text not null,
+  reason text not null,
+  tries integer not null,
+  held_at timestamp with time zone not null,
+  next_try_at timestamp with time zone not null,
+  constraint held_payout_pkey PRIMARY KEY (payment_id),
+  constraint held_payout_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES chain_payment(id)
+);
+
 create table hold (
   id text not null,
   ledger_account_id text not null,

@@ -144,6 +144,11 @@ export const errorCatalogue = {
             .describe(
               '`nothing`: the request changed nothing. `unknown`: it may have been executed; repeat it under the same Idempotency-Key, or with the same payment, to get its answer.',
             ),
+          state: z
+            .literal('cannot_settle')
+            .optional()
+            .describe('The token moves no payment of this node now, whoever signs it: do not sign another one.'),
+          reason: z.string().optional().describe("The token's own words for it."),
         })
         .optional(),
     }),

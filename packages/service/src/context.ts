@@ -57,6 +57,7 @@ import { createSecrets } from './lib/secrets.ts';
 import { createNodeMetrics } from './metric-series.ts';
 import { createTotalsReader } from './operator/read-totals.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
+import { createSettlementHalt } from './payments/onchain/settlement-halt.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
 import { createReservesReader } from './payments/statements/read-reserves.ts';
@@ -120,6 +121,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...access,
     replica,
     ...keys,
+    settlementHalt: createSettlementHalt({ ...access, log, metrics }),
     ...own,
     ...metersOf(metrics, log),
     secrets,

@@ -90,6 +90,10 @@ export const Withdrawal = z.object({
   to: WalletAddress,
   transactionHash: TransactionHash.nullable(),
   treasuryId: Id,
+  held: z
+    .object({ paymentId: z.string(), reason: z.string(), since: Timestamp, nextTryAt: Timestamp })
+    .optional()
+    .describe('The token refuses the transfer. It is tried again; POST /payments/held/{paymentId}/credit ends it.'),
   createdAt: Timestamp,
 });
 export type Withdrawal = z.infer<typeof Withdrawal>;

@@ -99,6 +99,18 @@ function authorizationsOf(client: PublicClient, token: Hex) {
     },
 
     /**
+     * For each address: the reason that the token would move nothing from or to it now, whoever pays (a pause, a blacklist); null if it
+     * would. Asks for a transfer of zero from the address to itself.
+     */
+    async whyRefused(addresses: readonly string[]): Promise<(string | null)[]> {
+      const results = await tryAll(
+        addresses.map((address) => probeCall(token, address)),
+        { blockTag: 'pending' },
+      );
+      return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
+    },
+
+    /**
      * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest that the RPC node has. Throws
      * when the node does not have the block: one that is behind has not seen that an authorization is unused.
      */
@@ -164,6 +176,11 @@ function receiptsOf(client: PublicClient, token: Hex) {
 function stateCall(token: Hex, { from, nonce }: Pick<Authorization, 'from' | 'nonce'>): ContractCall {
   const args = [from as Hex, nonce as Hex] as const;
   return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args }) };
+}
+
+function probeCall(token: Hex, address: string): ContractCall {
+  const args = [address as Hex, address as Hex, 0n] as const;
+  return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'transferFrom', args }) };
 }
 
 export type UsdcClient = ReturnType<typeof createUsdcClient>;

@@ -14,6 +14,8 @@ export interface Metrics {
   readonly nativeSignatures: Gauge;
   readonly gasBalance: Gauge<'signer'>;
   readonly gasLow: Gauge<'signer'>;
+  readonly settlementHalted: Gauge;
+  readonly heldPayouts: Gauge;
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
@@ -131,6 +133,16 @@ const moneyMetrics = (registers: OpenRegistry[]) => ({
     name: 'settlements_total',
     help: 'Settlements on chain, by outcome. The reconciler resolves `unknown` ones.',
     labelNames: ['outcome'] as const,
+    registers,
+  }),
+  settlementHalted: new Gauge({
+    name: 'settlement_halted',
+    help: '1 while the token moves nothing from or to the wallet of this node (paused, or the wallet is blacklisted), else 0.',
+    registers,
+  }),
+  heldPayouts: new Gauge({
+    name: 'held_payouts',
+    help: 'Payouts (withdrawals, refunds) that the token refuses: held, and tried again with growing pauses.',
     registers,
   }),
   unknownPayments: new Gauge({

@@ -20,6 +20,7 @@ import { openLedgerAccount } from '../../src/payments/ledger/ledger-store.ts';
 import { payerAccountId } from '../../src/payments/ledger/treasury.ts';
 import type { NewChainPayment } from '../../src/payments/onchain/chain-payment.ts';
 import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
+import { createSettlementHalt } from '../../src/payments/onchain/settlement-halt.ts';
 import { prepareChain } from '../../src/payments/reconcile/prepare-chain.ts';
 import type { ReconcileContext } from '../../src/payments/reconcile/reconcile.ts';
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
@@ -161,6 +162,7 @@ async function createContext(
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),
+    settlementHalt: createSettlementHalt({ usdc, chain, log, metrics }),
     claimSimulator: createClaimSimulator({ rpcUrl: parts.proxy.url, from: wallet.address }),
     paymentLimits: readConfig(SMALLEST).config.paymentLimits,
     channelClaimSettings: { ...readConfig(SMALLEST).config.channelClaimSettings, ...parts.claims },

@@ -44,6 +44,7 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'payment.confirmed': [...money, 'getInvocation'],
   'payment.refunded': [...money, 'getInvocation'],
   'payment.failed': [...money, 'getInvocation'],
+  'payment.held': [...money, 'getWithdrawal'],
   'agent.verified': agents,
   'agent.online': agents,
   'agent.offline': agents,

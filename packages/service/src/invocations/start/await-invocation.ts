@@ -4,7 +4,7 @@ import { until } from '../../lib/concurrency/until.ts';
 import { within } from '../../lib/concurrency/within.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import type { PaymentConditions } from '../../payments/onchain/chain-context.ts';
 import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import { paymentPending, paymentRequired } from '../../payments/x402/payment-required.ts';
@@ -13,7 +13,7 @@ import { findInvocation } from '../invocation-store.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import type { Invoked } from './invoke-agent.ts';
 
-type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & HasPaymentLimits;
+type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & PaymentConditions;
 
 /** Poll interval for changes in other processes; changes in this one are notified. */
 const ASK_AGAIN_MS = 200;

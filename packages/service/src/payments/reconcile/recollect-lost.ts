@@ -1,9 +1,11 @@
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
 import { relocatePayment } from '../onchain/chain-payment-store.ts';
+import { FINAL_DEPTH } from '../onchain/expired-for-good.ts';
 import { findFate } from '../onchain/find-fate.ts';
 import { findPlace, isPlain } from '../onchain/find-place.ts';
-import { FINAL_DEPTH, isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
+import { holdRefused } from '../onchain/hold-payout.ts';
+import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
 import { reversePayment } from './reverse-payment.ts';
 
 /** A plain transfer may be mined again without us; after this time it counts as gone. */
@@ -15,7 +17,7 @@ const GONE_AFTER_MS = 600_000;
  */
 export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
   forEachPage(
-    (after, limit) => listLost(ctx.db, after, limit),
+    (after, limit) => listLost(ctx.db, ctx.clock.now(), after, limit),
     async (payments) => {
       for (const payment of payments)
         await recollect(ctx, payment).catch((error) =>
@@ -36,7 +38,9 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
   if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, head.timeS);
   const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head.number);
   if (isSpent || isExpired) return;
-  if ((await ctx.simulator.simulate(payment)) === null) void ctx.settler.settle(payment);
+  const refused = await ctx.simulator.simulate(payment);
+  if (refused === null) void ctx.settler.settle(payment);
+  else if (payment.direction === 'out') await holdRefused(ctx, payment, refused);
 }
 
 async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {

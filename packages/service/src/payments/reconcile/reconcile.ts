@@ -38,8 +38,9 @@ export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED
 }
 
 async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<void> {
-  const nowMs = ctx.clock.now().getTime();
-  const before = { in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
+  const now = ctx.clock.now();
+  const nowMs = now.getTime();
+  const before = { now, in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
   await forEachPage(
     (after, limit) => listOpenChainPayments(ctx.db, before, after, limit),
     async (payments) => {

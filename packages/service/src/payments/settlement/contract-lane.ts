@@ -6,6 +6,7 @@ import { isRefusedNow } from '../onchain/payer-standing.ts';
 import { contractGas } from './contract-payers.ts';
 import { endSpent } from './end-spent.ts';
 import type { SettleOutcome } from './record-mined.ts';
+import { refusalOfNode } from './refusal-cause.ts';
 
 type Send = (payment: NewChainPayment, gas: bigint) => Promise<SettleOutcome>;
 
@@ -44,6 +45,7 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
     const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
     if (isSpent)
       return (await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash: null })) ?? unknown;
+    if (gas !== null && (await refusalOfNode(ctx, payment, gas)) !== null) return unknown;
     const reason = 'invalid_exact_evm_transaction_failed';
     return (await failRefused(ctx, payment, reason)) ? { state: 'failed', reason } : unknown;
   } catch (error) {

@@ -12,6 +12,7 @@ import { endPayments } from '../onchain/end-payments.ts';
 import { type Fate, fateOf, findFate } from '../onchain/find-fate.ts';
 import { transfersOf } from '../onchain/payment-transfer.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
+import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
 
 export type SettleOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }
@@ -32,12 +33,12 @@ export interface Reverted {
 
 export type Recorded = SettleOutcome | Confirming | Reverted;
 
-type RecordContext = Records & HasUsdc & HasConfirmations;
+type RecordContext = Records & HasUsdc & HasConfirmations & HasSettlementHalt;
 
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by
- * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, and
- * one that the node owes, which never lapses. A payment that was taken for failed stays so, whatever the block did: late booking returns
+ * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, one
+ * that the node owes, which never lapses, and one that the token refused for a cause that is not its payer's. A payment that was taken for failed stays so, whatever the block did: late booking returns
  * its money.
  */
 export async function recordMined(
@@ -46,7 +47,10 @@ export async function recordMined(
   mined: MinedTransaction,
 ): Promise<Recorded[]> {
   const fates = await fatesOf(ctx, payments, mined);
-  const deepIds = await deepOnes(ctx, payments, fates);
+  const [deepIds, isOfPayer] = await Promise.all([
+    deepOnes(ctx, payments, fates),
+    isFaultOfPayer(ctx, payments, fates),
+  ]);
   const recorded = payments.map((payment): Recorded => {
     const fate = fates.get(payment.id);
     if (fate?.kind === 'paid') {
@@ -56,7 +60,7 @@ export async function recordMined(
     }
     if (fate?.kind === 'taken back') return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
     if (fate === null) return { state: 'unknown', transactionHash: mined.hash };
-    if (payments.length > 1 || payment.direction === 'out') return { state: 'reverted' };
+    if (!isOfPayer) return { state: 'reverted' };
     return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
   });
   const endedIds = await commit(ctx, { payments, recorded, fates, mined });
@@ -88,6 +92,17 @@ async function fatesOf(
   for (const payment of reverted.filter((_, index) => spent[index]))
     fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
   return fates;
+}
+
+/** True if a payment that was sent alone moved nothing because of its payer. */
+async function isFaultOfPayer(
+  ctx: RecordContext,
+  payments: readonly NewChainPayment[],
+  fates: ReadonlyMap<string, Fate | null>,
+): Promise<boolean> {
+  const [only] = payments;
+  if (!only || payments.length > 1 || only.direction === 'out' || fates.has(only.id)) return false;
+  return (await ctx.settlementHalt.causeOf(only).catch(() => 'unknown')) === null;
 }
 
 /** The payments whose blocks are as deep as their amounts ask for. Of a depth of one the receipt has told. */

@@ -11,6 +11,7 @@ import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts'
 import { findById } from '../onchain/chain-payment-store.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { gasWithinLimit } from '../settlement/contract-payers.ts';
+import { reasonOfRevert, requireAboutPayer } from '../settlement/refusal-cause.ts';
 import { originOf } from './bound-nonce.ts';
 import { refusalOf } from './check-payment.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
@@ -76,7 +77,9 @@ export async function isFreshlySigned(ctx: AuthorizeContext, shown: ShownPayment
   const isFresh = async () => {
     if (!(await ctx.signatureChecker.isGood(shown))) return false;
     const revert = await ctx.simulator.simulate(shown);
-    return revert === null || /exceeds balance/i.test(revert);
+    if (revert === null || /exceeds balance/i.test(revert)) return true;
+    await requireAboutPayer(ctx, { ...shown, direction: 'in' }, revert);
+    return false;
   };
   return isFresh().catch(throwUncheckable);
 }
@@ -227,10 +230,6 @@ async function refusedByChain(
   }
   if (isUsedBefore(revert))
     return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
-  if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
-  // The time of the chain's last block decides, which is behind the node's.
-  if (/not yet valid/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_after';
-  if (/expired/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_before';
-  if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
-  return 'invalid_exact_evm_transaction_simulation_failed';
+  await requireAboutPayer(ctx, payment, revert);
+  return reasonOfRevert(revert) ?? 'invalid_exact_evm_transaction_simulation_failed';
 }

@@ -2,7 +2,7 @@ import type { HasChain } from '../../chain/chain-info.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import type { PaymentConditions } from '../onchain/chain-context.ts';
 import { type RefusalReason, refusalText } from '../onchain/refusal-reason.ts';
 import { type ChannelRefusal, channelRefusalText } from './channel-refusal.ts';
 import { type Correction, makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
@@ -48,13 +48,17 @@ export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
   readonly makeMemo: () => string;
 }
 
-/** Builds the 402 error. Only for when it is certain that no payment shown with the request has moved, or can move, money. */
+/**
+ * Builds the 402 error. Only for when it is certain that no payment shown with the request has moved, or can move, money. Throws
+ * UNAVAILABLE while no payment can settle: a client must not be asked to sign then.
+ */
 export function paymentRequired(
-  ctx: HasChain & HasSecrets & HasClock & HasPaymentLimits,
+  ctx: HasChain & HasSecrets & HasClock & PaymentConditions,
   due: Due,
   reason: Reason | null,
   correction?: Correction,
 ): PaymentRequiredError {
+  ctx.settlementHalt.require();
   const { makeMemo, ...rest } = due;
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const { minPaymentMicro, minDepositMicro } = ctx.paymentLimits;

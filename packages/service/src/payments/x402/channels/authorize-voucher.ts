@@ -3,7 +3,7 @@ import type { Records } from '../../../db/records.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import type { HasMetrics } from '../../../lib/metrics.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
+import type { PaymentConditions } from '../../onchain/chain-context.ts';
 import { echoedOffer, keyHolderOf, offerOf, type PayablePurchase, purchaseKeysOf } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import { isVoucher, type Shown, type ShownVoucher } from '../payment-header.ts';
@@ -23,7 +23,7 @@ export interface NewVoucher extends NewCharge {
 }
 
 /** Channels and their settings. */
-interface ChannelAccess extends HasChannels, HasChain, HasPaymentLimits {}
+interface ChannelAccess extends HasChannels, HasChain, PaymentConditions {}
 
 export type VoucherContext = Records & HasMetrics & HasSecrets & ChannelAccess;
 

@@ -17,6 +17,7 @@ import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
 import { gasWithinLimit } from '../../../settlement/contract-payers.ts';
 import { endSpent } from '../../../settlement/end-spent.ts';
 import type { SettleOutcome } from '../../../settlement/record-mined.ts';
+import { reasonOfRevert, requireAboutPayer } from '../../../settlement/refusal-cause.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
@@ -205,9 +206,8 @@ async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<Dep
     }
     if (isUsedBefore(revert))
       return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now(), SEARCH_FOR_REQUEST_MS));
-    if (/signature/i.test(revert)) return refused('invalid_exact_evm_signature');
-    if (/exceeds balance/i.test(revert)) return refused('invalid_exact_evm_insufficient_balance');
-    return refused('invalid_exact_evm_transaction_simulation_failed');
+    await requireAboutPayer(ctx, payment, revert);
+    return refused(reasonOfRevert(revert) ?? 'invalid_exact_evm_transaction_simulation_failed');
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     const message = 'The chain is unavailable, so the deposit cannot be checked now. Nothing was charged.';
