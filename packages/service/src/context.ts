@@ -121,7 +121,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...access,
     replica,
     ...keys,
-    settlementHalt: createSettlementHalt({ ...access, log, metrics }),
     ...own,
     ...metersOf(metrics, log),
     secrets,
@@ -137,7 +136,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db, replica }),
     typeChecks: createTypeChecks({ db }),
-    ...paymentParts({ ...access, db, clock }),
+    ...paymentParts({ ...access, db, clock, log, metrics }),
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries({ db, replica }),
@@ -192,7 +191,10 @@ async function withChannels(access: ChainAccess, { config, log }: ContextParts):
   return { ...access, chain: { ...access.chain, channels: { withdrawDelayS, minDepositMicro } } };
 }
 
-const paymentParts = (needs: Parameters<typeof createPaymentChecks>[0]) => ({
+type PaymentNeeds = Parameters<typeof createPaymentChecks>[0] & Parameters<typeof createSettlementHalt>[0];
+
+const paymentParts = (needs: PaymentNeeds) => ({
+  settlementHalt: createSettlementHalt(needs),
   ...createPaymentChecks(needs),
   channels: createChannels(needs),
 });

@@ -50,6 +50,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   return {
     ...readsOf(client, gatherer),
     ...authorizationsOf(client, token),
+    ...refusalsOf(client, token),
     ...receiptsOf(client, token),
     balanceOf: (address: string) =>
       client.readContract({ address: token, abi: usdcAbi, functionName: 'balanceOf', args: [address as Hex] }),
@@ -67,13 +68,30 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   };
 }
 
+/** The results of calls, each of which may fail by itself. */
+async function tryAll(
+  client: PublicClient,
+  calls: readonly ContractCall[],
+  at: { blockTag: 'pending' } | { blockNumber?: bigint },
+) {
+  const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
+  return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
+}
+
+const refusalsOf = (client: PublicClient, token: Hex) => ({
+  /**
+   * For each address: the reason that the token would move nothing from or to it now, whoever pays (a pause, a blacklist); null if it
+   * would. Asks for a transfer of zero from the address to itself.
+   */
+  async whyRefused(addresses: readonly string[]): Promise<(string | null)[]> {
+    const probes = addresses.map((address) => probeCall(token, address));
+    const results = await tryAll(client, probes, { blockTag: 'pending' });
+    return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
+  },
+});
+
 /** Reads the present or past state of authorizations. */
 function authorizationsOf(client: PublicClient, token: Hex) {
-  async function tryAll(calls: readonly ContractCall[], at: { blockTag: 'pending' } | { blockNumber?: bigint }) {
-    const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
-    return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
-  }
-
   const findEvents = (
     eventName: 'AuthorizationUsed' | 'AuthorizationCanceled',
     { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
@@ -92,19 +110,8 @@ function authorizationsOf(client: PublicClient, token: Hex) {
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
       // The pending block, because on a quiet chain the latest one may be old.
       const results = await tryAll(
+        client,
         batch.map((signed) => paymentCall(token, signed)),
-        { blockTag: 'pending' },
-      );
-      return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
-    },
-
-    /**
-     * For each address: the reason that the token would move nothing from or to it now, whoever pays (a pause, a blacklist); null if it
-     * would. Asks for a transfer of zero from the address to itself.
-     */
-    async whyRefused(addresses: readonly string[]): Promise<(string | null)[]> {
-      const results = await tryAll(
-        addresses.map((address) => probeCall(token, address)),
         { blockTag: 'pending' },
       );
       return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
@@ -119,7 +126,7 @@ function authorizationsOf(client: PublicClient, token: Hex) {
       const spent: boolean[] = [];
       for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
         const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
-        spent.push(...(await tryAll(calls, at)).map(({ returnData }) => BigInt(returnData) !== 0n));
+        spent.push(...(await tryAll(client, calls, at)).map(({ returnData }) => BigInt(returnData) !== 0n));
       }
       return spent;
     },

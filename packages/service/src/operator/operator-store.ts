@@ -1,5 +1,4 @@
 import type { Sql } from '../db/sql.ts';
-import { IS_NOT_HELD } from '../payments/onchain/held-payout-store.ts';
 import type { OpenWork } from '../queue/drain.ts';
 
 /** Counts stop here, so that a status query adds no load to a node in trouble. */
@@ -95,7 +94,7 @@ export async function readSettlements(sql: Sql, before: Date): Promise<Settlemen
     `select count(*)::int as "inFlight", count(*) filter (where created_at <= $1)::int as unknown, min(created_at) as "oldestAt",
             (select count(*)::int from chain_payment where lost_at is not null and state = 'settled') as lost,
             (select count(*)::int from held_payout) as held
-       from (select created_at from chain_payment where state in ('claimed', 'broadcasting') and purpose <> 'bill' and ${IS_NOT_HELD}
+       from (select created_at from chain_payment where state in ('claimed', 'broadcasting') and purpose <> 'bill' and not exists (select from held_payout h where h.payment_id = chain_payment.id)
               order by created_at limit ${MAX_COUNTED}) open`,
     [before],
   );

@@ -15,7 +15,7 @@ import { openTreasury } from '../ledger/open-treasury.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { lockStanding, nowhere } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
-import { hasExpiredForGood } from '../onchain/expired-for-good.ts';
+import { hasExpiredForGood } from '../onchain/find-fate.ts';
 import { dropSignature, findHeld, listHeld } from '../onchain/held-payout-store.ts';
 import { toHeldPayout } from '../onchain/hold-payout.ts';
 import { returnWithdrawal } from './return-withdrawal.ts';

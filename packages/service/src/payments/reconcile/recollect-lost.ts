@@ -1,8 +1,7 @@
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
 import { relocatePayment } from '../onchain/chain-payment-store.ts';
-import { FINAL_DEPTH } from '../onchain/expired-for-good.ts';
-import { findFate } from '../onchain/find-fate.ts';
+import { FINAL_DEPTH, findFate } from '../onchain/find-fate.ts';
 import { findPlace, isPlain } from '../onchain/find-place.ts';
 import { holdRefused } from '../onchain/hold-payout.ts';
 import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';

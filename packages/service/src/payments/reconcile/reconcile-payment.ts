@@ -5,7 +5,7 @@ import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { renewSignature } from '../onchain/chain-payment-store.ts';
 import type { HasWalletFunds } from '../onchain/channel-claims.ts';
 import { failPayment, failRefused } from '../onchain/end-payments.ts';
-import { hasExpiredForGood } from '../onchain/expired-for-good.ts';
+import { hasExpiredForGood } from '../onchain/find-fate.ts';
 import { holdRefused } from '../onchain/hold-payout.ts';
 import { PAYOUT_WINDOW_S } from '../payouts/refund-payer.ts';
 import { returnWithdrawal } from '../payouts/return-withdrawal.ts';
