@@ -4,6 +4,8 @@ import type { Claim, Site } from './site.ts';
 export interface Attack {
   /** The attack and its rate, for the reader of the table. */
   readonly does: string;
+  /** Free accounts that it has; default 3. */
+  readonly freeAccounts?: number;
   /** `begin` is called when all is prepared: what it costs is measured from then on. */
   run(site: Site, sender: Sender, begin: () => void): Promise<readonly Claim[]>;
 }

@@ -29,6 +29,7 @@ const others: Readonly<Record<string, Partial<Bounds>>> = {
   'vanished-streams': { databaseGrowthMib: 40, gas: TOKEN_GAS },
   'silent-names': { lookUps: 1200 },
   'hanging-agent': { sockets: 800, gas: TOKEN_GAS },
+  'hanging-pushes': { gas: TOKEN_GAS },
   // Two fillings of at most 40 MiB each, at the rate at which an account stores, and as much again for what storing takes beside it.
   'fill-disk': { databaseGrowthMib: 160, rssGrowthMib: 250, gas: TOKEN_GAS },
   gas: { gas: 5_000_000 },

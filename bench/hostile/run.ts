@@ -42,7 +42,8 @@ async function withHonest<T>(world: World, work: Promise<T>): Promise<{ result: 
 }
 
 async function siteFor(world: World, attack: string): Promise<Site> {
-  const free = await Promise.all(Array.from({ length: FREE_ACCOUNTS }, () => world.openHostile('free')));
+  const { freeAccounts = FREE_ACCOUNTS } = attacks[attack] ?? {};
+  const free = await Promise.all(Array.from({ length: freeAccounts }, () => world.openHostile('free')));
   const privateKey = generatePrivateKey();
   const { baseUrl, chain, database } = world.local;
   return {

@@ -5,6 +5,7 @@ import { documents } from './documents.ts';
 import { fillDisk } from './fill-disk.ts';
 import { gas } from './gas.ts';
 import { hangingAgent } from './hanging-agent.ts';
+import { hangingPushes } from './hanging-pushes.ts';
 import { idleConnections } from './idle-connections.ts';
 import { silentNames } from './silent-names.ts';
 import { slowReaders } from './slow-readers.ts';
@@ -22,4 +23,5 @@ export const attacks: Readonly<Record<string, Attack>> = {
   gas,
   'fill-disk': fillDisk,
   'hanging-agent': hangingAgent,
+  'hanging-pushes': hangingPushes,
 };

@@ -96,6 +96,7 @@ it('tells of the task, its result and its end, with what the receiver wants to b
   for (const { headers, body } of got) {
     expect(headers).toMatchObject({
       'content-type': 'application/a2a+json',
+      'a2a-version': '1.0',
       authorization: 'Bearer secret-1',
       'x-a2a-notification-token': 'token-1',
     });
@@ -200,7 +201,11 @@ it('is configured, read, listed and removed, in both versions, and sends tasks t
   expect((await rpc('GetTaskPushNotificationConfig', { taskId: task.id })).error.code).toBe(-32_602);
   await finish();
   await untilTrue(() => got.some(({ body }) => body.kind === 'task' && body.status.state === 'completed'));
-  expect(got.at(-1)?.headers).toMatchObject({ authorization: 'Basic eDp5', 'content-type': 'application/json' });
+  expect(got.at(-1)?.headers).toMatchObject({
+    authorization: 'Basic eDp5',
+    'content-type': 'application/json',
+    'a2a-version': '0.3',
+  });
 });
 
 it('goes to no address that the node does not call, needs a key, is bounded, and is of the caller only; nothing is bought', async () => {
@@ -325,4 +330,34 @@ it('of an account that has as many as it may have can be changed, and none is ad
   expect((await put('mine', `${hook}/new`)).result).toMatchObject({ url: `${hook}/new` });
   expect((await put('other', hook)).error.code).toBe(-32_602);
   await finish();
+});
+
+it('of other accounts is not delayed by receivers that hang, whoever has them', async () => {
+  const hanging = createServer(() => undefined);
+  await once(hanging.listen(0, '127.0.0.1'), 'listening');
+  const { port } = hanging.address() as AddressInfo;
+  const { task: theirs } = (await send()).result;
+  const attackers = await Promise.all(Array.from({ length: 16 }, () => h.newAccount()));
+  const reached = new Set<unknown>();
+  hanging.on('request', ({ url }) => reached.add(url));
+  await h.ctx.db.query(
+    'test-hanging-pushes',
+    `insert into a2a_push (task_id, id, account_id, url, version, sealed, next_at, created_at)
+     select $1, a || n, a, 'http://127.0.0.1:' || $3 || '/' || a || n, '1.0', $4, now() - interval '1 day', now()
+       from unnest($2::text[]) a, generate_series(1, 20) n`,
+    [theirs.id, attackers.map(({ accountId }) => accountId), port, h.ctx.secrets.seal('{}')],
+  );
+  await untilTrue(() => reached.size >= 64);
+  const startMs = performance.now();
+  for (let nth = 0; nth < 5; nth++) {
+    got = [];
+    answers = [];
+    await send({ url: hook });
+    await untilTrue(() => got.length > 0);
+    await finish();
+  }
+  expect(performance.now() - startMs).toBeLessThan(9_000);
+  // They have one message at a time from now on, and are still told.
+  hanging.closeAllConnections();
+  hanging.close();
 });

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../../db/sql.ts';
 import type { ToldState } from './next-push.ts';
 import type { Version } from './protocol/versions.ts';
+import type { PushRoom } from './push-lanes.ts';
 
 /** A caller's address for pushes of a task. */
 export interface PushRow {
@@ -14,11 +15,14 @@ export interface PushRow {
   readonly sealed: Buffer;
   readonly told: ToldState;
   readonly tries: number;
+  /** The account and the origin of its address: what one queue is for. */
+  readonly receiver: string;
 }
 
-const columns = `p.task_id as "taskId", p.id, p.account_id as "accountId", p.url, p.version, p.scheme, p.sealed, p.told, p.tries`;
+const receiver = `p.account_id || ' ' || coalesce(substring(p.url from '^[^/]*//[^/?#]*'), '')`;
+const columns = `p.task_id as "taskId", p.id, p.account_id as "accountId", p.url, p.version, p.scheme, p.sealed, p.told, p.tries, ${receiver} as receiver`;
 
-type NewPush = Omit<PushRow, 'told' | 'tries'>;
+type NewPush = Omit<PushRow, 'told' | 'tries' | 'receiver'>;
 
 /**
  * Adds one, or changes the one of this id, within these numbers of a task and of an account, in which it does not count itself. False: they
@@ -87,23 +91,31 @@ export async function removePush(sql: Sql, taskId: string, id: string): Promise<
 
 export const HAS_DUE_PUSHES = '(select min(next_at) from a2a_push where is_open) <= given.now';
 
-/** Takes those that have something to tell, a few of each account, until `until`: later another process may take them over. */
+/**
+ * Takes those that have something to tell, a few of each account, accounts in turn, until `until`: later another process may take them over.
+ * `isLate`: of accounts that have a receiver that hangs, or of all others.
+ */
 export const takePushes = (
   sql: Sql,
-  wanted: { readonly limit: number; readonly each: number; readonly busy: readonly string[]; now: Date; until: Date },
+  { busy, lateAccounts, hanging, shut, each }: PushRoom,
+  wanted: { readonly isLate: boolean; readonly limit: number; readonly now: Date; readonly until: Date },
 ): Promise<PushRow[]> =>
   sql.query<PushRow>(
     'take-pushes',
     `with due as (
-       select p.task_id, p.id, row_number() over (partition by p.account_id order by p.next_at) as nth
-         from a2a_push p join invocation v on v.id = p.task_id
-        where p.is_open and p.next_at <= $1 and p.told <> v.status and not (p.account_id = any($3))
+       select p.task_id, p.id, row_number() over (partition by p.account_id order by p.next_at) as nth from (
+         select p.task_id, p.id, p.account_id, p.next_at, ${receiver} = any($8) as hangs,
+                row_number() over (partition by ${receiver} order by p.next_at) as place
+           from a2a_push p join invocation v on v.id = p.task_id
+          where p.is_open and p.next_at <= $1 and p.told <> v.status and not (p.account_id = any($3)) and (p.account_id = any($6)) = $7
+            and not (${receiver} = any($9))
+       ) p where p.place = 1 or not p.hangs
      ), taken as (
        select p.task_id, p.id from a2a_push p join due using (task_id, id)
-        where due.nth <= $4 and p.is_open and p.next_at <= $1 order by p.next_at limit $5 for update of p skip locked
+        where due.nth <= $4 and p.is_open and p.next_at <= $1 order by due.nth, p.next_at limit $5 for update of p skip locked
      )
      update a2a_push p set next_at = $2 from taken t where p.task_id = t.task_id and p.id = t.id returning ${columns}`,
-    [wanted.now, wanted.until, wanted.busy, wanted.each, wanted.limit],
+    [...[wanted.now, wanted.until, busy, each, wanted.limit], ...[lateAccounts, wanted.isLate, hanging, shut]],
   );
 
 /** Records a message that was told, if nobody else did so. One that was changed meanwhile stays as it is: its address was not told. */

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { HasChain } from '../../../chain/chain-info.ts';
 import type { Records } from '../../../db/records.ts';
-import { judge } from '../../../events/webhooks/attempt.ts';
+import { type EndpointAnswer, judge } from '../../../events/webhooks/attempt.ts';
 import { postWebhook } from '../../../events/webhooks/webhook-client.ts';
 import { readUnowned } from '../../../invocations/read-invocation.ts';
 import type { HasLog } from '../../../lib/log/log.ts';
@@ -13,6 +13,7 @@ import { nextPush, type Push } from './next-push.ts';
 import type { StreamResponse } from './protocol/wire.ts';
 import { task03 } from './protocol/wire03.ts';
 import type { PushSecrets } from './push-configs.ts';
+import { type Attempt, createPushLanes } from './push-lanes.ts';
 import {
   HAS_DUE_PUSHES,
   notePushed,
@@ -28,35 +29,32 @@ interface Sending extends Records, HasSecrets, HasGuardedFetch {}
 type PushContext = Sending & HasChain & HasLog;
 
 const TICK_MS = 500;
-/** Messages on their way from this process, and those of one account. */
-const MAX_AT_ONCE = 64;
-const MAX_EACH = 4;
 /** Longer than an attempt: after it, the process is taken for dead, and another one sends the message again. */
 const LEASE_MS = 60_000;
 
 /** Sends the pushes of tasks. A process that dies after a message and before its record sends it again: receivers take duplicates. */
 export function startPushes(ctx: PushContext, schedule: Schedule): Repeating {
   const stopping = new AbortController();
-  const running = new Map<Promise<void>, string>();
+  const lanes = createPushLanes();
 
-  function track({ accountId }: PushRow, work: Promise<void>): void {
-    const tracked = work
-      .catch((err: unknown) => {
+  const begin = (row: PushRow) =>
+    lanes.run(row, (attempt) =>
+      tellAll(ctx, row, attempt, stopping.signal).catch((err: unknown) => {
         if (!stopping.signal.aborted) ctx.log.warn({ err }, 'push of a task failed; it is repeated');
-      })
-      .finally(() => running.delete(tracked));
-    running.set(tracked, accountId);
-  }
+      }),
+    );
 
   const take = async () => {
-    const limit = MAX_AT_ONCE - running.size;
-    if (limit <= 0) return;
+    const room = lanes.room();
     const now = ctx.clock.now();
-    const counts = Map.groupBy(running.values(), (accountId) => accountId);
-    const busy = [...counts].flatMap(([accountId, all]) => (all.length >= MAX_EACH ? [accountId] : []));
     const until = new Date(now.getTime() + LEASE_MS);
-    for (const row of await takePushes(ctx.db, { limit, each: MAX_EACH, busy, now, until }))
-      track(row, tellAll(ctx, row, stopping.signal));
+    const takeOf = async (isLate: boolean, limit: number) => {
+      const rows = limit > 0 ? await takePushes(ctx.db, room, { isLate, limit, now, until }) : [];
+      for (const row of rows) begin(row);
+      return rows.length;
+    };
+    const taken = await takeOf(false, room.prompt);
+    if (room.lateAccounts.length > 0) await takeOf(true, Math.min(room.late, room.prompt - taken));
   };
 
   schedule.here('send-pushes', TICK_MS, take, { look: { sql: HAS_DUE_PUSHES } });
@@ -64,13 +62,13 @@ export function startPushes(ctx: PushContext, schedule: Schedule): Repeating {
     async stop() {
       await schedule.stop();
       stopping.abort();
-      await Promise.all(running.keys());
+      await lanes.ended();
     },
   };
 }
 
 /** Tells a receiver all that is new, one message after the other. */
-async function tellAll(ctx: PushContext, first: PushRow, signal: AbortSignal): Promise<void> {
+async function tellAll(ctx: PushContext, first: PushRow, attempt: Attempt, stopping: AbortSignal): Promise<void> {
   let row = first;
   for (;;) {
     const record = await readUnowned(ctx, row.taskId);
@@ -78,7 +76,8 @@ async function tellAll(ctx: PushContext, first: PushRow, signal: AbortSignal): P
     if (!record || !push) return;
     const secrets = secretsOf(ctx, row);
     if (!secrets) return notePushFailed(ctx.db, row, null);
-    const answer = await send(ctx, { ...row, ...secrets }, bodyOf(ctx, row, push, record), signal);
+    const message = bodyOf(ctx, row, push, record);
+    const answer = await attempt((cut) => send(ctx, { ...row, ...secrets }, message, { stopping, cut }));
     const now = ctx.clock.now();
     const verdict = judge(answer, row.tries + 1, now, Math.random());
     if (verdict.state !== 'delivered') return notePushFailed(ctx.db, row, verdict.nextAttemptAt);
@@ -97,18 +96,33 @@ function secretsOf({ secrets }: HasSecrets, { sealed }: PushRow): PushSecrets | 
   return opened === null ? null : JSON.parse(opened);
 }
 
-function send(
+const CUT_OFF: EndpointAnswer = {
+  ...{
+    status: null,
+    error: 'No answer in time: too many receivers hang.',
+    response: null,
+    retryAfter: null,
+    durationMs: 0,
+  },
+};
+
+async function send(
   ctx: Sending,
-  { url, scheme, token, credentials }: PushRow & PushSecrets,
+  { url, version, scheme, token, credentials }: PushRow & PushSecrets,
   message: { readonly type: string; readonly body: string },
-  signal: AbortSignal,
-) {
+  { stopping, cut }: { readonly stopping: AbortSignal; readonly cut: AbortSignal },
+): Promise<EndpointAnswer> {
   const headers = {
     'content-type': message.type,
+    'a2a-version': version,
     ...(scheme === null ? {} : { authorization: `${scheme} ${credentials ?? ''}`.trim() }),
     ...(token === undefined ? {} : { 'x-a2a-notification-token': token }),
   };
-  return postWebhook(ctx, { url, headers, body: message.body, signal });
+  const signal = AbortSignal.any([stopping, cut]);
+  return postWebhook(ctx, { url, headers, body: message.body, signal }).catch((error: unknown) => {
+    if (stopping.aborted || !cut.aborted) throw error;
+    return CUT_OFF;
+  });
 }
 
 /** A message: in 1.0 an event of a stream, in 0.3 the task as it is. */
