@@ -12,7 +12,8 @@ export interface HasFaces {
 const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
   x402: (baseUrl, id) => ({ x402: `${baseUrl}/x402/${id}`, openapi: `${baseUrl}/agents/${id}/openapi.json` }),
   a2a: (baseUrl, id) => ({
-    a2a: `${baseUrl}/a2a/${id}`,
+    // With the slash, clients find the card at `.well-known/agent-card.json` relative to it.
+    a2a: `${baseUrl}/a2a/${id}/`,
     agentCard: `${baseUrl}/a2a/${id}/.well-known/agent-card.json`,
   }),
   mcp: (baseUrl, id) => ({ mcp: `${baseUrl}/agents/${id}/mcp` }),

@@ -4,7 +4,6 @@ import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
 import type { agentOperations } from './operations.ts';
 import type { ShownError } from './protocol/errors.ts';
-import type { StreamResponse } from './protocol/wire.ts';
 
 /** A path below `/a2a`: the agent that it names (null: the node's own), and the segments that follow. */
 export interface A2aPath {
@@ -15,7 +14,7 @@ export interface A2aPath {
 /** An answer of a binding: a status and JSON (undefined: no body), or a stream. */
 export type Bound =
   | { readonly status: number; readonly type: string; readonly body: unknown }
-  | { readonly stream: A2aStream<StreamResponse>; readonly show: (event: StreamResponse) => object };
+  | { readonly stream: A2aStream<object> };
 
 /** A request to a binding, and what the bindings share. */
 export interface BoundRequest {

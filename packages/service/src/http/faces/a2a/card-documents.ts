@@ -6,7 +6,10 @@ import { type Document, toDocument } from '../../documents/document-answer.ts';
 import { createFreshDocuments } from '../../documents/fresh-documents.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type CardSigner, createCardSigner } from './card-signer.ts';
-import { agentCard, CARD_PATH, type CardParts, JWKS_PATH, nodeCard } from './cards.ts';
+import { agentCard, CARD_PATH, type CardParts, JWKS_PATH, nodeCard, OLD_CARD_PATH } from './cards.ts';
+
+/** Where clients look for a card: those of 0.2 at another path, and some behind a slash of their own. */
+const cardPaths = [CARD_PATH, `/${CARD_PATH}`, OLD_CARD_PATH, `/${OLD_CARD_PATH}`];
 
 /** Agents change at any time: copies are checked after this long. */
 const CACHE = 'public, max-age=15';
@@ -21,7 +24,8 @@ export function mountCards(app: Hono, ctx: HttpContext): void {
     answerDocument(c, () => fresh(c.req.path, async () => cardDocument(ctx.baseUrl, signer, await read())), CACHE);
   app.get(CARD_PATH, (c) => serve(c, async () => nodeCard(ctx)));
   app.get(`/a2a${CARD_PATH}`, (c) => serve(c, async () => nodeCard(ctx)));
-  app.get(`/a2a/:id${CARD_PATH}`, (c) => serve(c, async () => agentCard(ctx, await readAgent(ctx, c.req.param('id')))));
+  for (const path of cardPaths)
+    app.get(`/a2a/:id${path}`, (c) => serve(c, async () => agentCard(ctx, await readAgent(ctx, c.req.param('id')))));
   app.get(JWKS_PATH, (c) =>
     answerDocument(
       c,

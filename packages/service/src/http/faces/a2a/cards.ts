@@ -10,6 +10,7 @@ import { INVOKE_EXTENSION } from './tasks.ts';
 export const a2aUrlOf = (baseUrl: string, agentId: string): string => `${baseUrl}/a2a/${agentId}`;
 
 export const CARD_PATH = '/.well-known/agent-card.json';
+export const OLD_CARD_PATH = '/.well-known/agent.json';
 export const JWKS_PATH = '/.well-known/jwks.json';
 
 const modes = ['text/plain', 'application/json'];

@@ -17,7 +17,7 @@ const SEE_INPUT = 'See the input.';
 const bodyFields = ['capability', 'maxCost', 'priority', 'deadline', 'context'] as const;
 
 /** Reads what a message asks for. Throws INVALID_PARAMS with the field of the message. */
-export function readMessage({ message, metadata = {} }: Pick<SendMessage, 'message' | 'metadata'>): AskedInvocation {
+export function readMessage({ message, metadata = {}, configuration }: SendMessage): AskedInvocation {
   const all = { ...metadata, ...message.metadata };
   const { [INVOKE_EXTENSION]: ours, a2a: _ours, ...theirs } = withoutPayment(all);
   const wanted = objectOf(ours) ?? {};
@@ -31,7 +31,10 @@ export function readMessage({ message, metadata = {} }: Pick<SendMessage, 'messa
     body: {
       task: joined.trim() === '' ? SEE_INPUT : joined,
       input: inputOf(message.parts),
-      metadata: { ...theirs, ...a2aMetadata(message.contextId, message.messageId) },
+      metadata: {
+        ...theirs,
+        ...a2aMetadata({ ...message, wantsText: wantsText(configuration?.acceptedOutputModes ?? []) }),
+      },
       ...Object.fromEntries(
         bodyFields.flatMap((name) => (isSet(wanted[name]) ? [[name, asGiven(name, wanted[name])]] : [])),
       ),
@@ -39,6 +42,11 @@ export function readMessage({ message, metadata = {} }: Pick<SendMessage, 'messa
     quoteId: (quoteId as string | null | undefined) ?? undefined,
   };
 }
+
+/** True for a client that takes text and no JSON. */
+const wantsText = (modes: readonly string[]): boolean =>
+  modes.some((mode) => /^text(\/(plain|\*|markdown))?\s*(;|$)/i.test(mode)) &&
+  !modes.some((mode) => /json|^\*\/\*/i.test(mode));
 
 /** Amounts are decimal strings; clients of ProtoJSON may write numbers. */
 const asGiven = (name: string, value: unknown) =>

@@ -11,7 +11,6 @@ import { mountCards } from './card-documents.ts';
 import { agentOperations, nodeOperations } from './operations.ts';
 import { X402_EXTENSIONS } from './payments.ts';
 import { shownError } from './protocol/errors.ts';
-import type { StreamResponse } from './protocol/wire.ts';
 import { answerRest } from './rest.ts';
 import { answerRpc } from './rpc.ts';
 import { INVOKE_EXTENSION } from './tasks.ts';
@@ -92,7 +91,7 @@ function sendAnswer(ctx: HttpContext, c: Context, bound: Bound, headers: Readonl
     const json = body === undefined ? '' : JSON.stringify(body);
     return faceJson(ctx, c, { status, headers: { 'content-type': type, ...headers }, json });
   }
-  const { stream, show } = bound;
+  const { stream } = bound;
   const { requestId } = stream;
   const source = {
     open: (signal: AbortSignal) => {
@@ -101,7 +100,7 @@ function sendAnswer(ctx: HttpContext, c: Context, bound: Bound, headers: Readonl
       else signal.addEventListener('abort', unawait, { once: true });
       return stream.open(signal);
     },
-    encode: (event: StreamResponse) => encoder.encode(`data: ${JSON.stringify(show(event))}\n\n`),
+    encode: (event: object) => encoder.encode(`data: ${JSON.stringify(event)}\n\n`),
     opening: '',
   };
   const requestName = headers['x-request-id'] ?? '';

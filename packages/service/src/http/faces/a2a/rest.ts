@@ -5,7 +5,6 @@ import { readForFace } from '../common/face-request.ts';
 import { type BoundRequest, messageBounds } from './bound-request.ts';
 import { A2aError, invalidParam, restError } from './protocol/errors.ts';
 import { type OperationName, versionOf } from './protocol/versions.ts';
-import type { StreamResponse } from './protocol/wire.ts';
 
 const A2A_TYPE = 'application/a2a+json';
 
@@ -64,7 +63,7 @@ export async function answerRest({ ctx, c, target, operations, open, refuse, sen
       c.req.method === 'POST' ? bodyOf(ctx, c) : queryOf(c),
     );
     const answer = await operations[name](ctx, { ...call, face, version: '1.0' }, { ...given, ...path });
-    if ('stream' in answer) return send({ stream: answer.stream, show: (event: StreamResponse) => event });
+    if ('stream' in answer) return send({ stream: answer.stream });
     return send({ status: 200, type: A2A_TYPE, body: answer.value ?? {} });
   } catch (error) {
     const known = refuse(error);

@@ -8,6 +8,7 @@ import { A2aError, rpcError } from './protocol/errors.ts';
 import { type OperationName, operationOf, type Version, versionOf } from './protocol/versions.ts';
 import type { StreamResponse } from './protocol/wire.ts';
 import { event03, params10, value03 } from './protocol/wire03.ts';
+import { once, shownAs } from './streams.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -20,7 +21,7 @@ interface Envelope {
 /** Answers a request of the JSON-RPC binding: one message in the body of a POST. */
 export async function answerRpc(request: BoundRequest): Promise<Response> {
   const { ctx, c, operations, open, refuse, send } = request;
-  const told: { id: unknown } = { id: null };
+  const told: Told = { id: null, isStreamed: false };
   try {
     if (c.req.method !== 'POST') throw notPost();
     requireJson(c.req.header('content-type'));
@@ -37,14 +38,17 @@ export async function answerRpc(request: BoundRequest): Promise<Response> {
     const shown = (result: unknown) => ({ jsonrpc: '2.0', id, result });
     if ('stream' in answer) {
       const show = (event: StreamResponse) => shown(version === '0.3' ? event03(event) : event);
-      return send({ stream: answer.stream, show });
+      return send({ stream: shownAs(answer.stream, show) });
     }
     return send({ status: 200, type: JSON_TYPE, body: shown(resultOf(name, version, answer.value)) });
   } catch (error) {
     const known = refuse(error);
     const status =
       known.status === 405 || (known.status === 404 && error instanceof AppError) ? known.status : known.rpcStatus;
-    return send({ status, type: JSON_TYPE, body: rpcError(told.id, known) }, known.headers);
+    const body = rpcError(told.id, known);
+    // Stock clients read no JSON where they asked for a stream, but the status of a refusal or an error that is an event.
+    if (told.isStreamed && status === 200) return send({ stream: once(body) }, known.headers);
+    return send({ status, type: JSON_TYPE, body }, known.headers);
   }
 }
 
@@ -74,14 +78,26 @@ async function readMessage(ctx: HttpContext, c: Context): Promise<unknown> {
 const isId = (id: unknown): id is string | number | null =>
   id === null || (typeof id === 'string' && id.length <= 1024) || Number.isSafeInteger(id);
 
+/** Parts of a request as far as it was read, for errors. */
+interface Told {
+  id: unknown;
+  /** True when the client waits for a stream. */
+  isStreamed: boolean;
+}
+
+const streamed: ReadonlySet<unknown> = new Set([
+  ...['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'],
+]);
+
 /** `told` gets the id as soon as it is known, for errors. Batches are not taken: they would hide calls from the limits. */
-function readEnvelope(message: unknown, told: { id: unknown }): Envelope {
+function readEnvelope(message: unknown, told: Told): Envelope {
   const invalid = (what: string) => new A2aError('INVALID_REQUEST', `Request payload validation error: ${what}.`);
   if (Array.isArray(message)) throw invalid('send one request; batches are not taken');
   if (typeof message !== 'object' || message === null) throw invalid('it is no object');
   const { jsonrpc, id = null, method, params } = message as Readonly<Record<string, unknown>>;
   if (!isId(id)) throw invalid('id must be a string, an integer or null');
   told.id = id;
+  told.isStreamed = streamed.has(method);
   if (jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0"');
   if (typeof method !== 'string' || method === '') throw invalid('method is missing');
   if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params)))

@@ -136,7 +136,7 @@ function bodyOf(ctx: HasChain, { version }: PushRow, { what }: Push, given: Requ
   const events: Record<Push['what'], () => StreamResponse> = {
     task: () => ({ task }),
     status: () => ({ statusUpdate: { ...place, status: taskStatus(record, contextId, shape) } }),
-    result: () => ({ artifactUpdate: { ...place, artifact: resultArtifact(record.result), lastChunk: true } }),
+    result: () => ({ artifactUpdate: { ...place, artifact: resultArtifact(record), lastChunk: true } }),
   };
   return { type: 'application/a2a+json', body: JSON.stringify(events[what]()) };
 }

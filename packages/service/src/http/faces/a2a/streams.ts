@@ -8,10 +8,18 @@ import type { StreamResponse } from './protocol/wire.ts';
 import { contextOf, partsOf, resultArtifact, type TaskRecord, type TaskShape, taskOf, taskStatus } from './tasks.ts';
 
 /** A stream of one answer. */
-export const once = (answer: StreamResponse): A2aStream<StreamResponse> => ({
+export const once = <T extends object>(answer: T): A2aStream<T> => ({
   requestId: null,
   async *open() {
     yield answer;
+  },
+});
+
+/** A stream as a binding writes its events. */
+export const shownAs = <T>(stream: A2aStream<T>, show: (event: T) => object): A2aStream<object> => ({
+  ...stream,
+  async *open(signal) {
+    for await (const event of stream.open(signal)) yield show(event);
   },
 });
 
@@ -50,7 +58,7 @@ export async function* followTask(
     if (!ends.has(event.type)) continue;
     const record = recordOf(event.data);
     if (record.status === 'completed')
-      yield { artifactUpdate: { taskId, contextId, artifact: resultArtifact(record.result), lastChunk: true } };
+      yield { artifactUpdate: { taskId, contextId, artifact: resultArtifact(record), lastChunk: true } };
     const settlement = settledBy ? await settledBy() : shape.settlement;
     yield { statusUpdate: { taskId, contextId, status: taskStatus(record, contextId, { ...shape, settlement }) } };
   }

@@ -1,6 +1,6 @@
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
-import { namedText } from '../common/text-of.ts';
+import { namedText, textOf } from '../common/text-of.ts';
 import { paidMetadata } from './payments.ts';
 import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './protocol/wire.ts';
 
@@ -43,13 +43,26 @@ export const statusOf = (state: TaskState): RequestRecord['status'] | undefined 
 /** Field of the request's metadata that holds the context and the message of a task. */
 const A2A = 'a2a';
 
-export const a2aMetadata = (contextId: string | undefined, messageId: string) => ({
-  [A2A]: { ...(contextId === undefined ? {} : { contextId }), messageId },
+interface KeptOfMessage {
+  readonly contextId?: string | undefined;
+  readonly messageId: string;
+  readonly wantsText: boolean;
+}
+
+/** What is kept of a message with its request. */
+export const a2aMetadata = ({ contextId, messageId, wantsText }: KeptOfMessage) => ({
+  [A2A]: { ...(contextId === undefined ? {} : { contextId }), messageId, ...(wantsText ? { wantsText } : {}) },
 });
 
-const named = (record: Pick<TaskRecord, 'metadata'>, name: 'contextId' | 'messageId'): string | undefined => {
-  const ours = record.metadata?.[A2A] as Readonly<Record<string, unknown>> | null | undefined;
-  const value = typeof ours === 'object' ? ours?.[name] : undefined;
+type HasMetadata = Pick<TaskRecord, 'metadata'>;
+
+function kept({ metadata }: HasMetadata, name: keyof KeptOfMessage): unknown {
+  const ours = metadata?.[A2A] as Readonly<Record<string, unknown>> | null | undefined;
+  return typeof ours === 'object' ? ours?.[name] : undefined;
+}
+
+const named = (record: HasMetadata, name: 'contextId' | 'messageId'): string | undefined => {
+  const value = kept(record, name);
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
@@ -59,22 +72,22 @@ export const contextOfId = (requestId: string) => `ctx_${requestId.replace(/^req
 export const contextOf = (record: Pick<TaskRecord, 'requestId' | 'metadata'>): string =>
   named(record, 'contextId') ?? contextOfId(record.requestId);
 
-/** A result, or a piece of one, as parts: the text that it names, and its data. */
-export function partsOf(result: unknown): WirePart[] {
+/** A result, or a piece of one, as parts: the text that it names, and its data. For a client that takes text alone, any result has one. */
+export function partsOf(result: unknown, wantsText = false): WirePart[] {
   if (typeof result === 'string') return [{ text: result }];
-  const text = namedText(result);
+  const text = wantsText ? textOf(result) : namedText(result);
   return [...(text === null ? [] : [{ text }]), { data: result ?? null }];
 }
 
-export const resultArtifact = (result: unknown): WireArtifact => ({
+export const resultArtifact = (record: Pick<TaskRecord, 'result' | 'metadata'>): WireArtifact => ({
   artifactId: 'result',
   name: 'result',
-  parts: partsOf(result),
+  parts: partsOf(record.result, kept(record, 'wantsText') === true),
 });
 
 /** A request as the task that it is. */
 export function taskOf(record: TaskRecord, shape: TaskShape): WireTask {
-  const { requestId, result } = record;
+  const { requestId } = record;
   const contextId = shape.contextId ?? contextOf(record);
   const { historyLength, withArtifacts = true } = shape;
   const isDone = record.status === 'completed';
@@ -84,7 +97,7 @@ export function taskOf(record: TaskRecord, shape: TaskShape): WireTask {
     id: requestId,
     contextId,
     status: taskStatus(record, contextId, shape),
-    ...(isDone && withArtifacts ? { artifacts: [resultArtifact(result)] } : {}),
+    ...(isDone && withArtifacts ? { artifacts: [resultArtifact(record)] } : {}),
     ...(hasHistory ? { history: [askedMessage(record, contextId, shape, asked)] } : {}),
     metadata: { [INVOKE_EXTENSION]: ourPart(record) },
   };

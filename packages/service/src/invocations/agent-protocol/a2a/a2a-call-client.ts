@@ -15,7 +15,7 @@ import { noteHandle } from '../upstream-call-store.ts';
 import { payloadOf } from '../x402-terms.ts';
 import { followA2aStream } from './a2a-stream.ts';
 import { type FollowedTask, followTask, readTaskAgain } from './a2a-task-client.ts';
-import { type A2aMessage, type A2aTask, dialects, firstMessage, readSaid, resultOf } from './a2a-wire.ts';
+import { type A2aMessage, type A2aTask, dialects, firstMessage, readSaid, resultOfMessage } from './a2a-wire.ts';
 
 /** A message to an agent of A2A 1.0 or 0.3, and its task to the end. */
 export const a2aAdapter: Adapter = {
@@ -91,7 +91,7 @@ async function sendMessage(
   const value = parseObject(reply.body.toString('utf8'));
   if (reply.status !== 200 || isObject(value?.error)) return refused(reply.status, value?.error);
   const said = readSaid(value?.result);
-  if (said?.kind === 'message') return { outcome: completed(resultOf(said.parts)), task: null };
+  if (said?.kind === 'message') return { outcome: completed(resultOfMessage(said.parts)), task: null };
   if (said?.kind !== 'task') return invalidAnswer('without a task or a message');
   await note(said.task.id);
   return followTask(ctx, call, agent, said.task) satisfies Promise<FollowedTask>;

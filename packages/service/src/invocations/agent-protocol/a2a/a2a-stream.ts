@@ -5,7 +5,7 @@ import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../.
 import { CallFailedError } from '../adapter.ts';
 import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../event-messages.ts';
-import { type A2aSaid, type A2aTask, partsOf, readSaid, resultOf, textsOf } from './a2a-wire.ts';
+import { type A2aSaid, type A2aTask, hasRested, partsOf, readSaid, resultOfMessage, textsOf } from './a2a-wire.ts';
 
 /** State of a task, as far as its stream has told. */
 export interface StreamedTask {
@@ -24,29 +24,39 @@ export async function followA2aStream(
   onTask: (taskId: string) => Promise<void>,
 ): Promise<StreamedTask> {
   const told = createTold();
-  let count = 0;
-  let size = 0;
+  const meter = createMeter();
   const isNamed = () => (told.base()?.id ?? '') !== '';
   for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096)) {
     const chunks: Said[] = [];
-    for (const { data } of messages) {
-      const said = saidIn(data);
-      if (said.kind === 'message') return { task: told.task(), outcome: completed(resultOf(said.parts)) };
+    for (const said of messages.flatMap(({ data }) => meter.read(data))) {
+      if (said.kind === 'message') return { task: told.task(), outcome: completed(resultOfMessage(said.parts)) };
       const isFirst = told.base() === null;
       const { id } = told.take(said);
       if (isFirst && id !== '') await onTask(id);
       for (const chunk of chunksOf(said)) chunks.push(chunk);
-      count += countOf(said);
-      size += Buffer.byteLength(data);
     }
-    requireBounds(isTooLarge || count > MAX_CHUNKS || size > 4 * MAX_RESULT_BYTES || chunks.some(isTooLong));
-    requireBounds(recorder.isTooMuch());
+    requireBounds(isTooLarge || meter.isTooMuch() || chunks.some(isTooLong) || recorder.isTooMuch());
     if (chunks.length > 0 && !(await recorder.add(chunks)))
       throw new CallFailedError('agent_error', 'Another process has taken the request over.');
     const base = told.base();
-    if (base && !isOpen(base)) break;
+    if (base && hasRested(base)) break;
   }
   return { task: told.task(), outcome: null };
+}
+
+/** Reads what events say, and counts it: events of any kind, and the parts in them. */
+function createMeter() {
+  let count = 0;
+  let size = 0;
+  return {
+    read(data: string): A2aSaid[] {
+      const said = saidIn(data);
+      count += said ? countOf(said) : 1;
+      size += Buffer.byteLength(data);
+      return said ? [said] : [];
+    },
+    isTooMuch: () => count > MAX_CHUNKS || size > 4 * MAX_RESULT_BYTES,
+  };
 }
 
 async function* untilBrokenOff(bytes: AsyncIterable<Buffer>, isEnd: () => boolean): AsyncGenerator<Buffer> {
@@ -57,20 +67,18 @@ async function* untilBrokenOff(bytes: AsyncIterable<Buffer>, isEnd: () => boolea
   }
 }
 
-function saidIn(data: string): A2aSaid {
+/** What an event says; null: nothing that this node knows, which a later version of A2A may. */
+function saidIn(data: string): A2aSaid | null {
   const value = parseObject(data);
   if (isObject(value?.error))
     throw new CallFailedError('agent_error', `The agent failed${describeError(value.error)}.`);
-  const said = readSaid(value?.result);
-  if (said !== null) return said;
+  if (isObject(value?.result)) return readSaid(value.result);
   throw new CallFailedError('invalid_response', 'The agent streamed an event that A2A does not have.');
 }
 
 function requireBounds(isTooMuch: boolean): void {
   if (isTooMuch) throw new CallFailedError('response_too_large', 'The agent streamed too much.');
 }
-
-const isOpen = ({ state }: A2aTask) => state === 'submitted' || state === 'working';
 
 const isTooLong = ({ data }: Said) => Buffer.byteLength(JSON.stringify(data)) > MAX_CHUNK_BYTES;
 

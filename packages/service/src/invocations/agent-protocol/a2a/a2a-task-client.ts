@@ -11,7 +11,7 @@ import type { AgentCall, CallContext } from '../agent-call.ts';
 import { invalidAnswer, refused } from '../exchange.ts';
 import { deadlinePassed, isPointless, patiently, pollPauses } from '../poll.ts';
 import { billOf } from '../x402-terms.ts';
-import { type A2aTask, dialects, partsOf, readTask, resultOf, textsOf } from './a2a-wire.ts';
+import { type A2aTask, dialects, partsOf, readTask, resultOf, resultOfMessage, textsOf } from './a2a-wire.ts';
 
 /** A task as the last answer has it, and what it says of a payment. */
 export interface FollowedTask {
@@ -23,11 +23,8 @@ export interface FollowedTask {
 export function endOf(task: A2aTask): Outcome | Billed | null {
   const said = describeError({ message: textsOf(partsOf(task.message)).join(' ') });
   switch (task.state) {
-    case 'submitted':
-    case 'working':
-      return null;
     case 'completed':
-      return withinLimit(completed(resultOf(resultParts(task))));
+      return withinLimit(completed(resultOfTask(task)));
     case 'input-required':
     case 'auth-required':
       return demandOf(task) ?? needsInput;
@@ -36,7 +33,8 @@ export function endOf(task: A2aTask): Outcome | Billed | null {
     case 'canceled':
       throw new CallFailedError('agent_error', `The agent ended its task as ${task.state}${said}.`);
     default:
-      return invalidAnswer('with a task in no state of A2A');
+      // Also states that this node does not know: a later version of A2A may have more of them.
+      return null;
   }
 }
 
@@ -59,10 +57,11 @@ function demandOf({ message }: A2aTask): Billed | null {
   return metadata['x402.payment.required'] === undefined ? null : billOf(metadata['x402.payment.required']);
 }
 
-/** The parts of the artifact `result`, if one is named so; else of all artifacts, else of the last message. */
-function resultParts({ artifacts, message }: A2aTask): Json[] {
+/** The artifact `result`, if one is named so; else all artifacts, else the last message. */
+function resultOfTask({ artifacts, message }: A2aTask): unknown {
+  if (artifacts.length === 0) return resultOfMessage(partsOf(message));
   const named = artifacts.filter(({ artifactId }) => artifactId === 'result');
-  return artifacts.length === 0 ? partsOf(message) : (named.length > 0 ? named : artifacts).flatMap(partsOf);
+  return resultOf((named.length > 0 ? named : artifacts).map(partsOf));
 }
 
 /** Asks for a task until it ends. One that has become pointless is cancelled. */

@@ -73,6 +73,11 @@ export interface A2aTask {
   readonly artifacts: readonly Json[];
 }
 
+const resting = new Set(['completed', 'failed', 'canceled', 'rejected', 'input-required', 'auth-required']);
+
+/** True when a task does not go on by itself. States that this node does not know go on. */
+export const hasRested = ({ state }: A2aTask): boolean => resting.has(state);
+
 /** Contents of an answer or of a stream's event. */
 export type A2aSaid =
   | { readonly kind: 'task'; readonly task: A2aTask }
@@ -133,13 +138,33 @@ export const textsOf = (parts: readonly Json[]): string[] =>
 
 const isData = (part: Json) => 'data' in part && part.data !== undefined && part.kind !== 'file';
 
-/** The result that parts make: one part of data is it, texts are a text, and anything else stays as it is. */
-export function resultOf(parts: readonly Json[]): unknown {
+/** Adjacent texts as one: an artifact may come in pieces that end in the middle of a word. */
+export function joinTexts(parts: readonly Json[]): Json[] {
+  const joined: { part: Json; texts: string[] }[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part.text !== 'string') joined.push({ part, texts: [] });
+    else if (last && last.texts.length > 0) last.texts.push(part.text);
+    else joined.push({ part, texts: [part.text] });
+  }
+  return joined.map(({ part, texts }) => (texts.length > 1 ? { ...part, text: texts.join('') } : part));
+}
+
+/**
+ * The result that parts make: one part of data is it, texts are a text, and anything else stays as it is. Those of one group, as of an
+ * artifact, are one text; groups are lines.
+ */
+export function resultOf(groups: readonly (readonly Json[])[]): unknown {
+  const parts = groups.flat();
   const [data, another] = parts.filter(isData);
   const texts = textsOf(parts);
   if (data && !another && parts.length - texts.length === 1 && areSaidIn(texts, data.data)) return data.data;
-  return texts.length === parts.length ? { text: texts.join('\n') } : { parts };
+  if (texts.length < parts.length) return { parts: groups.flatMap(joinTexts) };
+  return { text: groups.map((group) => textsOf(group).join('')).join('\n') };
 }
+
+/** The result of a message, whose texts are lines. */
+export const resultOfMessage = (parts: readonly Json[]): unknown => resultOf(parts.map((part) => [part]));
 
 /** True when data holds all texts beside it: some agents say both. */
 function areSaidIn(texts: readonly string[], data: unknown): boolean {

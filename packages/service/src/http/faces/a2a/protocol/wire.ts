@@ -74,6 +74,7 @@ export const SendMessage = z
         taskPushNotificationConfig: PushConfig.nullish(),
         historyLength,
         returnImmediately: z.boolean().nullish(),
+        acceptedOutputModes: z.array(z.string().max(256)).max(100).nullish(),
       })
       .nullish(),
     metadata: struct,

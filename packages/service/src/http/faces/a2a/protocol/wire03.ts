@@ -60,9 +60,10 @@ function part10(given: unknown): unknown {
 
 function configuration10(given: unknown): unknown {
   if (!isFields(given)) return given;
-  const { historyLength, blocking, pushNotificationConfig: push } = given;
+  const { historyLength, blocking, acceptedOutputModes, pushNotificationConfig: push } = given;
   return {
     historyLength,
+    acceptedOutputModes,
     returnImmediately: blocking === false,
     ...(isFields(push) ? { taskPushNotificationConfig: pushConfig10(push) } : {}),
   };
