@@ -111,7 +111,7 @@ const address = (path: string) =>
 export const AgentInterfaces = z.object({
   invoke: address('/invoke/{id}').describe('POST /invoke/{id}, with a key.'),
   x402: address('/x402/{id}').optional().describe('The same without a key, paid by x402.'),
-  a2a: address('/a2a/{id}').optional().describe('A2A endpoint of the agent.'),
+  a2a: address('/a2a/{id}/').optional().describe('A2A endpoint of the agent.'),
   agentCard: address('/a2a/{id}/.well-known/agent-card.json').optional().describe('Its A2A agent card.'),
   mcp: address('/agents/{id}/mcp').optional().describe('MCP endpoint of the agent.'),
   openai: z

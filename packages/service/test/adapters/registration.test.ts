@@ -212,7 +212,7 @@ describe('the state of an endpoint', () => {
         status: 200,
         text: '{"supportedInterfaces":[{"url":"/agent/rpc","protocolBinding":"JSONRPC","protocolVersion":{"toString":1}}]}',
       },
-      /names no JSON-RPC interface/,
+      /names no interface that this node can call/,
     ],
     [
       'mcp',
@@ -352,7 +352,8 @@ describe('the state of an endpoint', () => {
         json(response, 200, { jsonrpc: '2.0', id: body?.id, result });
       },
     }));
-    const upstream = { endpoint: server.endpoint, protocol: 'mcp', tool: 'wanted', model: null, headers: {} } as const;
+    const target = { endpoint: server.endpoint, protocol: 'mcp', tool: 'wanted', model: null } as const;
+    const upstream = { ...target, agentId: 'agt_any', headers: {} };
     const { fault } = await checkUpstream(h.ctx, upstream);
     expect(fault?.message).toBe('tools/list is answered with more than 4 MiB of tools.');
     expect(pages).toBe(5);
@@ -371,7 +372,7 @@ describe('the state of an endpoint', () => {
         json(response, 200, { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] }),
     }));
     const { id } = await listUpstream(h, server, { owner, awaited: 'offline' });
-    expect((await own(id)).fault).toBe('The agent card names an interface that is not below its own address.');
+    expect((await own(id)).fault).toContain("is not below the card's own address");
     await server.stop();
   });
 
@@ -391,6 +392,7 @@ describe('the state of an endpoint', () => {
     }));
     const secrets = 'aaaaab '.repeat(580).trim();
     const upstream = {
+      agentId: 'agt_any',
       endpoint: server.endpoint,
       protocol,
       tool: 't',

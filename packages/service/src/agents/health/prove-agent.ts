@@ -12,6 +12,7 @@ import type { Agent } from '../agent.ts';
 import { readA2aAgent } from '../upstream/a2a-card-client.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { UpstreamFault } from '../upstream/upstream-client.ts';
+import { addressesIn, fileInAddress } from './registration-file.ts';
 
 /** Sources of proofs of endpoints. */
 export interface ProofSources extends HasGuardedFetch, HasTextRecords, HasRegistryTokens {}
@@ -115,20 +116,13 @@ async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: rea
 
 async function fileLists(ctx: HasGuardedFetch, uri: string, endpoint: string): Promise<boolean> {
   const file = await readFile(ctx, uri);
-  const listed = [file?.services, file?.endpoints].flatMap((list) =>
-    Array.isArray(list) ? list.filter(isObject) : [],
-  );
-  return listed.some(
-    (service) => typeof service.endpoint === 'string' && URL.parse(service.endpoint)?.href === new URL(endpoint).href,
-  );
+  return addressesIn(file ?? {}).some((address) => URL.parse(address)?.href === new URL(endpoint).href);
 }
 
 async function readFile(ctx: HasGuardedFetch, uri: string): Promise<Json | undefined> {
-  const [, data] = /^data:application\/json;base64,([\w+/=]{1,90000})$/.exec(uri) ?? [];
-  if (data !== undefined) return parseObject(Buffer.from(data, 'base64').toString('utf8'));
-  if (!/^https?:/.test(uri)) return undefined;
+  if (!/^\s*https?:/i.test(uri)) return fileInAddress(uri);
   try {
-    const request = { url: uri, method: 'GET', headers: {}, timeoutMs: 5000, maxBytes: MAX_FILE_BYTES };
+    const request = { url: uri.trim(), method: 'GET', headers: {}, timeoutMs: 5000, maxBytes: MAX_FILE_BYTES };
     const { status, body } = await ctx.guardedFetch.request(request);
     return status === 200 ? parseObject(body.toString('utf8')) : undefined;
   } catch (error) {

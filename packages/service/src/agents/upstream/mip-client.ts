@@ -1,6 +1,8 @@
-import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
+import { isObject, type Json } from '../../lib/json/json-object.ts';
+import { scalarText } from '../../lib/json/json-text.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { fieldsIn } from './mip-fields.ts';
 import { schemaDigest } from './schema-digest.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
 import { getFrom, readObject, requireGood, UpstreamFault } from './upstream-client.ts';
@@ -8,16 +10,19 @@ import { getFrom, readObject, requireGood, UpstreamFault } from './upstream-clie
 /** Throws UpstreamFault unless the agent says that it is available; returns the digest of its fields, if it tells them. */
 export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream): Promise<string | null> {
   const url = urlBelow(upstream.endpoint, '/availability');
-  const { status } = await readObject(ctx, upstream, url, 'GET /availability');
-  if (status !== 'available') {
+  const answer = await readObject(ctx, upstream, url, 'GET /availability');
+  const { status, available } = isObject(answer.data) ? { ...answer, ...answer.data } : answer;
+  if (scalarText(status).toLowerCase() !== 'available' && available !== true) {
     const said = typeof status === 'string' ? ` "${excerptOf(status.slice(0, 50))}"` : '';
-    throw new UpstreamFault(`GET /availability does not say "available" but${said || ' something else'}.`);
+    throw new UpstreamFault(
+      `GET /availability does not say "available" but${said || ' something else'}: answer {"status": "available"} while the agent takes jobs.`,
+    );
   }
   const fields = await readFields(ctx, upstream);
   return fields && schemaDigest(fields);
 }
 
-/** The fields of a job's input; null: the agent does not tell them. */
+/** The fields of a job's input; null: the agent does not tell them, or not so that they are understood. */
 export async function readFields(
   ctx: HasGuardedFetch,
   upstream: Upstream,
@@ -28,9 +33,16 @@ export async function readFields(
     maxBytes: 256 * 1024,
     signal,
   });
-  if (answer.status === 404) return null;
-  requireGood(upstream, answer, 'GET /input_schema');
-  const fields = parseObject(answer.body.toString('utf8'))?.input_data;
-  if (!Array.isArray(fields)) throw new UpstreamFault('GET /input_schema is not answered with fields.');
-  return fields.filter(isObject);
+  const { status, body } = answer;
+  if (status === 401 || status === 403 || status === 429 || status >= 500)
+    requireGood(upstream, answer, 'GET /input_schema');
+  return status === 200 ? fieldsIn(parseJson(body.toString('utf8'))) : null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,4 +1,5 @@
 import { type Json, parseObject } from '../../lib/json/json-object.ts';
+import { errorIn } from '../../lib/net/error-text.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
@@ -73,9 +74,8 @@ export function requireGood(upstream: Upstream, { status, body }: GuardedRespons
     throw new UpstreamFault(`${name} is refused with status ${status}: upstream.headers may lack valid credentials.`, {
       detail: answerDetail(upstream, { status, body }, 'credentials'),
     });
-  const said = parseObject(body.toString('utf8'))?.error;
-  const message = typeof said === 'string' ? said : (said as Json | undefined)?.message;
-  const detail = typeof message === 'string' ? ` (${shownOf(upstream, message)})` : '';
+  const said = errorIn(parseObject(body.toString('utf8')));
+  const detail = said ? ` (${shownOf(upstream, said.message)})` : '';
   const isCertain = status < 500 && status !== 429 && status !== 408;
   throw new UpstreamFault(`${name} is answered with status ${status}${detail}.`, {
     isCertain,

@@ -7,6 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** An endpoint as the node calls it. */
 export interface Upstream {
+  readonly agentId: string;
   readonly endpoint: string;
   readonly protocol: AgentProtocol;
   readonly tool: string | null;
@@ -138,9 +139,10 @@ function openHeaders(secrets: Secrets, sealed: Buffer | null, endpoint: string):
 }
 
 /** The endpoint of an agent, with its secrets opened. */
-export function openUpstream(secrets: Secrets, agent: UpstreamFields): Upstream {
+export function openUpstream(secrets: Secrets, agent: UpstreamFields & Pick<Agent, 'id'>): Upstream {
   const headers = openHeaders(secrets, agent.upstreamHeadersSealed, agent.endpoint) ?? {};
   return {
+    agentId: agent.id,
     endpoint: agent.endpoint,
     protocol: agent.protocol,
     tool: agent.upstream.tool ?? null,

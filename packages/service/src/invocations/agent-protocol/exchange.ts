@@ -1,5 +1,6 @@
 import { headersTo } from '../../agents/upstream/upstream.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
+import { errorIn } from '../../lib/net/error-text.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
@@ -79,9 +80,8 @@ export async function readAll(bytes: AsyncIterable<Buffer>, maxBytes = MAX_RESUL
 }
 
 /** Ends the call for an answer with an error. */
-export function refused(status: number, error: unknown): never {
-  const said = typeof error === 'string' ? { message: error } : error;
-  throw new CallFailedError('agent_error', `The agent answered ${status}${describeError(said)}.`);
+export function refused(status: number, answer: unknown): never {
+  throw new CallFailedError('agent_error', `The agent answered ${status}${describeError(errorIn(answer))}.`);
 }
 
 export function invalidAnswer(what: string): never {

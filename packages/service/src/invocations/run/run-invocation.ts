@@ -71,7 +71,7 @@ async function call(
   invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
   const identityToken = ctx.secrets.openOrNull(tokenSealed);
   if (identityToken === null) return tokenLost;
-  const target = { ...openUpstream(ctx.secrets, agent), identityToken };
+  const target = { ...openUpstream(ctx.secrets, { ...agent, id: invocation.agentId }), identityToken };
   const outcome = await callAgent(ctx, { target, invocation, signal });
   return whileAway(signal, () => checked(ctx, invocation, outcome));
 }

@@ -5,6 +5,7 @@ import type { Harness } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
+import { errorIn } from './raw-client.ts';
 
 // The mandatory checks of the A2A TCK (a2aproject/a2a-tck, tests/mandatory), by their names, over both bindings of 1.0. Those of
 // certificates, TLS and gRPC do not apply. Where the kit takes several answers, the test demands ours.
@@ -40,7 +41,7 @@ const post = async (body: unknown, headers: Record<string, string> = version): P
 };
 const rpc = async (method: string, params: unknown): Promise<Any> => {
   const id = randomUUID();
-  const answer = await post({ jsonrpc: '2.0', id, method, params });
+  const answer = errorIn(await post({ jsonrpc: '2.0', id, method, params }));
   expect(answer).toMatchObject({ jsonrpc: '2.0', id });
   return answer;
 };

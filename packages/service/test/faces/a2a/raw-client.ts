@@ -32,13 +32,17 @@ export interface Sending {
   readonly agent?: TestAgent;
 }
 
+/** A body as JSON; that of a stream that did not begin is its only event. */
+export const errorIn = (body: Any): Any =>
+  typeof body === 'string' && /^data: .*\n\n$/.test(body) ? JSON.parse(body.slice(6)) : body;
+
 /** Sends JSON-RPC without a client, which would check it first. `given` is called when a message is sent. */
 export function rawClient(given: () => { readonly h: Harness; readonly agent: TestAgent }) {
   const rpc = async (body: unknown, { key, headers = v1, agent = given().agent }: Sending = {}): Promise<Any> => {
     const text = typeof body === 'string' ? { text: body } : { body };
     const answer = await given().h.request('POST', `/a2a/${agent.id}`, { key, headers, ...text });
     expect(answer.status).not.toBe(500);
-    return { ...answer.body, status: answer.status };
+    return { ...errorIn(answer.body), status: answer.status };
   };
   /** A task that waits for its payment. */
   const waiting = async (sending: Sending = {}): Promise<Any> => {

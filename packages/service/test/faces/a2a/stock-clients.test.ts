@@ -282,7 +282,7 @@ describe('the card of an agent', () => {
     const [, { data }] = found.body.result.message.parts;
     expect(data.agents).toContainEqual(expect.objectContaining({ agentId: echo.id, url: urlOf(echo), agentCard }));
     const detail = (await h.request('GET', `/agents/${echo.id}`)).body.data;
-    expect(detail.interfaces).toMatchObject({ a2a: urlOf(echo), agentCard });
+    expect(detail.interfaces).toMatchObject({ a2a: `${urlOf(echo)}/`, agentCard });
     const file = (await h.request('GET', `/agents/${echo.id}/registration.json`)).body;
     expect(file.services).toContainEqual({ name: 'A2A', endpoint: agentCard, version: '1.0' });
     const own = (await h.request('GET', '/.well-known/agent-card.json')).body;

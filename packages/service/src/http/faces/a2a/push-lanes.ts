@@ -1,4 +1,4 @@
-import type { PushRow } from './push-store.ts';
+import type { PushRoom, PushRow } from './push-store.ts';
 
 /** Messages on their way from this process that hold up others. One that takes longer than `SLOW_MS` holds up nobody. */
 const MAX_PROMPT = 64;
@@ -12,20 +12,6 @@ const MAX_EACH = 4;
 const SLOW_MS = 1000;
 const REMEMBERED_MS = 5 * 60_000;
 const MAX_REMEMBERED = 2000;
-
-/** What may be taken now: the accounts without a hanging receiver first. */
-export interface PushRoom {
-  readonly prompt: number;
-  readonly late: number;
-  readonly each: number;
-  /** Accounts that have as many messages on their way as one may. */
-  readonly busy: readonly string[];
-  readonly lateAccounts: readonly string[];
-  /** Receivers that hang: one message each. */
-  readonly hanging: readonly string[];
-  /** Those of them that have it. */
-  readonly shut: readonly string[];
-}
 
 /** One attempt: `signal` aborts when the message is cut off. */
 export type Attempt = <T>(send: (signal: AbortSignal) => Promise<T>) => Promise<T>;

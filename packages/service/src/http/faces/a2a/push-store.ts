@@ -1,7 +1,6 @@
 import type { Sql, Tx } from '../../../db/sql.ts';
 import type { ToldState } from './next-push.ts';
 import type { Version } from './protocol/versions.ts';
-import type { PushRoom } from './push-lanes.ts';
 
 /** A caller's address for pushes of a task. */
 export interface PushRow {
@@ -90,6 +89,20 @@ export async function removePush(sql: Sql, taskId: string, id: string): Promise<
 }
 
 export const HAS_DUE_PUSHES = '(select min(next_at) from a2a_push where is_open) <= given.now';
+
+/** What may be taken now: the accounts without a hanging receiver first. */
+export interface PushRoom {
+  readonly prompt: number;
+  readonly late: number;
+  readonly each: number;
+  /** Accounts that have as many messages on their way as one may. */
+  readonly busy: readonly string[];
+  readonly lateAccounts: readonly string[];
+  /** Receivers that hang: one message each. */
+  readonly hanging: readonly string[];
+  /** Those of them that have it. */
+  readonly shut: readonly string[];
+}
 
 /**
  * Takes those that have something to tell, a few of each account, accounts in turn, until `until`: later another process may take them over.

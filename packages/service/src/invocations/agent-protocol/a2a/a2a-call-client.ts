@@ -13,9 +13,10 @@ import { invalidAnswer, post, postForEvents, refused } from '../exchange.ts';
 import { untilAnswered } from '../poll.ts';
 import { noteHandle } from '../upstream-call-store.ts';
 import { payloadOf } from '../x402-terms.ts';
+import { bound, resultIn } from './a2a-binding.ts';
 import { followA2aStream } from './a2a-stream.ts';
 import { type FollowedTask, followTask, readTaskAgain } from './a2a-task-client.ts';
-import { type A2aMessage, type A2aTask, dialects, firstMessage, readSaid, resultOfMessage } from './a2a-wire.ts';
+import { type A2aMessage, type A2aTask, firstMessage, readSaid, resultOfMessage } from './a2a-wire.ts';
 
 /** A message to an agent of A2A 1.0 or 0.3, and its task to the end. */
 export const a2aAdapter: Adapter = {
@@ -74,23 +75,21 @@ async function sendMessage(
   { message, proof, recorder }: Sending,
 ): Promise<Sent> {
   const { invocation } = call;
-  const { methods, headers, toParams } = dialects[agent.version];
-  const method = recorder ? methods.stream : methods.send;
-  const body = { jsonrpc: '2.0', id: invocation.id, method, params: toParams(message) };
-  const posted = { url: agent.url, body, headers: { ...headers, ...extensionHeaders(agent) }, proof };
+  const { url, body, headers } = bound.message(agent, invocation.id, message, recorder !== null);
+  const posted = { url, body, headers: { ...headers, ...extensionHeaders(agent) }, proof };
   const reply = recorder ? await postForEvents(ctx, call, posted) : await post(ctx, call, posted);
   if (reply.kind === 'billed') return reply;
   const note = (taskId: string) => whileAway(call.signal, () => noteHandle(ctx.db, invocation.id, taskId));
   if (reply.kind === 'events') {
     invariant(recorder !== null, 'only a streamed message is answered with events');
-    const streamed = await followA2aStream(reply.bytes, recorder, note);
+    const streamed = await followA2aStream(reply.bytes, recorder, note, (value) => resultIn(agent, value));
     if (streamed.outcome) return { outcome: streamed.outcome, task: null };
     if (!streamed.task) return invalidAnswer('with a stream of nothing');
     return followTask(ctx, call, agent, streamed.task);
   }
   const value = parseObject(reply.body.toString('utf8'));
-  if (reply.status !== 200 || isObject(value?.error)) return refused(reply.status, value?.error);
-  const said = readSaid(value?.result);
+  if (reply.status !== 200 || isObject(value?.error)) return refused(reply.status, value);
+  const said = readSaid(resultIn(agent, value));
   if (said?.kind === 'message') return { outcome: completed(resultOfMessage(said.parts)), task: null };
   if (said?.kind !== 'task') return invalidAnswer('without a task or a message');
   await note(said.task.id);

@@ -1,4 +1,5 @@
 import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
+import { errorIn } from '../../../lib/net/error-text.ts';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
@@ -22,9 +23,10 @@ export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
   recorder: ChunkRecorder,
   onTask: (taskId: string) => Promise<void>,
+  resultIn: (event: Json | undefined) => unknown = (event) => event?.result,
 ): Promise<StreamedTask> {
   const told = createTold();
-  const meter = createMeter();
+  const meter = createMeter(resultIn);
   const isNamed = () => (told.base()?.id ?? '') !== '';
   for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096)) {
     const chunks: Said[] = [];
@@ -45,12 +47,12 @@ export async function followA2aStream(
 }
 
 /** Reads what events say, and counts it: events of any kind, and the parts in them. */
-function createMeter() {
+function createMeter(resultIn: (event: Json | undefined) => unknown) {
   let count = 0;
   let size = 0;
   return {
     read(data: string): A2aSaid[] {
-      const said = saidIn(data);
+      const said = saidIn(data, resultIn);
       count += said ? countOf(said) : 1;
       size += Buffer.byteLength(data);
       return said ? [said] : [];
@@ -68,11 +70,12 @@ async function* untilBrokenOff(bytes: AsyncIterable<Buffer>, isEnd: () => boolea
 }
 
 /** What an event says; null: nothing that this node knows, which a later version of A2A may. */
-function saidIn(data: string): A2aSaid | null {
+function saidIn(data: string, resultIn: (event: Json | undefined) => unknown): A2aSaid | null {
   const value = parseObject(data);
   if (isObject(value?.error))
-    throw new CallFailedError('agent_error', `The agent failed${describeError(value.error)}.`);
-  if (isObject(value?.result)) return readSaid(value.result);
+    throw new CallFailedError('agent_error', `The agent failed${describeError(errorIn(value))}.`);
+  const result = resultIn(value);
+  if (isObject(result)) return readSaid(result);
   throw new CallFailedError('invalid_response', 'The agent streamed an event that A2A does not have.');
 }
 

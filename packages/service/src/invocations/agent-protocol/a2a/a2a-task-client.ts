@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { A2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { headersTo } from '../../../agents/upstream/upstream.ts';
-import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
+import { isObject, parseObject } from '../../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
 import type { Outcome } from '../../invocation.ts';
 import { isStopping } from '../../places/stopping.ts';
@@ -11,7 +11,8 @@ import type { AgentCall, CallContext } from '../agent-call.ts';
 import { invalidAnswer, refused } from '../exchange.ts';
 import { deadlinePassed, isPointless, patiently, pollPauses } from '../poll.ts';
 import { billOf } from '../x402-terms.ts';
-import { type A2aTask, dialects, partsOf, readTask, resultOf, resultOfMessage, textsOf } from './a2a-wire.ts';
+import { type BoundRequest, bound, resultIn } from './a2a-binding.ts';
+import { type A2aTask, partsOf, readTask, resultOf, resultOfMessage, textsOf } from './a2a-wire.ts';
 
 /** A task as the last answer has it, and what it says of a payment. */
 export interface FollowedTask {
@@ -96,48 +97,38 @@ export async function readTaskAgain(
   agent: A2aAgent,
   taskId: string,
 ): Promise<A2aTask> {
-  const { methods } = dialects[agent.version];
   const answer = await patiently(ctx, call, (timeoutMs) =>
-    askRpc(ctx, call, agent, { method: methods.get, params: { id: taskId }, timeoutMs, signal: call.signal }),
+    ask(ctx, call, bound.get(agent, taskId), { timeoutMs, signal: call.signal }),
   ).catch((error: unknown) => {
     if (isPointless(ctx, call)) return giveUp(ctx, call, agent, taskId);
     throw error;
   });
   const value = parseObject(answer.body.toString('utf8'));
-  if (answer.status !== 200 || isObject(value?.error)) return refused(answer.status, value?.error);
-  return readTask(value?.result) ?? invalidAnswer('without a task');
+  if (answer.status !== 200 || isObject(value?.error)) return refused(answer.status, value);
+  return readTask(resultIn(agent, value)) ?? invalidAnswer('without a task');
 }
 
 export function cancelTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, id: string): void {
-  const { methods } = dialects[agent.version];
-  askRpc(ctx, call, agent, { method: methods.cancel, params: { id }, timeoutMs: 2000 }).catch(() => undefined);
+  ask(ctx, call, bound.cancel(agent, id), { timeoutMs: 2000 }).catch(() => undefined);
 }
 
-interface Question {
-  readonly method: string;
-  readonly params: Json;
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-}
-
-const askRpc = (
+const ask = (
   ctx: CallContext,
   { target, invocation }: AgentCall,
-  agent: A2aAgent,
-  { method, params, timeoutMs, signal }: Question,
+  { url, method, headers, body }: BoundRequest,
+  limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
 ): Promise<GuardedResponse> =>
   ctx.guardedFetch.request({
-    url: agent.url,
-    method: 'POST',
+    url,
+    method,
     headers: {
-      ...headersTo(target, agent.url),
-      'content-type': 'application/json',
+      ...headersTo(target, url),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       accept: 'application/json',
       'x-request-id': invocation.id,
-      ...dialects[agent.version].headers,
+      ...headers,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    timeoutMs,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     maxBytes: MAX_RESULT_BYTES,
-    signal,
+    ...limits,
   });

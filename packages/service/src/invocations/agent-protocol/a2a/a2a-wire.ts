@@ -139,7 +139,7 @@ export const textsOf = (parts: readonly Json[]): string[] =>
 const isData = (part: Json) => 'data' in part && part.data !== undefined && part.kind !== 'file';
 
 /** Adjacent texts as one: an artifact may come in pieces that end in the middle of a word. */
-export function joinTexts(parts: readonly Json[]): Json[] {
+function joinTexts(parts: readonly Json[]): Json[] {
   const joined: { part: Json; texts: string[] }[] = [];
   for (const part of parts) {
     const last = joined.at(-1);

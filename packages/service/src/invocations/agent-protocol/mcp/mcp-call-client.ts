@@ -73,7 +73,7 @@ async function callTool(
   if (reply.kind === 'events') return followMessages(invocation, recorder, reply.bytes);
   const message = parseObject(reply.body.toString('utf8'));
   const isOurs = message !== undefined && message.id === invocation.id;
-  if (reply.status !== 200 && !(isOurs && isObject(message.error))) return refused(reply.status, message?.error);
+  if (reply.status !== 200 && !(isOurs && isObject(message.error))) return refused(reply.status, message);
   return isOurs ? readToolMessage(message) : invalidAnswer('without the result of the tool');
 }
 

@@ -26,7 +26,7 @@ export const openaiAdapter: Adapter = {
         return followCompletion(reply.bytes, recorder, isOffered);
       }
       const value = parseObject(reply.body.toString('utf8'));
-      if (reply.status !== 200) return refused(reply.status, value?.error);
+      if (reply.status !== 200) return refused(reply.status, value);
       return readCompletion(value, isOffered);
     };
   },
