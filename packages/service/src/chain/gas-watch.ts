@@ -116,7 +116,9 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     async requireGas(gas, message) {
       const canPay = () => thatBear(gas * feePerGas).length > 0;
       if (!canPay()) await lookAgain();
-      if (!canPay()) throw new AppError('UNAVAILABLE', message);
+      if (canPay()) return;
+      const details = { outcome: 'nothing', state: 'cannot_settle', reason: 'no sending key has the gas' } as const;
+      throw new AppError('UNAVAILABLE', message, { details });
     },
     async levels() {
       await lookAgain();

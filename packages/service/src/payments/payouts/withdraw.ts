@@ -50,6 +50,7 @@ interface PayoutChecks extends HasSimulator, HasWalletFunds {}
 
 type WithdrawContext = ChainContext & PayoutChecks & HasSecrets;
 
+const NO_GAS = 'The node cannot send anything now: its keys lack gas (ETH). Nothing was withdrawn.';
 /** Maximum time that a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
 
@@ -79,7 +80,7 @@ export async function withdraw(
   if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
   await hold(ctx, payment, from);
   try {
-    await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot send anything now. Nothing was withdrawn.');
+    await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
     await ctx.walletFunds.ensure(amountMicro);
     await requireTransferable(ctx, payment);
     await commit(ctx, payment, from, approval);

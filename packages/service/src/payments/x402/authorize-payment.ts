@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { gasOfCall, gasToTake } from '../../chain/settlement-call.ts';
+import { GAS_OF_ONE, gasOfCall, gasToTake } from '../../chain/settlement-call.ts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -39,7 +39,7 @@ export interface PayablePurchase {
 
 export type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
 
-const NO_GAS = 'The node cannot settle payments now. Nothing was charged.';
+const NO_GAS = 'The node cannot settle payments now: its keys lack gas (ETH). Nothing was charged.';
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 
@@ -113,6 +113,8 @@ export async function authorizePayment(
   shown: Shown | null,
   purchase: PayablePurchase,
 ): Promise<NewChainPayment> {
+  // Calls are also paid by vouchers, which need no gas.
+  if (!shown && purchase.due.purpose === 'deposit') await ctx.gas.requireGas(gasToTake(GAS_OF_ONE), NO_GAS);
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
   if (isVoucher(shown)) {
     ctx.metrics.channelRefusals.inc({ reason: 'unsupported_scheme' });

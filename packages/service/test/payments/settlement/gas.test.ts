@@ -204,6 +204,24 @@ describe('a node that cannot pay for gas', () => {
     expect((await pay()).body.data).toMatchObject({ status: 'completed' });
   });
 
+  it('refuses a deposit at once, before anything is signed, and says so in /readyz', async () => {
+    const { key } = await h.newAccount();
+    await h.request('POST', '/payments/treasury', { key, body: {} });
+    const deposit = () => h.request('POST', '/payments/treasury/deposit', { key, body: { amount: '1' } });
+    const settlement = async () => (await h.request('GET', '/readyz')).body.settlement;
+    expect(await settlement()).toBe('ok');
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 0n);
+    await h.ctx.gas.refresh();
+    const message = 'The node cannot settle payments now: its keys lack gas (ETH). Nothing was charged.';
+    const details = { outcome: 'nothing', state: 'cannot_settle' };
+    expect(await deposit()).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE', message, details } } });
+    expect(await settlement()).toBe('no_gas');
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
+    await h.ctx.gas.refresh();
+    expect((await deposit()).status).toBe(402);
+    expect(await settlement()).toBe('ok');
+  });
+
   it('a bad signature is refused without a question to the token', async () => {
     const { key } = await h.newAccount();
     const call = { key, body: { task: 'x' } };

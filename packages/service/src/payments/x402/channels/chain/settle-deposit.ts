@@ -60,7 +60,7 @@ export interface DepositSteps {
 
 export interface DepositContext extends ChainContext, PaymentChecks, HasSettler {}
 
-const NO_GAS = 'The node cannot settle deposits now. Nothing was charged.';
+const NO_GAS = 'The node cannot settle deposits now: its keys lack gas (ETH). Nothing was charged.';
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */
 const WAIT_MS = 25_000;
 /** A living process has usually recorded a deposit by then. */

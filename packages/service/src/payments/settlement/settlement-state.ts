@@ -1,0 +1,23 @@
+import type { HasGas } from '../../chain/gas-watch.ts';
+import { GAS_OF_ONE, gasToTake } from '../../chain/settlement-call.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
+
+/** Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `halted`, the token refuses this node. */
+export type SettlementState = 'ok' | 'no_gas' | 'halted';
+
+export async function readSettlementState({ gas, settlementHalt }: HasGas & HasSettlementHalt): Promise<SettlementState> {
+  if (settlementHalt.reason() !== null) return 'halted';
+  const mostGas = await gas.mostGas().catch(() => null);
+  return mostGas === null || mostGas >= gasToTake(GAS_OF_ONE) ? 'ok' : 'no_gas';
+}
+
+/** Logs at start that no payment can settle. */
+export async function warnOfSettlement(ctx: HasGas & HasSettlementHalt & HasLog): Promise<void> {
+  await ctx.settlementHalt.refresh().catch(() => undefined);
+  if ((await readSettlementState(ctx)) === 'no_gas')
+    ctx.log.error(
+      { signers: (await ctx.gas.levels()).map(({ address }) => address), remedy: 'docs/alerts.md#gaslow' },
+      'no sending key has gas for a settlement: send ETH to one; payments, refunds and withdrawals wait until then',
+    );
+}
