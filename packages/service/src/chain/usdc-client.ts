@@ -10,7 +10,7 @@ import {
   type PublicClient,
   type TransactionReceipt,
 } from 'viem';
-import { readsOf } from './chain-reads.ts';
+import { createNewestBlock, type NewestBlock, NodeBehindError, readsOf } from './chain-reads.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
 import type { Authorization } from './signatures/authorization.ts';
@@ -46,10 +46,11 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   const gatherer = createPublicClient({
     transport: rpcTransport(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }),
   });
+  const newest = createNewestBlock(gatherer);
 
   return {
-    ...readsOf(client, gatherer),
-    ...authorizationsOf(client, token),
+    ...readsOf(client, gatherer, newest),
+    ...authorizationsOf(client, token, newest),
     ...refusalsOf(client, token),
     ...receiptsOf(client, token),
     balanceOf: (address: string) =>
@@ -86,12 +87,12 @@ const refusalsOf = (client: PublicClient, token: Hex) => ({
   async whyRefused(addresses: readonly string[]): Promise<(string | null)[]> {
     const probes = addresses.map((address) => probeCall(token, address));
     const results = await tryAll(client, probes, { blockTag: 'pending' });
-    return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
+    return results.map(reasonOf);
   },
 });
 
 /** Reads the present or past state of authorizations. */
-function authorizationsOf(client: PublicClient, token: Hex) {
+function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock) {
   const findEvents = (
     eventName: 'AuthorizationUsed' | 'AuthorizationCanceled',
     { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
@@ -106,23 +107,33 @@ function authorizationsOf(client: PublicClient, token: Hex) {
     });
 
   return {
-    /** For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. */
+    /**
+     * For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. Throws when only an
+     * RPC node that is behind refuses one.
+     */
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
+      const calls = batch.map((signed) => paymentCall(token, signed));
       // The pending block, because on a quiet chain the latest one may be old.
-      const results = await tryAll(
-        client,
-        batch.map((signed) => paymentCall(token, signed)),
-        { blockTag: 'pending' },
-      );
-      return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
+      const [height, ...results] = await tryAll(client, [heightCall, ...calls], { blockTag: 'pending' });
+      const answers = results.map(reasonOf);
+      const isOfState = (reason: string | null | undefined) => reason !== null && !TIME_OR_GAS.test(reason ?? '');
+      if (!answers.some(isOfState)) return answers;
+      const head = await newest.read();
+      // Above the head: the next block, with what waits for it. At the head: a node without a pending block, or one that is a block behind.
+      const asOf = BigInt(height?.returnData ?? 0);
+      if (asOf > head) return answers;
+      const known = asOf < head ? [] : (await tryAll(client, calls, { blockNumber: head })).map(reasonOf);
+      if (answers.some((reason, index) => isOfState(reason) && (known[index] ?? null) === null))
+        throw new NodeBehindError();
+      return answers;
     },
 
     /**
-     * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest that the RPC node has. Throws
-     * when the node does not have the block: one that is behind has not seen that an authorization is unused.
+     * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest. Throws when the node does
+     * not have the block: one that is behind has not seen that an authorization is unused.
      */
     async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[], atBlock?: bigint): Promise<boolean[]> {
-      const at = atBlock === undefined ? {} : { blockNumber: atBlock };
+      const at = { blockNumber: atBlock ?? (await newest.read()) };
       const spent: boolean[] = [];
       for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
         const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
@@ -199,8 +210,20 @@ const ERROR_STRING_SELECTOR = '0x08c379a0';
 /** Failure text of a call that reverted without a reason; usually it ran out of gas. */
 export const NO_REASON = 'reverted without a reason';
 
+/** Asks the height of the block that calls are answered by. */
+const heightCall: ContractCall = {
+  target: MULTICALL3_ADDRESS as Hex,
+  callData: encodeFunctionData({ abi: multicall3Abi, functionName: 'getBlockNumber' }),
+};
+
+/** Refusals that the state of the newest block cannot contradict: its time is an older one, and in a batch others use up the gas. */
+const TIME_OR_GAS = new RegExp(`not yet valid|expired|${NO_REASON}`, 'i');
+
 /** True for the reason with which the token refuses an authorization that was used or cancelled before. */
 export const isUsedBefore = (reason: string): boolean => /used or canceled/i.test(reason);
+
+const reasonOf = ({ success, returnData }: { success: boolean; returnData: Hex }): string | null =>
+  success ? null : revertReason(returnData);
 
 function revertReason(data: Hex): string {
   if (data === '0x') return NO_REASON;

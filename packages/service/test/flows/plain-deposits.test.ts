@@ -92,6 +92,28 @@ it("USDC sent from an account's wallet is credited to its treasury once, with it
   await ledgerEqualsChain();
 });
 
+it('USDC that waits for a wallet is in its balance as soon as the wallet has signed in, by key or by session, once', async () => {
+  for (const way of ['/auth/sign-in', '/auth/session']) {
+    const wallet = await h.newWallet(10_000_000n);
+    await send(wallet, 2_000_000n);
+    await eventually(() => suspended(wallet)).toBe(2_000_000n);
+    const signIn = async (path: string) => {
+      const asked = await h.request('POST', '/auth/challenge', { body: { address: wallet.address } });
+      const { challengeId, message } = asked.body.data;
+      const body = { challengeId, signature: await wallet.signMessage({ message }) };
+      const named = path === '/auth/sign-in' ? { ...body, name: 'x' } : body;
+      const answer = await h.request('POST', path, { body: named, headers: { origin: h.baseUrl } });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      return answer;
+    };
+    await signIn(way);
+    const { apiKey: key } = (await signIn('/auth/sign-in')).body.data;
+    expect(await available(key)).toBe('2.00');
+    expect(await suspended(wallet)).toBe(0n);
+  }
+  await ledgerEqualsChain();
+});
+
 it('USDC from a wallet of nobody waits in suspense until its owner proves the wallet, and later transfers need no proof', async () => {
   const wallet = await h.newWallet(10_000_000n);
   await send(wallet, 2_000_000n);

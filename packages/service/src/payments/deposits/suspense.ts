@@ -1,6 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import { findLedgerAccount, lockLedgerAccount, openLedgerAccount, postTransfers } from '../ledger/ledger-store.ts';
+import { openTreasury } from '../ledger/open-treasury.ts';
 import { moveSuspensePayments } from './suspense-store.ts';
 
 /** Ledger account that holds USDC from an unclaimed wallet until its owner proves it. */
@@ -18,14 +19,19 @@ export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {
   return (await findLedgerAccount(ctx.db, suspenseAccountId(address)))?.postedMicro ?? 0n;
 }
 
+interface SuspenseClaim {
+  readonly claimId: string;
+  readonly address: string;
+  readonly accountId: string;
+  readonly treasuryId: string;
+  readonly now: Date;
+}
+
 /**
  * Moves a wallet's suspense balance into its owner's treasury, in the transaction that uses up the proof (`claimId`). Returns the amount.
  * The deposits belong to that account from then on: in its history, and for reversals after a reorg.
  */
-export async function claimSuspense(
-  tx: Tx,
-  claim: { claimId: string; address: string; accountId: string; treasuryId: string; now: Date },
-): Promise<bigint> {
+export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigint> {
   const suspenseId = suspenseAccountId(claim.address);
   const suspense = await lockLedgerAccount(tx, suspenseId);
   if (!suspense || suspense.postedMicro === 0n) return 0n;
@@ -41,4 +47,11 @@ export async function claimSuspense(
   await postTransfers(tx, [transfer], now);
   await moveSuspensePayments(tx, { suspenseId, treasuryId, accountId });
   return suspense.postedMicro;
+}
+
+/** The same for a wallet that has just signed in, whose account may have no treasury yet: money that waits for it is in its balance then. */
+export async function claimAtSignIn(tx: Tx, claim: Omit<SuspenseClaim, 'treasuryId'>): Promise<void> {
+  const waiting = await findLedgerAccount(tx, suspenseAccountId(claim.address));
+  if (!waiting || waiting.postedMicro === 0n) return;
+  await claimSuspense(tx, { ...claim, treasuryId: await openTreasury(tx, claim.accountId, claim.now) });
 }

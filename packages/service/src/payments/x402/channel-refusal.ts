@@ -78,6 +78,10 @@ export const depositRefusals: Readonly<Record<RefusalReason, ChannelRefusal>> = 
   invalid_exact_evm_payload_authorization_valid_before:
     'invalid_batch_settlement_evm_payload_authorization_valid_before',
   invalid_exact_evm_signature: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_signature_of_delegated_wallet: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_payload_undeployed_smart_wallet: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_token_name_mismatch: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_token_version_mismatch: 'invalid_batch_settlement_evm_receive_authorization_signature',
   invalid_offer: 'invalid_batch_settlement_evm_deposit_transaction_failed',
   invalid_exact_evm_nonce_already_used: 'invalid_batch_settlement_evm_deposit_transaction_failed',
   invalid_exact_evm_insufficient_balance: 'invalid_batch_settlement_evm_insufficient_balance',

@@ -33,7 +33,7 @@ export interface Purchase {
   /** Body of POST /invoke/{agentId}: validated as there. */
   readonly body: unknown;
   readonly quoteId?: string | undefined;
-  /** The x402 payment that came with the message, decoded but not validated; undefined: none. */
+  /** The x402 payment that came with the message, decoded or as in a header, and not validated; undefined: none. */
   readonly payment?: unknown;
   /** True when the face put the offer around the payment, which then does not show who made the call. */
   readonly isOfferLent?: boolean | undefined;
@@ -147,12 +147,9 @@ function headersOf({ c }: FaceRequest, { idempotencyKey, payment }: Purchase): R
   return {
     ...(method === undefined ? {} : { 'x-payment-method': method }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-    ...(payment === undefined ? {} : { [isV1(payment) ? 'x-payment' : 'payment-signature']: encode(payment) }),
+    ...(payment === undefined ? {} : { 'payment-signature': typeof payment === 'string' ? payment : encode(payment) }),
   };
 }
-
-const isV1 = (payment: unknown): boolean =>
-  typeof payment === 'object' && payment !== null && 'x402Version' in payment && payment.x402Version === 1;
 
 type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
 type FacePurchase = Purchase & { readonly face: Face };

@@ -90,7 +90,7 @@ export async function refuseVoucher(
   const channel = await ctx.channels.read(channelId);
   if (!channel) throw new Error(`channel ${channelId} of a voucher is gone`);
   // Stock clients answer with the offer that they had, others with this one: both are for the same request.
-  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
+  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, { correction: correctionOf(channel) });
 }
 
 export const correctionOf = (channel: Channel): Correction => ({
@@ -105,8 +105,8 @@ export function refusal(
   ctx: VoucherContext,
   due: PayablePurchase['due'],
   reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer',
-  correction?: Correction,
+  more: { readonly correction?: Correction; readonly detail?: string | null } = {},
 ): PaymentRequiredError {
   ctx.metrics.channelRefusals.inc({ reason });
-  return paymentRequired(ctx, due, reason, correction);
+  return paymentRequired(ctx, due, reason, more);
 }
