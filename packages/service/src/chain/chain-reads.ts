@@ -78,19 +78,10 @@ export function readsOf(client: PublicClient, gatherer: PublicClient, newest: Ne
       (await gatherer.getCode({ address: address as Hex, blockNumber: await newest.read() })) ?? '0x',
 
     /** Gas that a transaction would use in the current state, or the reason it would revert. Throws when only a node that is behind says so. */
-    async estimateGas(call: { from: string; to: string; data: Hex }): Promise<bigint | string> {
-      const estimate = async (at: { blockNumber?: bigint }): Promise<bigint | string> => {
-        try {
-          return await client.estimateGas({ account: call.from as Hex, to: call.to as Hex, data: call.data, ...at });
-        } catch (error) {
-          if (error instanceof BaseError && error.walk((cause) => cause instanceof ExecutionRevertedError))
-            return error.shortMessage;
-          throw error;
-        }
-      };
-      const answer = await estimate({});
+    async estimateGas(call: EstimatedCall): Promise<bigint | string> {
+      const answer = await estimate(client, call);
       if (typeof answer !== 'string') return answer;
-      if (typeof (await estimate({ blockNumber: await newest.read() })) !== 'string') throw new NodeBehindError();
+      if (typeof (await estimate(client, call, await newest.read())) !== 'string') throw new NodeBehindError();
       return answer;
     },
 
@@ -115,4 +106,22 @@ export function readsOf(client: PublicClient, gatherer: PublicClient, newest: Ne
       }
     },
   };
+}
+
+interface EstimatedCall {
+  readonly from: string;
+  readonly to: string;
+  readonly data: Hex;
+}
+
+/** Gas of a transaction, or the reason it would revert; `blockNumber`: in the state of that block. */
+async function estimate(client: PublicClient, call: EstimatedCall, blockNumber?: bigint): Promise<bigint | string> {
+  const at = blockNumber === undefined ? {} : { blockNumber };
+  try {
+    return await client.estimateGas({ account: call.from as Hex, to: call.to as Hex, data: call.data, ...at });
+  } catch (error) {
+    if (error instanceof BaseError && error.walk((cause) => cause instanceof ExecutionRevertedError))
+      return error.shortMessage;
+    throw error;
+  }
 }

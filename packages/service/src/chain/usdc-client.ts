@@ -116,15 +116,13 @@ function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock)
       // The pending block, because on a quiet chain the latest one may be old.
       const [height, ...results] = await tryAll(client, [heightCall, ...calls], { blockTag: 'pending' });
       const answers = results.map(reasonOf);
-      const isOfState = (reason: string | null | undefined) => reason !== null && !TIME_OR_GAS.test(reason ?? '');
       if (!answers.some(isOfState)) return answers;
       const head = await newest.read();
       // Above the head: the next block, with what waits for it. At the head: a node without a pending block, or one that is a block behind.
       const asOf = BigInt(height?.returnData ?? 0);
       if (asOf > head) return answers;
       const known = asOf < head ? [] : (await tryAll(client, calls, { blockNumber: head })).map(reasonOf);
-      if (answers.some((reason, index) => isOfState(reason) && (known[index] ?? null) === null))
-        throw new NodeBehindError();
+      if (answers.some((reason, index) => isOfState(reason) && !known[index])) throw new NodeBehindError();
       return answers;
     },
 
@@ -209,6 +207,9 @@ export interface HasUsdc {
 const ERROR_STRING_SELECTOR = '0x08c379a0';
 /** Failure text of a call that reverted without a reason; usually it ran out of gas. */
 export const NO_REASON = 'reverted without a reason';
+
+/** True for a refusal that another state may contradict. */
+const isOfState = (reason: string | null): boolean => reason !== null && !TIME_OR_GAS.test(reason);
 
 /** Asks the height of the block that calls are answered by. */
 const heightCall: ContractCall = {
