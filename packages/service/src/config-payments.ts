@@ -1,5 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
-import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
+import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
 /** Limits of the transactions that the node pays gas for. Amounts in micro-USDC. */
 export interface PaymentLimits {
@@ -29,14 +29,29 @@ export function readFormerWallets(env: Env): readonly string[] {
 export interface ChannelSettings {
   /** True if channels are taken where the chain has their contracts. */
   readonly isOn: boolean;
+  /** True if every 402 of a call offers them; else those to clients that ask. */
+  readonly isOfferedToAll: boolean;
   /** Minimum deposit, which stock clients deposit as well. */
   readonly minDepositMicro: bigint;
   /** Time from the beginning of a payer's withdrawal to its end, in which the node claims what it is owed. */
   readonly withdrawDelayS: number;
 }
 
+/** `CHANNELS`: who is offered to pay by channel. */
+const offers: Readonly<Record<string, Pick<ChannelSettings, 'isOn' | 'isOfferedToAll'>>> = {
+  asked: { isOn: true, isOfferedToAll: false },
+  true: { isOn: true, isOfferedToAll: true },
+  false: { isOn: false, isOfferedToAll: false },
+};
+
+function readOffer({ CHANNELS = 'asked' }: Env) {
+  const offer = Object.hasOwn(offers, CHANNELS) ? offers[CHANNELS] : undefined;
+  if (offer === undefined) throw new ConfigError('CHANNELS must be asked, true or false.');
+  return offer;
+}
+
 export const readChannelSettings = (env: Env, mode: 'local' | 'production'): ChannelSettings => ({
-  isOn: flag(env, 'CHANNELS', true),
+  ...readOffer(env),
   minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
   withdrawDelayS: integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000),
 });

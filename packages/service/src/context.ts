@@ -182,13 +182,13 @@ const phaseOf = ({ isReady, isDraining = () => false }: ContextParts, drain: Dra
 
 /** Channels are offered where they are on and their contracts are found. */
 async function withChannels(access: ChainAccess, { config, log }: ContextParts): Promise<ChainAccess> {
-  const { isOn, withdrawDelayS, minDepositMicro } = config.channels;
+  const { isOn, ...terms } = config.channels;
   const fault = isOn ? await access.settlementContract.whyUnusable() : 'they are off';
   if (fault !== null) {
     if (isOn) log.warn({ fault }, 'payment channels cannot be used; calls are paid one by one');
     return { ...access, chain: { ...access.chain, channelFault: fault } };
   }
-  return { ...access, chain: { ...access.chain, channels: { withdrawDelayS, minDepositMicro } } };
+  return { ...access, chain: { ...access.chain, channels: terms } };
 }
 
 type PaymentNeeds = Parameters<typeof createPaymentChecks>[0] & Parameters<typeof createSettlementHalt>[0];

@@ -8,7 +8,7 @@ import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { answersOffer, echoedOffer, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
-import type { Shown } from '../../payments/x402/payment-header.ts';
+import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
 import { priceClassOf } from '../price.ts';
 
 /** In place of an agent's id: the node chooses the agent. */
@@ -30,6 +30,9 @@ export interface WantedCall {
   readonly requestId: string | null;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
+  /** True when the caller's client says that it can pay by channel. */
+  readonly asksForChannels?: boolean;
+  readonly shown?: Shown | null;
   /** Set for a caller without an API key. */
   readonly keyless?: KeylessPayer;
 }
@@ -59,7 +62,7 @@ export interface OfferedPrice {
 export function purchaseOf(
   ctx: HasBaseUrl,
   caller: KnownCaller,
-  { agentId, quoteId, body, requestId, client, keyless }: WantedCall,
+  { agentId, quoteId, body, requestId, client, keyless, asksForChannels = false, shown = null }: WantedCall,
   { amountMicro, alternativeId }: OfferedPrice,
 ): PayablePurchase {
   const who = payerNameOf(caller);
@@ -68,6 +71,8 @@ export function purchaseOf(
   const call = {
     purpose: 'invocation' as const,
     accountId: caller.accountId,
+    // Whoever shows a voucher can pay by one.
+    ...(asksForChannels || (shown && isVoucher(shown)) ? { channels: 'asked' as const } : {}),
     amountMicro,
     resourceUrl: ctx.baseUrl + (keyless ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId)),
     // An id that a visitor's key names is for a free call: whoever repeats that key without a payment finds no paid one.

@@ -13,7 +13,6 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
-import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
 import { findHolder, findShownBefore, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import { refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { channelAccountId, channelOf } from '../../payments/x402/channels/channel.ts';
@@ -22,13 +21,12 @@ import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts'
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
-import type { Due } from '../../payments/x402/payment-required.ts';
+import { type Due, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { deadlineOf } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
-import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import type { Acceptance, Intake } from './accept-invocations.ts';
@@ -36,15 +34,17 @@ import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
 import { authorizeCall, inNameOfPayer } from './authorize-call.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMeans } from './choose-means.ts';
+import { findPriced, priceAgain } from './find-price.ts';
 import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
-import { lockedPrice, requirePaidInFull } from './locked-price.ts';
+import { requirePaidInFull } from './locked-price.ts';
 import { newInvocation } from './new-invocation.ts';
 import { orRepetition } from './or-repetition.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { acceptInTurn, depositFor, enterDeposits, findBought, findBoughtByVoucher } from './pay-by-voucher.ts';
 import { purchaseUsed, quoteUsed } from './quote-invocation.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
-import { insufficient, requireAffordable, requirePayable } from './require-payable.ts';
+import { requireAffordable, requirePayable } from './require-payable.ts';
+import { unaffordable } from './unaffordable.ts';
 
 /** Treasuries and channels that pay, the operator's fee, and the count of calls that nobody pays for. */
 interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee, HasFreeCalls {}
@@ -58,6 +58,8 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
   /** The x402 payment or voucher that came with the request. */
   readonly shown: Shown | null;
   readonly forced: 'x402' | 'treasury' | null;
+  /** True when the caller's client says that it can pay by channel. */
+  readonly asksForChannels?: boolean;
   /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
   /** True when the agent is asked to stream. */
@@ -124,39 +126,6 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
 
   const choice = await chooseAgent(ctx, caller, { ...input, agent: asked, priceMicro: price.priceMicro, offeredId });
   return startChosen(ctx, caller, input, choice);
-}
-
-async function findPriced(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  input: Input,
-  looking: Promise<CallableAgent>,
-): Promise<{ readonly asked: CallableAgent; readonly price: Awaited<ReturnType<typeof lockedPrice>> }> {
-  const asked = await looking;
-  requireAtHome(asked, caller, input.via);
-  await ctx.typeChecks.requireInput(asked, input.body);
-  return { asked, price: await lockedPrice(ctx, caller, asked, input) };
-}
-
-/**
- * The terms to repeat if a payment that was shown before has failed. While it is in flight, a present refusal is not the answer: the call
- * may have run.
- */
-async function priceAgain(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  input: Input,
-  shown: { found: ChainPayment; offeredId: string | null; looking: Promise<CallableAgent> },
-): Promise<bigint> {
-  const { found, offeredId, looking } = shown;
-  const { valueMicro } = found.authorization;
-  try {
-    const { price } = await findPriced(ctx, caller, input, looking);
-    return offeredId ? valueMicro : price.priceMicro;
-  } catch (error) {
-    if (isOpen(found.state)) return valueMicro;
-    throw error;
-  }
 }
 
 /** Prices, pays and starts a call of the chosen agent. Throws RATE_LIMITED for a free call beyond the caller's limit of those. */
@@ -227,6 +196,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
       purchase,
       side,
       shown: input.shown,
+      forced: input.forced,
       deposit,
       waitingId: input.waitingId,
     });
@@ -247,7 +217,13 @@ async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: Acceptance & { purchase: PayablePurchase; shown: Shown | null; side: Side; deposit: TakenDeposit | null },
+  item: Acceptance & {
+    purchase: PayablePurchase;
+    shown: Shown | null;
+    forced: InvokeInput['forced'];
+    side: Side;
+    deposit: TakenDeposit | null;
+  },
 ): Promise<Invoked> {
   const { invocation, payment, voucher, purchase, side, deposit } = item;
   const { due } = purchase;
@@ -257,7 +233,11 @@ async function start(
     failpoint('after-open-payer');
   }
   const answer = await acceptInTurn(ctx, item);
-  if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
+  if (answer.kind === 'insufficient')
+    throw await unaffordable(ctx, caller, {
+      ...{ forced: item.forced, priceMicro: invocation.priceMicro, availableMicro: answer.availableMicro },
+      terms: () => paymentRequired(ctx, due, null),
+    });
   if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
   if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
   if (answer.kind !== 'accepted') {

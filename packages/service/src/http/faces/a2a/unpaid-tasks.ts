@@ -12,7 +12,7 @@ import type { TaskState, WireTask } from './protocol/wire.ts';
 import { contextOf, INVOKE_EXTENSION, plain, statusMessage, taskOf } from './tasks.ts';
 
 interface Terms {
-  readonly v1: PaymentRequiredV1;
+  readonly v1: PaymentRequiredV1 | null;
   readonly v2: PaymentRequiredV2;
 }
 
@@ -166,7 +166,7 @@ export function paymentFor({ id, offer }: UnpaidTask, payload: unknown): TaskPay
   const { v1, v2 } = offer as Terms;
   const [accepted] = v2.accepts;
   if (shown.x402Version === 1) {
-    const isSameNetwork = shown.network === v1.accepts[0]?.network;
+    const isSameNetwork = shown.network === v1?.accepts[0]?.network;
     const network = isSameNetwork ? accepted?.network : shown.network;
     const bound = { ...accepted, scheme: shown.scheme, network };
     return { payment: { x402Version: 2, accepted: bound, payload: shown.payload }, isOfferLent: true };

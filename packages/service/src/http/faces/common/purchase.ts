@@ -17,6 +17,7 @@ import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { invalid } from '../../../lib/app-error.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
+import { asksForChannels } from '../../../payments/x402/channels/ask-for-channels.ts';
 import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import { encode } from '../../answer/errors.ts';
 import { notePayment, type Paid } from '../../handlers/invocations.ts';
@@ -144,7 +145,9 @@ export async function readStarted(ctx: HttpContext, face: FaceRequest, requestId
 /** The headers that the purchase would have as a request of its own. */
 function headersOf({ c }: FaceRequest, { idempotencyKey, payment }: Purchase): Record<string, string> {
   const method = c.req.header('x-payment-method');
+  const schemes = c.req.header('x-payment-scheme') ?? c.req.query('paymentScheme');
   return {
+    ...(schemes === undefined ? {} : { 'x-payment-scheme': schemes }),
     ...(method === undefined ? {} : { 'x-payment-method': method }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     ...(payment === undefined ? {} : { 'payment-signature': typeof payment === 'string' ? payment : encode(payment) }),
@@ -183,6 +186,7 @@ const startOf = (
   face,
   shown: shownPayment(ctx, call.headers),
   forced: call.headers['x-payment-method'] ?? null,
+  asksForChannels: asksForChannels(call.headers['x-payment-scheme']),
   isAwaited,
   isStreamed,
   client: call.client.address,
@@ -201,6 +205,7 @@ async function invokeWithoutKey(
     face,
     waitingId,
     shown: shownPayment(ctx, call.headers),
+    asksForChannels: asksForChannels(call.headers['x-payment-scheme']),
     isOfferLent,
     repeats,
     isAwaited,
