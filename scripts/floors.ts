@@ -11,6 +11,7 @@ export const floors: readonly string[] = [
   'lib/tracing',
   'lib/net',
   'lib/process',
+  'config-call-time.ts',
   'config-keys.ts',
   'config-limits.ts',
   'config-payments.ts',

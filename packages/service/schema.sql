@@ -479,8 +479,11 @@ create table channel (
   owes boolean generated always as ((charged_micro > (claimed_micro + lost_micro))) stored not null,
   is_under_way boolean generated always as (((charged_micro + reserved_micro) <> (claimed_micro + lost_micro))) stored not null,
   is_lossy boolean generated always as (((charged_micro > balance_micro) OR (lost_micro > 0))) stored not null,
+  billed_micro bigint default 0 not null,
+  checked_at timestamp with time zone,
   constraint channel_pkey PRIMARY KEY (id),
   constraint channel_balance_micro_check CHECK ((balance_micro >= 0)),
+  constraint channel_billed_micro_check CHECK ((billed_micro >= 0)),
   constraint channel_charged_micro_check CHECK ((charged_micro >= 0)),
   constraint channel_check CHECK (((charged_micro + reserved_micro) <= signed_micro)),
   constraint channel_claimed_micro_check CHECK ((claimed_micro >= 0)),
@@ -494,6 +497,7 @@ CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
 CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, read_block);
 CREATE INDEX channel_refunding ON public.channel USING btree (chain_id, id) WHERE (refund_id IS NOT NULL);
 CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE is_under_way;
+CREATE INDEX channel_under_way_of_payer ON public.channel USING btree (payer) WHERE is_under_way;
 CREATE INDEX channel_with_rest ON public.channel USING btree (chain_id) WHERE has_rest;
 CREATE INDEX channel_withdrawing ON public.channel USING btree (chain_id, id) WHERE (withdraw_requested_at IS NOT NULL);
 
@@ -507,9 +511,11 @@ create table channel_charge (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   fingerprint bytea not null,
+  billed_micro bigint default 0 not null,
   constraint channel_charge_pkey PRIMARY KEY (request_id),
   constraint channel_charge_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
   constraint channel_charge_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint channel_charge_billed_micro_check CHECK ((billed_micro >= 0)),
   constraint channel_charge_check CHECK (((charged_micro >= 0) AND (charged_micro <= amount_micro))),
   constraint channel_charge_check1 CHECK (((charged_micro IS NULL) = (ended_at IS NULL)))
 );
@@ -550,6 +556,17 @@ create table channel_claim_row (
 );
 CREATE INDEX channel_claim_row_channel ON public.channel_claim_row USING btree (channel_id);
 CREATE UNIQUE INDEX channel_claim_row_open ON public.channel_claim_row USING btree (channel_id) WHERE is_open;
+
+-- What an account has earned by calls of a channel, as far as claims do not cover it: at most what the channel owes unclaimed. Held by the account; of the fees, not withdrawable.
+create table channel_earning (
+  channel_id text not null,
+  ledger_account_id text not null,
+  micro bigint not null,
+  constraint channel_earning_pkey PRIMARY KEY (channel_id, ledger_account_id),
+  constraint channel_earning_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
+  constraint channel_earning_micro_check CHECK ((micro > 0))
+);
+CREATE INDEX channel_earning_account ON public.channel_earning USING btree (ledger_account_id);
 
 create table channel_point (
   chain_id integer not null,

@@ -1,4 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
+import { leastDelayS } from './config-call-time.ts';
 import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
 /** Limits of the transactions that the node pays gas for. Amounts in micro-USDC. */
@@ -50,11 +51,23 @@ function readOffer({ CHANNELS = 'asked' }: Env) {
   return offer;
 }
 
-export const readChannelSettings = (env: Env, mode: 'local' | 'production'): ChannelSettings => ({
-  ...readOffer(env),
-  minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
-  withdrawDelayS: integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000),
-});
+export function readChannelSettings(
+  env: Env,
+  { mode, deepestBlocks }: { readonly mode: 'local' | 'production'; readonly deepestBlocks: number },
+): ChannelSettings {
+  const offer = readOffer(env);
+  const withdrawDelayS = integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000);
+  const leastS = leastDelayS(deepestBlocks);
+  if (offer.isOn && withdrawDelayS < leastS)
+    throw new ConfigError(
+      `CHANNEL_WITHDRAW_DELAY_SECONDS must be at least ${leastS}: a call and its claim, ${deepestBlocks} blocks deep (CONFIRMATIONS), have to fit into half of it.`,
+    );
+  return {
+    ...offer,
+    minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
+    withdrawDelayS,
+  };
+}
 
 function amountOf(env: Env, name: string, fallback: string): bigint {
   const text = env[name] ?? fallback;

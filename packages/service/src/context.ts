@@ -16,10 +16,12 @@ import { createListing, type HasNodeLabel } from './agents/search/listing.ts';
 import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
+import { deepestOf } from './chain/confirmation-depth.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
 import { createNodeWallet } from './chain/keys/node-wallet.ts';
 import { createWalletReads } from './chain/outgoing-transfer-client.ts';
 import { type Config, isLocalChain } from './config.ts';
+import { longestCallS } from './config-call-time.ts';
 import { type ContextParts, settingsOf } from './context-parts.ts';
 import type { Database, HasDb } from './db/database.ts';
 import { type DatabaseClock, startDatabaseClock } from './db/database-clock.ts';
@@ -188,7 +190,8 @@ async function withChannels(access: ChainAccess, { config, log }: ContextParts):
     if (isOn) log.warn({ fault }, 'payment channels cannot be used; calls are paid one by one');
     return { ...access, chain: { ...access.chain, channelFault: fault } };
   }
-  return { ...access, chain: { ...access.chain, channels: terms } };
+  const mostS = longestCallS(terms.withdrawDelayS, Number(deepestOf(config.confirmations)));
+  return { ...access, chain: { ...access.chain, channels: { ...terms, longestCallS: mostS } } };
 }
 
 type PaymentNeeds = Parameters<typeof createPaymentChecks>[0] & Parameters<typeof createSettlementHalt>[0];

@@ -156,7 +156,7 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
   every('claim-channels', 2000, () => ctx.channelClaims.claim('due'), { look });
   every('book-claims', 15_000, () => bookClaims(ctx), { look });
   every('follow-channels', 2000, () => actOnChannels(ctx), { look });
-  every('reread-channels', 60_000, () => rereadChannels(ctx), { look });
+  every('reread-channels', 60_000, () => rereadChannels(ctx, ctx.channelClaimSettings.minMicro), { look });
   // In every process: each reports its own figures.
   here('watch-settlement', 10_000, () => watchSettlement(ctx));
   here('measure-channels', 10_000, () => measureChannels(ctx));

@@ -31,6 +31,8 @@ export interface ChannelTerms {
   readonly minDepositMicro: bigint;
   /** True when every 402 of a call offers them; else those to clients that ask. */
   readonly isOfferedToAll?: boolean;
+  /** Longest time of a call that a channel pays (`config-call-time.ts`). */
+  readonly longestCallS: number;
 }
 
 export interface HasChain {

@@ -58,6 +58,7 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-accept-commit then after-agent-call then after-finish-commit',
   ],
   'a failed call paid by a voucher': around('finish-commit'),
+  'a call paid by a voucher whose payer withdraws': around('channel-claim-commit', 'channel-book-commit'),
   'a bulk request under an Idempotency-Key': [
     ...around('bulk-commit', 'bulk-finish-commit'),
     'before-bulk-finish-commit:2',

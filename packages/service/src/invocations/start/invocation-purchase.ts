@@ -9,6 +9,7 @@ import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { answersOffer, echoedOffer, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import { fitsChannel } from '../deadline.ts';
 import { priceClassOf } from '../price.ts';
 
 /** In place of an agent's id: the node chooses the agent. */
@@ -60,7 +61,7 @@ export interface OfferedPrice {
  * holds for its price class: one for a simple call is not valid for a difficult one.
  */
 export function purchaseOf(
-  ctx: HasBaseUrl,
+  ctx: HasBaseUrl & HasChain & HasClock,
   caller: KnownCaller,
   { agentId, quoteId, body, requestId, client, keyless, asksForChannels = false, shown = null }: WantedCall,
   { amountMicro, alternativeId }: OfferedPrice,
@@ -74,6 +75,7 @@ export function purchaseOf(
     // Whoever shows a voucher can pay by one.
     ...(asksForChannels || (shown && isVoucher(shown)) ? { channels: 'asked' as const } : {}),
     amountMicro,
+    takesChannel: fitsChannel(body.deadline, ctx.clock.now(), ctx.chain.channels?.longestCallS ?? 0),
     resourceUrl: ctx.baseUrl + (keyless ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId)),
     // An id that a visitor's key names is for a free call: whoever repeats that key without a payment finds no paid one.
     makeMemo: () => (keyless ? null : requestId) ?? newId('req'),

@@ -22,7 +22,7 @@ import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
 import { type Due, paymentRequired } from '../../payments/x402/payment-required.ts';
-import { deadlineOf } from '../deadline.ts';
+import { deadlineFor } from '../deadline.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
@@ -147,9 +147,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
   const alternativeId = requestedAgentId === null && !choice.chosen ? null : agent.id;
   const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId });
-  const deadline = deadlineOf(input.body.deadline, ctx.clock.now(), {
-    isAwaited: input.isAwaited && !input.isStreamed,
-  });
+  const deadline = deadlineFor(ctx, input);
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   await requireStorage(ctx, caller);
   const isByX402 = means.method === 'x402';

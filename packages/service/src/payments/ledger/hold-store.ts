@@ -70,7 +70,8 @@ export async function placeVoucherHoldRows(sql: Sql, requests: readonly HoldRequ
 
 /**
  * Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. A hold that has ended stays
- * unchanged.
+ * unchanged. What a channel is charged is held back by who earned it until it is claimed (`release-earnings.ts`): its payer could still take
+ * the deposit. The caller has locked the channel.
  */
 export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date): Promise<void> {
   const accounts = `select credit from request
@@ -91,8 +92,18 @@ export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date)
         where captured > 0
        union all
        select 2 * turn + 1, 'fee:' || id, credit, 'fees', fee, 'fee', id from ended where fee > 0
+     ), unclaimed as (
+       select substr(debit, 9) as channel, credit, captured - fee as net, fee from ended
+        where debit like 'channel:%' and credit <> '${OUTGOING}' and captured > 0
+     ), earned as (
+       insert into channel_earning (channel_id, ledger_account_id, micro)
+       select channel, account, sum(micro) from (
+         select channel, credit as account, net as micro from unclaimed union all select channel, 'fees', fee from unclaimed
+       ) part where micro > 0 group by channel, account
+       on conflict (channel_id, ledger_account_id) do update set micro = channel_earning.micro + excluded.micro
      ), freed as (
        select debit as account, amount from ended
+       union all select credit, -net from unclaimed
      ), ${booking('$5')}`,
     [
       ends.map((e) => e.id),

@@ -1,3 +1,4 @@
+import { formatUsdc } from '@agent-network/contracts/money';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -6,6 +7,7 @@ import { endHolds, holdMoney } from '../ledger/hold-money.ts';
 import { FEES, type LedgerAccount } from '../ledger/ledger-store.ts';
 import { requireFunds } from '../ledger/require-funds.ts';
 import { requireFees, unheldFees } from '../ledger/take-fees.ts';
+import { sumUnclaimed } from '../ledger/unclaimed-earnings-store.ts';
 import { findOpenHold, insertFeeHold, listForgottenHolds, removeHold } from '../ledger/withdrawal-hold-store.ts';
 
 /** Expiry of a hold; longer than the chain is queried about a withdrawal. */
@@ -35,19 +37,26 @@ export async function holdForWithdrawal(
     return;
   }
   const [held] = await holdMoney(tx, [{ id, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
-  if (!held?.isHeld) requireAvailable(treasury, held?.availableMicro ?? 0n, amountMicro);
+  if (!held?.isHeld)
+    requireAvailable(treasury, held?.availableMicro ?? 0n, amountMicro, await sumUnclaimed(tx, treasury.id));
 }
 
-/** Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than a withdrawal takes. */
+/**
+ * Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than a withdrawal takes. `unclaimedMicro`: what
+ * channels owe it beside.
+ */
 export const requireAvailable = (
   { kind }: Pick<LedgerAccount, 'kind'>,
   availableMicro: bigint,
   amountMicro: bigint,
+  unclaimedMicro = 0n,
 ): void =>
   requireFunds(
     availableMicro,
     amountMicro,
-    'The treasury holds less than the amount.',
+    unclaimedMicro === 0n
+      ? 'The treasury holds less than the amount.'
+      : `The treasury holds less than the amount, beside ${formatUsdc(unclaimedMicro)} USDC that payment channels owe it: that can be withdrawn once it is claimed.`,
     kind === 'agent' ? 'INSUFFICIENT_BALANCE' : 'INSUFFICIENT_FUNDS',
   );
 

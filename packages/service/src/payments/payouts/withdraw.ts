@@ -78,6 +78,7 @@ export async function withdraw(
   const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
   const foundOnChain = withdrawalId === null ? null : await findOwn(ctx, payment);
   if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
+  await ctx.walletFunds.free(sourceName(treasury, from), amountMicro);
   await hold(ctx, payment, from);
   try {
     await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);

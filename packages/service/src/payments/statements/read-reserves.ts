@@ -7,6 +7,7 @@ import { readLogRanges, searchLogRanges } from '../../chain/rpc/log-ranges.ts';
 import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
 import type { Records } from '../../db/records.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { maxOf } from '../../lib/bigints.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import type { HasPlatformFee } from '../ledger/platform-fee.ts';
 import { withoutSweeps } from '../reconcile/without-sweeps.ts';
@@ -105,6 +106,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
     bookedMicro: -total(assets.map((kind) => sumOf(books, kind))),
     bookedAfterBlockMicro: books.bookedAfterBlockMicro + channels.bookedAfterBlockMicro,
     unbookedMicro: netOf(unbooked) + books.unshownMicro + channels.unbookedMicro,
+    uncoveredLossMicro: maxOf(0n, lossOf(books) - sumOf(books, 'fees')),
   };
   const first = judgeReserves(view);
   const judgement =

@@ -46,7 +46,8 @@ export const channelRefusalText: Record<ChannelRefusal, string> = {
   invalid_batch_settlement_evm_channel_not_found: 'The channel has no deposit that this node knows of.',
   invalid_batch_settlement_evm_missing_channel:
     'The channel takes no vouchers any more: its payer withdraws, or its last voucher is public. Open one with another salt.',
-  invalid_batch_settlement_evm_channel_busy: 'A refund of the channel is under way. Repeat the call when it is done.',
+  invalid_batch_settlement_evm_channel_busy:
+    'A refund or a claim of the channel is under way. Repeat the call when it is done.',
   invalid_batch_settlement_evm_cumulative_amount_mismatch:
     'The voucher is not for what the channel was charged, calls in flight included, plus the amount of this call.',
   invalid_batch_settlement_evm_cumulative_below_claimed: 'The voucher is for no more than one that was claimed.',

@@ -66,7 +66,7 @@ describe('an offer', () => {
   it('asks for a voucher beside, where the node takes channels: by version 2 only, in a header below 8 KB', () => {
     const withChannels = {
       ...chain,
-      channels: { withdrawDelayS: 86_400, minDepositMicro: 100_000n, isOfferedToAll: true },
+      channels: { withdrawDelayS: 86_400, minDepositMicro: 100_000n, isOfferedToAll: true, longestCallS: 42_996 },
     };
     const correction = {
       channelState: {

@@ -25,6 +25,8 @@ export interface Terms {
   readonly amountMicro: bigint;
   /** Minimum amount accepted on chain for this purchase. */
   readonly minAmountMicro?: bigint;
+  /** False: a channel cannot pay for it. */
+  readonly takesChannel?: boolean;
   readonly resourceUrl: string;
   readonly description: string;
   readonly expiresAtS: number;
@@ -152,12 +154,12 @@ const CALLS_A_DEPOSIT = 10n;
 /** Terms of a payment by voucher: only of calls, where the node takes channels, and for who asks. */
 function channelTerms(
   chain: ChainInfo,
-  { purpose, amountMicro, channels }: Terms,
+  { purpose, amountMicro, channels, takesChannel = true }: Terms,
   common: Pick<RequirementsV2, 'payTo' | 'asset' | 'maxTimeoutSeconds' | 'amount'>,
   { nonce: _nonce, minAmount: _minAmount, primaryType: _primaryType, ...extra }: Record<string, unknown>,
   correction: Correction | undefined,
 ): RequirementsV2[] {
-  if (!chain.channels || purpose !== 'invocation') return [];
+  if (!chain.channels || purpose !== 'invocation' || !takesChannel) return [];
   const { withdrawDelayS, minDepositMicro, isOfferedToAll } = chain.channels;
   if (!isOfferedToAll && channels === undefined) return [];
   const advisedMicro = CALLS_A_DEPOSIT * amountMicro;

@@ -27,9 +27,9 @@ const REFUSED_FOR_MS = 600_000;
 export async function writeAheadClaims(
   ctx: ClaimContext,
   mode: ClaimMode,
-  { lease, refused }: { lease: Lease; refused: RefusedClaims },
+  { lease, refused, ahead }: { lease: Lease; refused: RefusedClaims; ahead: readonly string[] },
 ): Promise<OpenTransaction | null> {
-  const rows = await thatPass(ctx, await onChainNow(ctx, await findDue(ctx, mode, refused)), refused);
+  const rows = await thatPass(ctx, await onChainNow(ctx, await findDue(ctx, mode, { refused, ahead })), refused);
   const [first] = rows;
   if (first === undefined || (await beginBooks(ctx)) === null) return null;
   const call = claimsCall(ctx, rows);
@@ -69,7 +69,11 @@ export async function writeAheadClaims(
 class AlreadyClaimedError extends Error {}
 
 /** The claims to make now, the most urgent first: all that are listed are due, however many channels owe too little or can not be claimed yet. */
-async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaims): Promise<PlannedClaim[]> {
+async function findDue(
+  ctx: ClaimContext,
+  mode: ClaimMode,
+  { refused, ahead }: { refused: RefusedClaims; ahead: readonly string[] },
+): Promise<PlannedClaim[]> {
   const { channelClaimSettings: rules, chain, clock } = ctx;
   const now = clock.now();
   const minMicro = rules.minMicro > 1n ? rules.minMicro : 1n;
@@ -84,6 +88,7 @@ async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaim
     chargedBefore: mode === 'due' ? new Date(now.getTime() - rules.intervalMs) : null,
     now,
     refused: [...refused].filter(isRefused).map(([channelId]) => channelId),
+    ahead,
     limit,
   });
   return channels.flatMap((channel) => planClaim(channel, mode, rules, now) ?? []);
