@@ -7,6 +7,7 @@ import { gas } from './gas.ts';
 import { hangingAgent } from './hanging-agent.ts';
 import { hangingPushes } from './hanging-pushes.ts';
 import { idleConnections } from './idle-connections.ts';
+import { lockedAccount } from './locked-account.ts';
 import { silentNames } from './silent-names.ts';
 import { slowReaders } from './slow-readers.ts';
 import { vanishedStreams } from './vanished-streams.ts';
@@ -24,4 +25,5 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'fill-disk': fillDisk,
   'hanging-agent': hangingAgent,
   'hanging-pushes': hangingPushes,
+  'locked-account': lockedAccount,
 };

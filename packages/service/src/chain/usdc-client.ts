@@ -93,6 +93,19 @@ const refusalsOf = (client: PublicClient, token: Hex) => ({
 
 /** Reads the present or past state of authorizations. */
 function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock) {
+  async function areSpent(
+    batch: readonly Pick<Authorization, 'from' | 'nonce'>[],
+    atBlock?: bigint,
+  ): Promise<(boolean | null)[]> {
+    const at = { blockNumber: atBlock ?? (await newest.read()) };
+    const spent: (boolean | null)[] = [];
+    for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
+      const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
+      spent.push(...(await tryAll(client, calls, at)).map(readState));
+    }
+    return spent;
+  }
+
   const findEvents = (
     eventName: 'AuthorizationUsed' | 'AuthorizationCanceled',
     { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
@@ -128,16 +141,16 @@ function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock)
 
     /**
      * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest. Throws when the node does
-     * not have the block: one that is behind has not seen that an authorization is unused.
+     * not have the block: one that is behind has not seen that an authorization is unused. null: no answer about this one, which says
+     * nothing about the others.
      */
-    async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[], atBlock?: bigint): Promise<boolean[]> {
-      const at = { blockNumber: atBlock ?? (await newest.read()) };
-      const spent: boolean[] = [];
-      for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
-        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
-        spent.push(...(await tryAll(client, calls, at)).map(({ returnData }) => BigInt(returnData) !== 0n));
-      }
-      return spent;
+    areSpent,
+
+    /** The same for one authorization; throws when there is no answer about it. */
+    async isSpent(authorization: Pick<Authorization, 'from' | 'nonce'>, atBlock?: bigint): Promise<boolean> {
+      const [isSpent = null] = await areSpent([authorization], atBlock);
+      if (isSpent === null) throw new Error('the RPC node does not tell whether an authorization is spent');
+      return isSpent;
     },
 
     /** Finds the use or cancellation of an authorization in a range of blocks; null when the logs there do not have it. */
@@ -157,6 +170,12 @@ function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock)
     },
   };
 }
+
+const WORD_LENGTH = 66;
+
+/** The answer of `authorizationState`: a word. null for anything else, as an RPC node without the state gives it. */
+const readState = ({ success, returnData }: { success: boolean; returnData: string }): boolean | null =>
+  success && returnData.length === WORD_LENGTH ? BigInt(returnData) !== 0n : null;
 
 function receiptsOf(client: PublicClient, token: Hex) {
   /** Block timestamp. Some RPC providers include it in the receipt, which saves a request. */

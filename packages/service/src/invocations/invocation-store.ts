@@ -199,13 +199,12 @@ export const HAS_ORPHANS = `(select v.agent_id from invocation v where v.status 
        or not exists (select from process p where p.id = v.worker)) order by v.agent_id, v.worker limit 1) is not null`;
 
 /**
- * Takes over invocations whose process is gone or gave them back, and this process's own ones that it does not track (`tracked` lists the
- * others). A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to
+ * Takes over invocations whose process is gone or gave them back, and this process's own ones from before `lostBefore` that it does not know. A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to
  * the queue.
  */
 export const takeOrphans = (
   sql: Sql,
-  { worker, tracked, limit }: { worker: string; tracked: readonly string[]; limit: number },
+  { worker, known, lostBefore, limit }: { worker: string; known: readonly string[]; lostBefore: Date; limit: number },
 ): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'take-orphans',
@@ -214,7 +213,7 @@ export const takeOrphans = (
         select v.id, v.attempt from invocation v
          where v.status in ('pending', 'processing')
            and case when v.worker is null then v.status = 'processing' or v.payment_method = 'x402'
-                    when v.worker = $1 then coalesce(v.started_at, v.created_at) < now() - interval '10 seconds' and not (v.id = any($2))
+                    when v.worker = $1 then coalesce(v.started_at, v.created_at) < $4 and not (v.id = any($2))
                     else not exists (select 1 from process p where p.id = v.worker) end
          order by v.created_at limit $3
      ), taken as (
@@ -223,7 +222,7 @@ export const takeOrphans = (
      )
      update invocation set worker = $1, attempt = attempt + 1 where id in (select id from taken)
       returning ${invocationColumns}`,
-    [worker, tracked, limit],
+    [worker, known, limit, lostBefore],
   );
 
 /** Gives back all invocations of this process, so that another process, or its next start, continues them at once. */

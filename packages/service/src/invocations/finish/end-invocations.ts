@@ -1,12 +1,15 @@
 import type { EventType } from '@agent-network/contracts/events';
+import { budgetName } from '../../access/limits/budget-store.ts';
 import { unspend } from '../../access/limits/spend.ts';
 import { type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { endHolds } from '../../payments/ledger/hold-money.ts';
+import { lockFreeAccounts } from '../../payments/ledger/ledger-store.ts';
 import { feeOf, type HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
@@ -59,7 +62,12 @@ export interface HasFinisher {
  * Writes state, ledger, refund, the agents' records and events in the caller's transaction. Only invocations that this call ends move
  * money.
  */
-export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now: Date): Promise<Ended> {
+export async function endAll(
+  ctx: EndContext,
+  tx: Tx,
+  ends: readonly End[],
+  { now, locks }: { readonly now: Date; readonly locks: LockMode },
+): Promise<Ended> {
   const rows = new Map(ends.map((end) => [end.invocation.id, toRow(end)]));
   const money = await endInvocations(tx, [...rows.values()], now);
   const won = ends.filter(({ invocation }) => money.has(invocation.id));
@@ -70,8 +78,8 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
     ]),
   );
   // Budgets, then channels, then ledger accounts, as at acceptance: one lock order prevents deadlocks.
-  await unspendAll(tx, [...ended.values()]);
-  const payers = await endVouchers(tx, [...ended.values()], now);
+  await unspendAll(tx, [...ended.values()], locks);
+  const payers = await endVouchers(tx, [...ended.values()], now, locks);
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
     .map(({ invocation: { id, agentId } }) => {
@@ -87,19 +95,31 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
   const calls = won.map((end) =>
     toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, payers, now),
   );
+  const accounts = won.flatMap(({ invocation }) => accountsOf(invocation));
   const [isToTell] = await Promise.all([
     tellEnded(tx, [...ended.values()], now),
     recordCalls(tx, calls, now),
     countEnded(ctx, tx, [...ended.values()]),
-    endHolds(tx, holdEnds, now),
-    releaseVouchers(tx, [...ended.values()], now),
+    locks === 'skip' && accounts.length > 0 ? lockFreeAccounts(tx, accounts) : null,
   ]);
+  await Promise.all([endHolds(tx, holdEnds, now), releaseVouchers(tx, [...ended.values()], now)]);
   const ways = await oweBack(ctx, tx, [...ended.values()]);
   const invocations = new Map(
     [...ended].map(([id, invocation]) => [id, { ...invocation, refundWay: ways.get(id) ?? ('none' as const) }]),
   );
   return { invocations, isToTell };
 }
+
+/** The accounts that the end of a request moves money of. */
+const accountsOf = ({ payerLedgerId, agentId }: Pick<Invocation, 'payerLedgerId' | 'agentId'>): string[] =>
+  payerLedgerId === null ? [] : [payerLedgerId, agentTreasuryId(agentId)];
+
+/** The rows that an end may wait for, as a HeldUpError names them. */
+export const rowsOf = ({ invocation }: End): string[] => [
+  ...accountsOf(invocation),
+  ...(invocation.budgetId === null ? [] : [budgetName(invocation.budgetId)]),
+  invocation.accountId,
+];
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
   // An agent that calls itself owes itself nothing: no account pays itself.
@@ -149,12 +169,13 @@ export async function oweBack(
 }
 
 /** Returns the unspent part of a request to its daily budget. */
-const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
+const unspendAll = (tx: Tx, ended: readonly Invocation[], locks: LockMode): Promise<void> =>
   unspend(
     tx,
     ended.flatMap(({ budgetId, priceMicro, costMicro, createdAt }) =>
       budgetId === null ? [] : [{ budgetId, amountMicro: priceMicro - (costMicro ?? 0n), spentAt: createdAt }],
     ),
+    locks,
   );
 
 /** Only the agent's own doing counts against it; not a call that gave it no chance to answer, nor the time before it was called. */

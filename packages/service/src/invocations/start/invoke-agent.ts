@@ -162,6 +162,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const place = isByX402 ? null : reserve(ctx, callOf(caller, agent.id), side);
   const isQueued = place?.granted[0] === false;
   let leaveLine: (() => void) | null = null;
+  let forget: (() => void) | null = null;
   const leaveDeposits = await enterDeposits(ctx, input.shown, authorized.voucher);
   try {
     // A repetition may have waited here for this very deposit.
@@ -184,6 +185,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
     // Version 1 has no offer to echo: what was signed must be the present price.
     const isOffered = payment !== null || voucher !== null;
     const sale = { agent, isPriceLocked: quoteId !== null || (isOffered && input.shown?.version === 2) };
+    forget = ctx.runner.expect([invocation.id]);
     return await start(ctx, caller, agent, {
       invocation,
       payment,
@@ -201,6 +203,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   } finally {
     leaveDeposits?.();
     leaveLine?.();
+    forget?.();
     place?.giveBack();
   }
 }

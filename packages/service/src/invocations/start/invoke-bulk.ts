@@ -15,7 +15,8 @@ import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { holdMoney } from '../../payments/ledger/hold-money.ts';
-import { payingTreasury } from '../../payments/ledger/treasury.ts';
+import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
+import { availableToPay, payingTreasury } from '../../payments/ledger/treasury.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
 import { type BulkPart, type BulkPlan, planBulk, putInLine } from '../bulk/plan-bulk.ts';
@@ -38,6 +39,7 @@ import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './a
 import type { InvokeContext } from './invoke-agent.ts';
 import { callerKindOf } from './new-invocation.ts';
 import { requireLine } from './require-line.ts';
+import { requireLiving } from './require-living.ts';
 import { insufficient } from './require-payable.ts';
 
 type BulkResult = DataOf<Api['invokeBulk']>;
@@ -82,9 +84,10 @@ async function invokePresent(
     ...{ worker: ctx.processId(), callerKind: callerKindOf(caller) },
   });
   const calls = parts.filter(({ isCallable, priceMicro }) => isCallable && priceMicro === 0n).length;
+  const forget = ctx.runner.expect(requestIds);
   return countingFree(ctx, caller, { client, calls }, () =>
     startBulk(ctx, caller, { plan, parts, body, deadline, once }),
-  );
+  ).finally(forget);
 }
 
 interface BulkStart {
@@ -150,9 +153,11 @@ async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): P
   return { agent, priceMicro, isCallable: agent.status === 'online' };
 }
 
+/** The treasury that pays, if it covers all: otherwise nothing is stored in vain. */
 async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigint): Promise<string> {
   const treasury = await payingTreasury(ctx, caller);
-  if (!treasury) throw insufficient(caller, totalMicro, 0n);
+  const availableMicro = treasury ? await availableToPay(ctx, caller) : 0n;
+  if (!treasury || availableMicro < totalMicro) throw insufficient(caller, totalMicro, availableMicro);
   return treasury;
 }
 
@@ -166,25 +171,33 @@ async function store(
   const ended = requests.filter(({ status }) => hasEnded(status));
   const result = await ctx.db.transaction(async (tx) => {
     for (const { agent } of await findChanged(tx, sales)) throw new AgentChangedError(agent.id);
-    await spendOrThrow(tx, caller, requests, now);
-    const holding = holdsOf(requests);
-    const holds = await holdMoney(tx, holding, now);
-    if (holds.some(({ isHeld }) => !isHeld)) {
-      const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
-      throw insufficient(caller, requiredMicro, holds[0]?.availableMicro ?? 0n);
-    }
+    await requireLiving(tx, requests);
     await insertBulk(tx, bulk);
     await insertInvocations(tx, requests);
     await tellEnded(tx, ended, now);
     await countEnded(ctx, tx, ended);
     if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
     const kept = await once.keep(tx, toBulkResult(bulk, requests));
+    // Last, and the ledger behind the budget: storing the inputs takes long, and others need these rows.
+    await spendOrThrow(tx, caller, requests);
+    await holdOrThrow(tx, caller, requests, now);
     failpoint('before-bulk-commit');
     return kept;
-  });
+  }, limits);
   failpoint('after-bulk-commit');
   reportEnded(ctx, ended.map(toEnded));
   return result;
+}
+
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
+
+/** Holds the money of the worst case. Throws when the treasury does not cover it. */
+async function holdOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
+  const holding = holdsOf(requests);
+  const holds = await holdMoney(tx, holding, now);
+  if (holds.every(({ isHeld }) => isHeld)) return;
+  const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
+  throw insufficient(caller, requiredMicro, holds[0]?.availableMicro ?? 0n);
 }
 
 /** A request that was stored in its final state: its agent is unavailable, or the bulk request cannot succeed. Nothing was paid. */
@@ -195,12 +208,15 @@ const toEnded = (invocation: Invocation): EndedInvocation => ({
 });
 
 /** Counts the maximum cost against the daily budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when too little is left. */
-async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
+async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[]): Promise<void> {
   const budget = budgetOf(caller);
   if (!budget) return;
   const open = requests.filter(({ status }) => !hasEnded(status));
-  const spendings = open.map(({ id, priceMicro }) => ({ id, budget, amountMicro: priceMicro }));
-  for (const remainingMicro of (await spend(tx, spendings, now)).values()) throw dayExceeded(remainingMicro);
+  const spendings = open.map(({ id, priceMicro, createdAt }) => ({
+    ...{ id, budget, amountMicro: priceMicro },
+    spentAt: createdAt,
+  }));
+  for (const remainingMicro of (await spend(tx, spendings)).values()) throw dayExceeded(remainingMicro);
 }
 
 /** A bulk request of the caller with its requests and, once decided, its outcome. */

@@ -4,6 +4,8 @@ import { findLedgerAccount, lockLedgerAccount, openLedgerAccount, postTransfers 
 import { openTreasury } from '../ledger/open-treasury.ts';
 import { moveSuspensePayments } from './suspense-store.ts';
 
+const MOVED_AT_ONCE = 1000;
+
 /** Ledger account that holds USDC from an unclaimed wallet until its owner proves it. */
 export const suspenseAccountId = (address: string): string => `suspense:${address}`;
 
@@ -28,14 +30,19 @@ interface SuspenseClaim {
 }
 
 /**
- * Moves a wallet's suspense balance into its owner's treasury, in the transaction that uses up the proof (`claimId`). Returns the amount.
- * The deposits belong to that account from then on: in its history, and for reversals after a reorg.
+ * Moves a wallet's suspense balance into its owner's treasury, in the transaction that uses up the proof (`claimId`) and holds the wallet's
+ * owner, so no deposit comes in meanwhile. Returns the amount. The deposits belong to that account from then on: in its history, and for
+ * reversals after a reorg. They are moved in steps, and before the ledger is locked: a wallet may have sent any number of them.
  */
 export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigint> {
   const suspenseId = suspenseAccountId(claim.address);
+  if (!(await findLedgerAccount(tx, suspenseId))) return 0n;
+  const { claimId, treasuryId, accountId, now } = claim;
+  while (
+    (await moveSuspensePayments(tx, { suspenseId, treasuryId, accountId, limit: MOVED_AT_ONCE })) === MOVED_AT_ONCE
+  );
   const suspense = await lockLedgerAccount(tx, suspenseId);
   if (!suspense || suspense.postedMicro === 0n) return 0n;
-  const { claimId, treasuryId, accountId, now } = claim;
   const transfer = {
     id: `claim:${claimId}`,
     debit: suspenseId,
@@ -45,7 +52,6 @@ export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigin
     subjectId: claimId,
   };
   await postTransfers(tx, [transfer], now);
-  await moveSuspensePayments(tx, { suspenseId, treasuryId, accountId });
   return suspense.postedMicro;
 }
 

@@ -6,7 +6,7 @@ const isKept = `kind in ('treasury', 'agent', 'payer', 'suspense', 'channel')`;
  */
 export const lockedAccounts = (ids: string) =>
   `locked as materialized (
-     select id, kind, posted_micro, held_micro, entries, last_entry_at from ledger_account where id = any(array(${ids})) and ${isKept} order by id for update
+     select id, kind, posted_micro, held_micro, entries, last_entry_at from ledger_account where id = any(array(${ids})) and ${isKept} order by id for no key update
    )`;
 
 /**

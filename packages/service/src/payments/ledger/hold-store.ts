@@ -15,7 +15,7 @@ export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], 
          as r(id, account, amount, expires_at, turn)
      ), locked as (
        select id, posted_micro, held_micro, case when frozen_at is null then posted_micro - held_micro else 0 end as available
-         from ledger_account where id = any($2) order by id for update
+         from ledger_account where id = any($2) order by id for no key update
      ), decided as (
        select r.*, l.available, sum(r.amount) over (partition by r.account order by r.turn) <= l.available as is_held
          from request r left join locked l on l.id = r.account

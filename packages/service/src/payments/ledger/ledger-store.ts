@@ -1,3 +1,4 @@
+import { lockFree } from '../../db/lock-free.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { booking, lockedAccounts } from './booking-store.ts';
 
@@ -140,10 +141,28 @@ export async function findWalletOf(sql: Sql, id: string): Promise<string | null>
 export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
     'lock-ledger-account',
-    `select ${columns} from ledger_account where id = $1 for update`,
+    `select ${columns} from ledger_account where id = $1 for no key update`,
     [id],
   );
   return rows[0] ?? null;
+}
+
+/** Locks accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
+export const lockFreeAccounts = (tx: Tx, ids: readonly string[]): Promise<void> =>
+  lockFree(tx, {
+    ...{ name: 'lock-free-accounts', key: 'id', from: 'ledger_account where id = any($1)', params: [ids] },
+    nameOf: (id) => id,
+  });
+
+/** True if nobody has locked the account. */
+export async function isUnlocked(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql.query<{ isUnlocked: boolean }>(
+    'is-account-unlocked',
+    `with free as materialized (select from ledger_account where id = $1 for no key update skip locked)
+     select exists (select from free) or not exists (select from ledger_account where id = $1) as "isUnlocked"`,
+    [id],
+  );
+  return row?.isUnlocked ?? true;
 }
 
 /** Serializes withdrawals of fees. Credits to the fees are not blocked. */

@@ -60,6 +60,6 @@ export async function hasExpiredForGood(
   if (head < FINAL_DEPTH) return false;
   const finalS = await ctx.usdc.timeOfS(head - FINAL_DEPTH);
   if (finalS === null || authorization.validBeforeS > finalS) return false;
-  const [isSpent] = await ctx.usdc.areSpent([authorization], head);
+  const isSpent = await ctx.usdc.isSpent(authorization, head);
   return isSpent === false;
 }

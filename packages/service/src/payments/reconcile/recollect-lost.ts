@@ -35,7 +35,7 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
     return reversePayment(ctx, payment, 'a reorg removed its block, and it can no longer be collected');
   if (await isOnItsWay(ctx, payment)) return;
   if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, head.timeS);
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head.number);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization, head.number);
   if (isSpent || isExpired) return;
   const refused = await ctx.simulator.simulate(payment);
   if (refused === null) void ctx.settler.settle(payment);
@@ -51,7 +51,7 @@ async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment)
 /** True if the chain has shown, with sufficient depth, that the authorization was used otherwise, was cancelled, or expired unused. */
 async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment, head: bigint): Promise<boolean> {
   if (head < FINAL_DEPTH) return false;
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization, head);
   if (isSpent) {
     const fate = await findFate(ctx, payment, payment.createdAt);
     return fate?.kind === 'taken back' && fate.place.blockNumber <= head - FINAL_DEPTH;

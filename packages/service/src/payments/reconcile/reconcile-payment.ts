@@ -22,7 +22,7 @@ export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSi
  */
 export async function reconcilePayment(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
   const head = await ctx.usdc.head();
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head.number);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization, head.number);
   if (isSpent) await endSpent(ctx, payment);
   else await reconcileUnspent(ctx, payment, head.timeS);
 }
@@ -55,7 +55,7 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
   const refused = await ctx.simulator.simulate(payment);
   if (refused === null) return void ctx.settler.settle(payment);
   // The simulation may have failed because the payment was mined in the meantime.
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization);
   if (isSpent) await endSpent(ctx, payment);
   else if (payment.direction === 'out') await holdRefused(ctx, payment, refused);
   else if ((await refusalOfNode(ctx, payment, refused)) === null)

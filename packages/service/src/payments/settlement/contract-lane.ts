@@ -42,7 +42,7 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
       ctx.log.error({ paymentId: payment.id }, 'sender keys lack gas for a payment of a contract wallet; fund them');
       return unknown;
     }
-    const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+    const isSpent = await ctx.usdc.isSpent(payment.authorization);
     if (isSpent)
       return (await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash: null })) ?? unknown;
     if (gas !== null && (await refusalOfNode(ctx, payment, gas)) !== null) return unknown;

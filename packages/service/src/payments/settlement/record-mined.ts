@@ -89,8 +89,10 @@ async function fatesOf(
     else reverted.push(payment);
   }
   const spent = reverted.length > 0 ? await ctx.usdc.areSpent(reverted.map((p) => p.authorization)) : [];
-  for (const payment of reverted.filter((_, index) => spent[index]))
-    fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
+  // Not told whether it is spent: left open, as one whose use no log shows.
+  for (const [index, payment] of reverted.entries())
+    if (spent[index] !== false)
+      fates.set(payment.id, spent[index] ? await findFate(ctx, payment, ctx.clock.now()) : null);
   return fates;
 }
 

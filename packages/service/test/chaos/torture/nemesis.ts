@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { askDatabase } from '../../support/books.ts';
 import type { RpcCall } from '../../support/rpc-proxy.ts';
 import type { BankWorld } from './bank-world.ts';
@@ -11,6 +12,7 @@ const FAULTS = {
   vanishDatabase: 8,
   stickWorker: 10,
   disturbChain: 40,
+  lockAccount: 12,
   reorganise: 13,
 } as const;
 
@@ -67,6 +69,8 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
         return vanishDatabase(world, random, later);
       case 'stickWorker':
         return stickWorker(world, random, later);
+      case 'lockAccount':
+        return keepAccountLocked(world, random, later);
       case 'disturbChain':
         return disturbChain(world, random, later);
       case 'reorganise':
@@ -135,6 +139,24 @@ async function stickWorker(
   world.databaseProxy.mute(new Set(connections.map(({ port }) => port)));
   later(random.int(5000, 15_000), () => world.databaseProxy.forgetMute());
   return 'the job runners hang';
+}
+
+/** A transaction that never ends has locked one account of the ledger, of whomever. */
+async function keepAccountLocked(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  const client = new pg.Client(world.databaseUrl);
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('begin');
+  const { rows } = await client.query<{ kind: string }>(
+    `select kind from ledger_account where kind <> 'suspense' order by md5(id || $1) limit 1 for update skip locked`,
+    [String(random.int(0, 1_000_000))],
+  );
+  later(random.int(300, 8000), () => void client.end().catch(() => undefined));
+  return `an account locked: ${rows[0]?.kind ?? 'none'}`;
 }
 
 /** For a while, calls of one method meet with trouble, each by its own luck. */

@@ -1,4 +1,5 @@
 import type { ChannelConfig } from '../../../chain/channels/channel-digests.ts';
+import { lockFree } from '../../../db/lock-free.ts';
 import type { Sql, Tx } from '../../../db/sql.ts';
 import { openLedgerAccount } from '../../ledger/ledger-store.ts';
 import { type Channel, channelAccountId } from './channel.ts';
@@ -59,6 +60,13 @@ export async function lockChannels(tx: Tx, ids: readonly string[]): Promise<Map<
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+/** Locks channels that nobody else has locked. Throws HeldUpError with their accounts for the others, instead of waiting. */
+export const lockFreeChannels = (tx: Tx, ids: readonly string[]): Promise<void> =>
+  lockFree(tx, {
+    ...{ name: 'lock-free-channels', key: 'id', from: 'channel where id = any($1)', params: [ids] },
+    nameOf: channelAccountId,
+  });
 
 /** A voucher that pays for a request. */
 export interface NewCharge {

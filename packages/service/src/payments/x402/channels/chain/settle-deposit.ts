@@ -249,7 +249,7 @@ async function outcomeOfEnded(
   const { state, transactionHash, reason } = stored;
   if (state === 'settled' && transactionHash !== null) return withBalance(ctx, payment, { state, transactionHash });
   // Anybody may have submitted the authorization since it failed here.
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization);
   const findUse = () => findFate(ctx, payment, stored.createdAt, SEARCH_FOR_REQUEST_MS);
   const noteUntold = (error: unknown) => {
     ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the use of a deposit; left to the next request');
@@ -265,7 +265,7 @@ async function findEnded(ctx: DepositContext, id: string): Promise<ChainPayment 
   const stored = await findById(ctx.db, id);
   if (stored === null || !isOpen(stored.state)) return stored;
   const isOld = ctx.clock.now().getTime() - stored.createdAt.getTime() > RECORDED_BY_NOW_MS;
-  const [isSpent] = isOld ? await ctx.usdc.areSpent([stored.authorization]).catch(() => []) : [];
+  const isSpent = isOld && (await ctx.usdc.isSpent(stored.authorization).catch(() => null));
   if (isSpent) await endSpent(ctx, stored);
   return null;
 }
