@@ -42,6 +42,7 @@ import { createStorageMeter } from './invocations/retention/require-storage.ts';
 import { type Backlog, createBacklog } from './invocations/run/run-queued.ts';
 import { createAcceptor } from './invocations/start/accept-invocations.ts';
 import { createBeginner } from './invocations/start/begin-invocations.ts';
+import { purchases } from './invocations/start/begin-paid.ts';
 import { createChangeHub } from './invocations/stream/change-hub.ts';
 import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStoragePace } from './invocations/stream/storage-pace.ts';
@@ -134,7 +135,8 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     chunkWriter: createChunkWriter({ db, storagePace }),
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
-    beginner: createBeginner({ db, clock, ledgerTurns }),
+    beginner: createBeginner({ db, clock }),
+    purchases,
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db, replica }),
     typeChecks: createTypeChecks({ db }),

@@ -93,18 +93,7 @@ const refusalsOf = (client: PublicClient, token: Hex) => ({
 
 /** Reads the present or past state of authorizations. */
 function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock) {
-  async function areSpent(
-    batch: readonly Pick<Authorization, 'from' | 'nonce'>[],
-    atBlock?: bigint,
-  ): Promise<(boolean | null)[]> {
-    const at = { blockNumber: atBlock ?? (await newest.read()) };
-    const spent: (boolean | null)[] = [];
-    for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
-      const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
-      spent.push(...(await tryAll(client, calls, at)).map(readState));
-    }
-    return spent;
-  }
+  const areSpent = spentOf(client, token, newest);
 
   const findEvents = (
     eventName: 'AuthorizationUsed' | 'AuthorizationCanceled',
@@ -171,10 +160,25 @@ function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock)
   };
 }
 
+type At = { blockTag: 'pending' } | { blockNumber?: bigint };
+type Tried = readonly { readonly success: boolean; readonly returnData: string }[];
+
+const spentOf =
+  (client: PublicClient, token: Hex, newest: NewestBlock) =>
+  async (batch: readonly Pick<Authorization, 'from' | 'nonce'>[], atBlock?: bigint): Promise<(boolean | null)[]> => {
+    const at = { blockNumber: atBlock ?? (await newest.read()) };
+    const spent: (boolean | null)[] = [];
+    for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
+      const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
+      spent.push(...(await tryAll(client, calls, at)).map(readState));
+    }
+    return spent;
+  };
+
 const WORD_LENGTH = 66;
 
 /** The answer of `authorizationState`: a word. null for anything else, as an RPC node without the state gives it. */
-const readState = ({ success, returnData }: { success: boolean; returnData: string }): boolean | null =>
+const readState = ({ success, returnData }: Tried[number]): boolean | null =>
   success && returnData.length === WORD_LENGTH ? BigInt(returnData) !== 0n : null;
 
 function receiptsOf(client: PublicClient, token: Hex) {

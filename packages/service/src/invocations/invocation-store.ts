@@ -88,7 +88,7 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
   return rows[0] ?? null;
 }
 
-/** Moves paid invocations to `processing`; returns the ids that this call moved. One whose payment went back is not moved. */
+/** Moves paid invocations to `processing`; returns the ids that this call moved. One whose payment went back, or was reversed, is not moved. */
 export async function beginInvocations(
   sql: Sql,
   begins: readonly { id: string; attempt: number; paymentHash: string | null }[],
@@ -99,7 +99,8 @@ export async function beginInvocations(
     `update invocation v set status = 'processing', started_at = $4, payment_hash = n.hash
        from unnest($1::text[], $2::int[], $3::text[]) as n(id, attempt, hash)
       where v.id = n.id and v.attempt = n.attempt and v.status = any($5)
-        and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund') returning v.id`,
+        and not exists (select from chain_payment r where r.subject_id = v.id
+                           and (r.purpose = 'refund' or r.purpose = 'invocation' and r.state = 'reversed')) returning v.id`,
     [
       begins.map((b) => b.id),
       begins.map((b) => b.attempt),
@@ -110,6 +111,22 @@ export async function beginInvocations(
   );
   return new Set(rows.map((row) => row.id));
 }
+
+/** Begins requests whose payments have settled; returns those that this call began. One whose payment went back does not begin. */
+export const beginPaid = (
+  tx: Tx,
+  paid: readonly { readonly requestId: string; readonly paymentHash: string | null }[],
+  now: Date,
+): Promise<Pick<Invocation, 'id' | 'payerLedgerId' | 'priceMicro' | 'deadline'>[]> =>
+  tx.query(
+    'begin-paid',
+    `update invocation v set status = 'processing', started_at = $3, payment_hash = n.hash
+       from unnest($1::text[], $2::text[]) as n(id, hash)
+      where v.id = n.id and v.status = any($4)
+        and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund')
+      returning v.id, v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.deadline`,
+    [paid.map(({ requestId }) => requestId), paid.map(({ paymentHash }) => paymentHash), now, statesThatTake('begin')],
+  );
 
 export interface InvocationEnd {
   readonly id: string;

@@ -26,6 +26,7 @@ import type { ReconcileContext } from '../../src/payments/reconcile/reconcile.ts
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
 import { createContractPayers } from '../../src/payments/settlement/contract-payers.ts';
 import { createSimulator } from '../../src/payments/settlement/payment-simulator.ts';
+import { purchases } from '../../src/invocations/start/begin-paid.ts';
 import { createSettler } from '../../src/payments/settlement/settler.ts';
 import type { ClaimContext } from '../../src/payments/x402/channels/claims/claim-context.ts';
 import { createClaimSimulator } from '../../src/payments/x402/channels/claims/claim-simulator-client.ts';
@@ -163,6 +164,7 @@ async function createContext(
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),
     settlementHalt: createSettlementHalt({ usdc, chain, log, metrics }),
+    purchases,
     claimSimulator: createClaimSimulator({ rpcUrl: parts.proxy.url, from: wallet.address }),
     paymentLimits: readConfig(SMALLEST).config.paymentLimits,
     channelClaimSettings: { ...readConfig(SMALLEST).config.channelClaimSettings, ...parts.claims },

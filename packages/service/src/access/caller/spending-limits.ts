@@ -10,6 +10,9 @@ export interface Budget {
   readonly perDayMicro: bigint;
 }
 
+/** Name of a budget in a HeldUpError. */
+export const budgetName = (budgetId: string): string => `budget:${budgetId}`;
+
 export const noLimits: SpendingLimits = { perCallMicro: null, perDayMicro: null, allowedAgents: null };
 
 export const isLimited = (limits: SpendingLimits): boolean =>

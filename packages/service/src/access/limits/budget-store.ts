@@ -1,3 +1,4 @@
+import { budgetName } from '../caller/spending-limits.ts';
 import { lockFree } from '../../db/lock-free.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 
@@ -9,9 +10,6 @@ export interface SpendingRow {
   /** The day (UTC) that it is counted on. */
   readonly day: string;
 }
-
-/** Name of a budget in a HeldUpError. */
-export const budgetName = (budgetId: string): string => `budget:${budgetId}`;
 
 /** Locks budgets of days that nobody else has locked. Throws HeldUpError for the others, instead of waiting. */
 export const lockFreeBudgets = (

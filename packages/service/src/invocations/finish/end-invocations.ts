@@ -1,5 +1,5 @@
 import type { EventType } from '@agent-network/contracts/events';
-import { budgetName } from '../../access/limits/budget-store.ts';
+import { budgetName } from '../../access/caller/spending-limits.ts';
 import { unspend } from '../../access/limits/spend.ts';
 import { type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
@@ -8,8 +8,7 @@ import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { endHolds } from '../../payments/ledger/hold-money.ts';
-import { lockFreeAccounts } from '../../payments/ledger/ledger-store.ts';
+import { endHolds, lockFree } from '../../payments/ledger/hold-money.ts';
 import { feeOf, type HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
@@ -100,7 +99,7 @@ export async function endAll(
     tellEnded(tx, [...ended.values()], now),
     recordCalls(tx, calls, now),
     countEnded(ctx, tx, [...ended.values()]),
-    locks === 'skip' && accounts.length > 0 ? lockFreeAccounts(tx, accounts) : null,
+    locks === 'skip' && accounts.length > 0 ? lockFree(tx, accounts) : null,
   ]);
   await Promise.all([endHolds(tx, holdEnds, now), releaseVouchers(tx, [...ended.values()], now)]);
   const ways = await oweBack(ctx, tx, [...ended.values()]);

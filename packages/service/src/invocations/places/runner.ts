@@ -63,7 +63,7 @@ export interface HasRunner {
 export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
   const places = createPlaces(limits);
   const running = new Map<string, Running>();
-  const expected = new Set<readonly string[]>();
+  const expected = createExpected();
   const entrance = createEntrance(places);
   const stopping = new AbortController();
   let onRoom = () => {};
@@ -105,11 +105,8 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
     },
     ending: (requestId) => running.get(requestId)?.ending ?? null,
     trackedIds: () => [...running.keys()],
-    expect(requestIds) {
-      expected.add(requestIds);
-      return () => void expected.delete(requestIds);
-    },
-    knownIds: () => [...running.keys(), ...[...expected].flat()],
+    expect: expected.expect,
+    knownIds: () => [...running.keys(), ...expected.ids()],
     waitingOf: (lane) => countWaiting(running.values(), lane),
     reserve(calls, side) {
       const canStart = (call: Call) => !stopping.signal.aborted && places.hasRoomFor(call, side);
@@ -130,6 +127,18 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
       await endsWithin(Promise.allSettled(endings), graceMs);
       stopping.abort(STOPPING);
     },
+  };
+}
+
+/** Requests that are about to be stored. */
+function createExpected() {
+  const expected = new Set<readonly string[]>();
+  return {
+    expect(requestIds: readonly string[]): () => void {
+      expected.add(requestIds);
+      return () => void expected.delete(requestIds);
+    },
+    ids: () => [...expected].flat(),
   };
 }
 

@@ -1,5 +1,4 @@
-import type { Budget } from '../../access/caller/spending-limits.ts';
-import { budgetName } from '../../access/limits/budget-store.ts';
+import { type Budget, budgetName } from '../../access/caller/spending-limits.ts';
 import { spend, unspend } from '../../access/limits/spend.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { LockMode } from '../../db/lock-free.ts';
@@ -9,14 +8,14 @@ import type { HasClock } from '../../lib/clock.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
-import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';
+import { type HasLedgerTurns, holdMoney, holdVouchers, lockFree } from '../../payments/ledger/hold-money.ts';
 import { createLedgerBatcher, isBusyRow, LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
-import { lockFreeAccounts } from '../../payments/ledger/ledger-store.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { admitVouchers, type VoucherAdmission } from '../../payments/x402/channels/admit-vouchers.ts';
 import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { claimPayments } from '../../payments/x402/claim-payments.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
+import { requireLiving } from '../../queue/require-living.ts';
 import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
 import { insertInvocations, removeRefused } from '../invocation-store.ts';
@@ -26,7 +25,6 @@ import type { HasBacklog } from '../run/run-queued.ts';
 import { holdUnpaid } from '../unpaid/unpaid-store.ts';
 import { findChanged, type Sale } from './agent-changed.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
-import { requireLiving } from './require-living.ts';
 
 export interface Acceptance {
   readonly invocation: Invocation;
@@ -209,7 +207,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
   // The ledger comes last, because many transactions need the same account.
   const held = open.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation]));
   const accounts = how.locks === 'skip' ? holdsOf(held).map((each) => each.ledgerAccountId) : [];
-  await Promise.all([insertInvocations(tx, stored), accounts.length > 0 ? lockFreeAccounts(tx, accounts) : null]);
+  await Promise.all([insertInvocations(tx, stored), accounts.length > 0 ? lockFree(tx, accounts) : null]);
   await holdAll(tx, open, now, answers);
   await removeRefused(
     tx,

@@ -17,6 +17,7 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import { holdMoney } from '../../payments/ledger/hold-money.ts';
 import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import { availableToPay, payingTreasury } from '../../payments/ledger/treasury.ts';
+import { requireLiving } from '../../queue/require-living.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
 import { type BulkPart, type BulkPlan, planBulk, putInLine } from '../bulk/plan-bulk.ts';
@@ -39,7 +40,6 @@ import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './a
 import type { InvokeContext } from './invoke-agent.ts';
 import { callerKindOf } from './new-invocation.ts';
 import { requireLine } from './require-line.ts';
-import { requireLiving } from './require-living.ts';
 import { insufficient } from './require-payable.ts';
 
 type BulkResult = DataOf<Api['invokeBulk']>;

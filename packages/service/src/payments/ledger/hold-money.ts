@@ -2,6 +2,7 @@ import type { Tx } from '../../db/sql.ts';
 import type { Turns } from '../../lib/concurrency/turns.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
 import { endHoldRows, placeHoldRows, placeVoucherHoldRows } from './hold-store.ts';
+import { LOSS, lockFreeAccounts, type NewTransfer, postTransfers } from './ledger-store.ts';
 
 /** Serializes this process's batches that move the money of requests: concurrent ones would wait for each other's account locks. */
 export interface HasLedgerTurns {
@@ -11,6 +12,26 @@ export interface HasLedgerTurns {
 /** Places holds in the caller's transaction, in request order, for as many requests as each account can cover. */
 export const holdMoney = async (tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> =>
   requests.length === 0 ? [] : placeHoldRows(tx, requests, now);
+
+/** Locks the accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
+export const lockFree = (tx: Tx, accountIds: readonly string[]): Promise<void> => lockFreeAccounts(tx, accountIds);
+
+/** Places all of the holds: what an account lacks is the node's loss. */
+export async function holdAtLoss(tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<void> {
+  const holds = await holdMoney(tx, requests, now);
+  const lacking = requests.filter((_, index) => !holds[index]?.isHeld);
+  await postTransfers(tx, lacking.map(coverOf), now);
+  await holdMoney(tx, lacking, now);
+}
+
+const coverOf = ({ id, ledgerAccountId, amountMicro }: HoldRequest): NewTransfer => ({
+  id: `covered:${id}`,
+  debit: LOSS,
+  credit: ledgerAccountId,
+  amountMicro,
+  kind: 'reversal',
+  subjectId: id,
+});
 
 /** Takes what vouchers bring into the accounts of their channels, and holds it, in the caller's transaction. */
 export async function holdVouchers(tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<void> {

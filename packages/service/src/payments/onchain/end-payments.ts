@@ -5,6 +5,7 @@ import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
+import { bookSettled } from './book-settled.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import {
   endChainPayments,
@@ -17,6 +18,7 @@ import {
 import { strike } from './payer-standing.ts';
 import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { transfersOf } from './payment-transfer.ts';
+import type { Purchases } from './purchases.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
 /** Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once. */
@@ -58,20 +60,21 @@ const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean
   payment.direction !== 'out' && state === 'failed' && transactionHash !== null;
 
 /**
- * Settles a payment and books what the ledger has of it, in the caller's transaction. False when it had ended before; one that had failed
- * is settled only with `isLate`.
+ * Settles a payment and books what the ledger has of it, in the caller's transaction; what it pays for begins with `purchases`. False
+ * when it had ended before; one that had failed is settled only with `isLate`: nothing begins by it any more.
  */
 export async function settlePayment(
   tx: Tx,
   payment: NewChainPayment,
   place: PaymentPlace,
   now: Date,
-  { isLate = false }: { isLate?: boolean } = {},
+  { isLate = false, purchases }: { isLate?: boolean; purchases?: Purchases } = {},
 ): Promise<boolean> {
   const end = { id: payment.id, state: 'settled' as const, reason: null, isLate, ...place };
   const ended = await endPayments(tx, [payment], [end], now);
   if (!ended.has(payment.id)) return false;
-  await postTransfers(tx, transfersOf(payment), now);
+  if (purchases) await bookSettled({ purchases }, tx, [{ payment, transactionHash: place.transactionHash }], { now });
+  else await postTransfers(tx, transfersOf(payment), now);
   return true;
 }
 
