@@ -21,7 +21,7 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     ...around('record-commit', 'agent-call', 'finish-commit'),
     'after-send then before-reconcile-commit',
     'after-send then after-reconcile-commit',
-    'after-accept-commit then after-write-ahead-commit then before-record-commit then after-agent-call',
+    'after-accept-commit then after-write-ahead-commit then before-reconcile-commit then after-agent-call',
   ],
   'an x402 call of version 1': ['after-send'],
   'an x402 call under an Idempotency-Key': ['after-take-key', ...around('keep-answer')],

@@ -100,8 +100,9 @@ export async function endAll(
     recordCalls(tx, calls, now),
     countEnded(ctx, tx, [...ended.values()]),
     locks === 'skip' && accounts.length > 0 ? lockFree(tx, accounts) : null,
+    endHolds(tx, holdEnds, now, locks),
+    releaseVouchers(tx, [...ended.values()], now, locks),
   ]);
-  await Promise.all([endHolds(tx, holdEnds, now), releaseVouchers(tx, [...ended.values()], now)]);
   const ways = await oweBack(ctx, tx, [...ended.values()]);
   const invocations = new Map(
     [...ended].map(([id, invocation]) => [id, { ...invocation, refundWay: ways.get(id) ?? ('none' as const) }]),

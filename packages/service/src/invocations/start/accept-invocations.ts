@@ -3,13 +3,13 @@ import { spend, unspend } from '../../access/limits/spend.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
-import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
+import { busyTreasury } from '../../payments/ledger/busy-treasury.ts';
 import { type HasLedgerTurns, holdMoney, holdVouchers, lockFree } from '../../payments/ledger/hold-money.ts';
-import { createLedgerBatcher, isBusyRow, LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
+import { createLedgerBatcher, LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { admitVouchers, type VoucherAdmission } from '../../payments/x402/channels/admit-vouchers.ts';
 import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
@@ -89,7 +89,7 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
     async accept(acceptance) {
       rememberTrace(acceptance.invocation.id);
       const answer = await batcher.add(acceptance).catch((error) => {
-        throw isBusyRow(error) && !acceptance.voucher ? busyTreasury(error) : error;
+        throw acceptance.voucher ? error : busyTreasury(error);
       });
       return isBehindLarger(answer, acceptance.invocation.priceMicro)
         ? ((await run([acceptance], 'wait'))[0] as AcceptAnswer)
@@ -97,14 +97,6 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
     },
   };
 }
-
-const busyTreasury = (cause: unknown) =>
-  new AppError(
-    'UNAVAILABLE',
-    'Another payment of this treasury takes long. Nothing was done; repeat the request.',
-    { details: { outcome: 'nothing' } },
-    { cause },
-  );
 
 interface How {
   readonly now: Date;
@@ -204,11 +196,14 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
   await claimAll(tx, open, now, answers);
   await admitAll(tx, open, how, answers);
   const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
-  // The ledger comes last, because many transactions need the same account.
+  // Sent together; the ledger comes last, because many transactions need the same account.
   const held = open.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation]));
   const accounts = how.locks === 'skip' ? holdsOf(held).map((each) => each.ledgerAccountId) : [];
-  await Promise.all([insertInvocations(tx, stored), accounts.length > 0 ? lockFree(tx, accounts) : null]);
-  await holdAll(tx, open, now, answers);
+  await Promise.all([
+    insertInvocations(tx, stored),
+    accounts.length > 0 ? lockFree(tx, accounts) : null,
+    holdAll(tx, open, how, answers),
+  ]);
   await removeRefused(
     tx,
     stored.map(({ id }) => id).filter((id) => answers.has(id)),
@@ -288,7 +283,7 @@ async function admitAll(
 async function holdAll(
   tx: Tx,
   items: readonly Acceptance[],
-  now: Date,
+  { now, locks }: How,
   answers: Map<string, AcceptAnswer>,
 ): Promise<void> {
   const open = items.filter(({ invocation, payment }) => !payment && !answers.has(invocation.id));
@@ -296,7 +291,10 @@ async function holdAll(
     holdsOf(open.flatMap(({ invocation, voucher }) => ((voucher !== null) === isVoucher ? [invocation] : [])));
   const holding = holdsBy(false);
   // Accounts of channels come first in the order of ids, in which all transactions lock accounts.
-  const [, holds] = await Promise.all([holdVouchers(tx, holdsBy(true), now), holdMoney(tx, holding, now)]);
+  const [, holds] = await Promise.all([
+    holdVouchers(tx, holdsBy(true), now, locks),
+    holdMoney(tx, holding, now, locks),
+  ]);
   for (const [index, hold] of holds.entries()) {
     const id = holding[index]?.id;
     if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });

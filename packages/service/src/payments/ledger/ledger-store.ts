@@ -1,6 +1,6 @@
-import { lockFree } from '../../db/lock-free.ts';
+import { type LockMode, lockFree } from '../../db/lock-free.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
-import { booking, lockedAccounts } from './booking-store.ts';
+import { booking, lockedAccounts, nameFor } from './booking-store.ts';
 
 /** Accounts that belong to somebody: their balance is stored, and their transfers are numbered. */
 type KeptKind = 'treasury' | 'agent' | 'payer' | 'suspense' | 'channel';
@@ -230,16 +230,21 @@ export interface NewTransfer {
 }
 
 /** Posts transfers between accounts. Throws when an account's balance would fall below its holds, or when a transfer exists already. */
-export async function postTransfers(sql: Sql, transfers: readonly NewTransfer[], now: Date): Promise<void> {
+export async function postTransfers(
+  sql: Sql,
+  transfers: readonly NewTransfer[],
+  now: Date,
+  locks: LockMode = 'wait',
+): Promise<void> {
   if (transfers.length === 0) return;
   await sql.query(
-    'post-transfers',
+    nameFor('post-transfers', locks),
     `with movement as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[]) with ordinality
          as m(id, debit, credit, amount, kind, subject, turn)
      ), freed as (
        select ''::text as account, 0::bigint as amount where false
-     ), ${lockedAccounts('select debit from movement union select credit from movement')},
+     ), ${lockedAccounts('select debit from movement union select credit from movement', locks)},
      ${booking('$7')}`,
     [
       transfers.map((t) => t.id),

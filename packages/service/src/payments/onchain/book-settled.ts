@@ -28,13 +28,12 @@ export async function bookSettled(
   );
   const holds = paid.length === 0 ? [] : await purchases.begin(tx, paid, now);
   const transfers = settled.flatMap(({ payment }) => transfersOf(payment));
-  if (locks === 'skip')
-    await lockFreeAccounts(
-      tx,
-      transfers.map(({ credit }) => credit),
-    );
-  await postTransfers(tx, transfers, now);
-  const held = await holdMoney(tx, holds, now);
+  const credited = transfers.map(({ credit }) => credit);
+  const [, , held] = await Promise.all([
+    locks === 'skip' ? lockFreeAccounts(tx, credited) : null,
+    postTransfers(tx, transfers, now, locks),
+    holdMoney(tx, holds, now, locks),
+  ]);
   invariant(
     held.every(({ isHeld }) => isHeld),
     'a payment covers the hold of its request',

@@ -33,7 +33,12 @@ export async function endVouchers(
 }
 
 /** Takes what requests did not cost out of the accounts of their channels: it is owed by no voucher. After their holds have ended. */
-export async function releaseVouchers(tx: Tx, ended: readonly Ended[], now: Date): Promise<void> {
+export async function releaseVouchers(
+  tx: Tx,
+  ended: readonly Ended[],
+  now: Date,
+  locks: LockMode = 'wait',
+): Promise<void> {
   const unused = ended.flatMap(({ id, payerLedgerId, refundMicro, ...rest }) =>
     refundMicro && isByVoucher({ id, payerLedgerId, refundMicro, ...rest })
       ? [
@@ -48,5 +53,5 @@ export async function releaseVouchers(tx: Tx, ended: readonly Ended[], now: Date
         ]
       : [],
   );
-  await postTransfers(tx, unused, now);
+  await postTransfers(tx, unused, now, locks);
 }
