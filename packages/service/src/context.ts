@@ -136,7 +136,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock }),
-    purchases,
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db, replica }),
     typeChecks: createTypeChecks({ db }),
@@ -202,6 +201,7 @@ const paymentParts = (needs: PaymentNeeds) => ({
   settlementHalt: createSettlementHalt(needs),
   ...createPaymentChecks(needs),
   channels: createChannels(needs),
+  purchases,
 });
 
 type MoneyNeeds = Parameters<typeof createReservesReader>[0] & Parameters<typeof createRequestPayouts>[0];
