@@ -38,7 +38,11 @@ const sumOf = async (account: string): Promise<bigint> => {
   return BigInt(row?.micro ?? 0);
 };
 const holdOf = async (id: string) =>
-  (await askDatabase<{ micro: string }>(h.databaseUrl, 'select amount_micro::text as micro from hold where id = $1', [id]))[0];
+  (
+    await askDatabase<{ micro: string }>(h.databaseUrl, 'select amount_micro::text as micro from hold where id = $1', [
+      id,
+    ])
+  )[0];
 
 async function signed(key: string, wallet: TestWallet, task: string) {
   const unpaid = await h.request('POST', `/invoke/${agent.id}`, { key, body: { task } });
@@ -49,7 +53,11 @@ async function signed(key: string, wallet: TestWallet, task: string) {
 async function twoOfOneWallet() {
   const { key } = await h.newAccount();
   const wallet = await h.newWallet(1_000_000n);
-  const options = { key, body: { task: 'first' }, headers: { ...(await signed(key, wallet, 'first')), 'x-sync': 'true' } };
+  const options = {
+    key,
+    body: { task: 'first' },
+    headers: { ...(await signed(key, wallet, 'first')), 'x-sync': 'true' },
+  };
   const first = (await h.request('POST', `/invoke/${agent.id}`, options)).body.data;
   expect(first.status).toBe('completed');
   const { chain } = h.ctx;

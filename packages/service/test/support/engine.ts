@@ -12,6 +12,7 @@ import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';
 import type { ChannelClaimSettings } from '../../src/config-payments.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { purchases } from '../../src/invocations/start/begin-paid.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
@@ -26,7 +27,6 @@ import type { ReconcileContext } from '../../src/payments/reconcile/reconcile.ts
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
 import { createContractPayers } from '../../src/payments/settlement/contract-payers.ts';
 import { createSimulator } from '../../src/payments/settlement/payment-simulator.ts';
-import { purchases } from '../../src/invocations/start/begin-paid.ts';
 import { createSettler } from '../../src/payments/settlement/settler.ts';
 import type { ClaimContext } from '../../src/payments/x402/channels/claims/claim-context.ts';
 import { createClaimSimulator } from '../../src/payments/x402/channels/claims/claim-simulator-client.ts';

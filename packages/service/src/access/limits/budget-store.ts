@@ -1,6 +1,6 @@
-import { budgetName } from '../caller/spending-limits.ts';
 import { lockFree } from '../../db/lock-free.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
+import { budgetName } from '../caller/spending-limits.ts';
 
 export interface SpendingRow {
   readonly id: string;

@@ -49,11 +49,6 @@ export async function holdVouchers(
 }
 
 /** Ends holds in the caller's transaction: captures a part, releases the rest. A hold that has ended stays unchanged. */
-export async function endHolds(
-  tx: Tx,
-  ends: readonly HoldEnd[],
-  now: Date,
-  locks: LockMode = 'wait',
-): Promise<void> {
+export async function endHolds(tx: Tx, ends: readonly HoldEnd[], now: Date, locks: LockMode = 'wait'): Promise<void> {
   if (ends.length > 0) await endHoldRows(tx, ends, now, locks);
 }

@@ -1,5 +1,5 @@
-import type { Tx } from '../../db/sql.ts';
 import type { LockMode } from '../../db/lock-free.ts';
+import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { holdMoney } from '../ledger/hold-money.ts';
 import { lockFreeAccounts, postTransfers } from '../ledger/ledger-store.ts';

@@ -147,8 +147,9 @@ async function commitFree(
     if (!(error instanceof HeldUpError)) throw error;
     const { payments } = recording;
     const heldUpIds = new Set(payments.filter((each) => error.names.has(each.ledgerAccountId)).map(({ id }) => id));
-    const recorded = recording.recorded.map((each, index): Recorded =>
-      heldUpIds.has(payments[index]?.id ?? '') ? { state: 'unknown', transactionHash: null } : each,
+    const recorded = recording.recorded.map(
+      (each, index): Recorded =>
+        heldUpIds.has(payments[index]?.id ?? '') ? { state: 'unknown', transactionHash: null } : each,
     );
     return { endedIds: await commit(ctx, { ...recording, recorded }, 'wait'), heldUpIds };
   }
