@@ -73,7 +73,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
 async function tryAll(
   client: PublicClient,
   calls: readonly ContractCall[],
-  at: { blockTag: 'pending' } | { blockNumber?: bigint },
+  at: At,
 ) {
   const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
   return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
