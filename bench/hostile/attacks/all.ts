@@ -8,6 +8,7 @@ import { hangingAgent } from './hanging-agent.ts';
 import { hangingPushes } from './hanging-pushes.ts';
 import { idleConnections } from './idle-connections.ts';
 import { lockedAccount } from './locked-account.ts';
+import { manyDeposits } from './many-deposits.ts';
 import { silentNames } from './silent-names.ts';
 import { slowReaders } from './slow-readers.ts';
 import { vanishedStreams } from './vanished-streams.ts';
@@ -22,6 +23,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   challenges,
   accounts,
   gas,
+  'many-deposits': manyDeposits,
   'fill-disk': fillDisk,
   'hanging-agent': hangingAgent,
   'hanging-pushes': hangingPushes,

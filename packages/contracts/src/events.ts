@@ -4,7 +4,7 @@ import { BulkRecord } from './invocations/bulk.ts';
 import { RequestRecord } from './invocations/invocations.ts';
 import { ChainIndex } from './network/network.ts';
 import { HeldPayout } from './payments/held-payouts.ts';
-import { Payment, Withdrawal } from './payments/payments.ts';
+import { CreditedDeposits, Payment, Withdrawal } from './payments/payments.ts';
 import { Reserves } from './payments/reserves.ts';
 import { Id, Timestamp } from './scalars.ts';
 
@@ -40,6 +40,10 @@ export const eventCatalogue = {
   'payment.held': {
     when: 'The token refuses a withdrawal or a refund of yours. It is held, and tried again.',
     data: HeldPayout,
+  },
+  'deposits.confirmed': {
+    when: 'More than 20 plain transfers of your wallets were credited at once: one event for all of them, instead of a `payment.confirmed` each.',
+    data: CreditedDeposits,
   },
   'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
   'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },

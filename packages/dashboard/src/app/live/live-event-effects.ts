@@ -45,6 +45,7 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'payment.refunded': [...money, 'getInvocation'],
   'payment.failed': [...money, 'getInvocation'],
   'payment.held': [...money, 'getWithdrawal'],
+  'deposits.confirmed': money,
   'agent.verified': agents,
   'agent.online': agents,
   'agent.offline': agents,

@@ -1,6 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
-import { findLedgerAccount, lockLedgerAccount, openLedgerAccount, postTransfers } from '../ledger/ledger-store.ts';
+import { findLedgerAccount, lockLedgerAccount, openLedgerAccounts, postTransfers } from '../ledger/ledger-store.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
 import { moveSuspensePayments } from './suspense-store.ts';
 
@@ -11,10 +11,17 @@ export const suspenseAccountId = (address: string): string => `suspense:${addres
 
 /** Opens the suspense account of an unclaimed wallet, unless it exists. Returns its id. */
 export async function openSuspense(tx: Tx, address: string, now: Date): Promise<string> {
-  const id = suspenseAccountId(address);
-  await openLedgerAccount(tx, { id, kind: 'suspense', address, now });
-  return id;
+  await openSuspenses(tx, [address], now);
+  return suspenseAccountId(address);
 }
+
+/** The same of several wallets. */
+export const openSuspenses = (tx: Tx, addresses: readonly string[], now: Date): Promise<void> =>
+  openLedgerAccounts(
+    tx,
+    addresses.map((address) => ({ id: suspenseAccountId(address), kind: 'suspense', address })),
+    now,
+  );
 
 /** Balance of a wallet's suspense account, in micro-USDC. */
 export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {

@@ -37,32 +37,43 @@ export interface LedgerAccount {
 const columns = `id, kind, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
   held_micro as "heldMicro", frozen_at as "frozenAt", created_at as "createdAt"`;
 
-/** Opens a ledger account, unless it exists. A new treasury is noted as a change: processes know which accounts have none. */
-export async function openLedgerAccount(
+export interface NewLedgerAccount {
+  readonly id: string;
+  readonly kind: KeptKind;
+  readonly accountId?: string;
+  readonly agentId?: string;
+  readonly address?: string;
+}
+
+/** Opens a ledger account, unless it exists. */
+export const openLedgerAccount = (
   sql: Sql,
-  account: {
-    id: string;
-    kind: KeptKind;
-    accountId?: string;
-    agentId?: string;
-    address?: string;
-    now: Date;
-  },
-): Promise<void> {
+  { now, ...account }: NewLedgerAccount & { readonly now: Date },
+): Promise<void> => openLedgerAccounts(sql, [account], now);
+
+/**
+ * Opens the ledger accounts that do not exist, in one order: transactions that open the same ones do not wait for each other in a circle. A new
+ * treasury is noted as a change: processes know which accounts have none.
+ */
+export async function openLedgerAccounts(sql: Sql, accounts: readonly NewLedgerAccount[], now: Date): Promise<void> {
+  if (accounts.length === 0) return;
+  const of = <T>(pick: (account: NewLedgerAccount) => T) => accounts.map(pick);
   await sql.query(
-    'open-ledger-account',
+    'open-ledger-accounts',
     `with opened as (
        insert into ledger_account (id, kind, account_id, agent_id, address, created_at)
-       values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning kind, account_id
+       select n.*, $6 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) as n(id, kind, account, agent, address)
+        order by coalesce(n.account, n.id)
+       on conflict do nothing returning kind, account_id
      )
      insert into replica_change (topic, id) select 'treasury', account_id from opened where kind = 'treasury'`,
     [
-      account.id,
-      account.kind,
-      account.accountId ?? null,
-      account.agentId ?? null,
-      account.address ?? null,
-      account.now,
+      of((each) => each.id),
+      of((each) => each.kind),
+      of((each) => each.accountId ?? null),
+      of((each) => each.agentId ?? null),
+      of((each) => each.address ?? null),
+      now,
     ],
   );
 }

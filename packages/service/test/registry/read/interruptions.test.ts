@@ -85,9 +85,11 @@ describe('a chain that limits what it tells at once', () => {
   it('nothing at all: is asked again and again', async () => {
     const reader = newReader(index.ctx);
     rangesAsked().refusing(0);
+    world.proxy.rule('eth_getBlockReceipts', ({ refuse }) => refuse('no such method'));
     await reader.read();
     expect(await index.rows()).toEqual({ logs: null, tokens: null });
     world.proxy.rule('eth_getLogs', null);
+    world.proxy.rule('eth_getBlockReceipts', null);
     await reader.read();
     expect((await index.rows()).tokens).toHaveLength(12);
   });
@@ -109,6 +111,14 @@ describe('a chain that limits what it tells at once', () => {
     expect(await readTo()).toBe(head);
     world.proxy.rule('eth_getLogs', null);
     expect(isFull).toBe(true);
+    expect(await index.rows()).toEqual(await freshRows());
+  });
+
+  it('not even the logs of one block: is read from the receipts of its transactions', async () => {
+    const { reader, head, freshRows } = await lastBlocks(30);
+    rangesAsked().refusing(0);
+    while ((await index.block()) !== head) await reader.read();
+    world.proxy.rule('eth_getLogs', null);
     expect(await index.rows()).toEqual(await freshRows());
   });
 
