@@ -361,6 +361,16 @@ create table chain_catch_up (
   constraint chain_catch_up_pkey PRIMARY KEY (chain_id, database)
 );
 
+-- What answers wait for: the head and the safe block of the chain as the RPC node tells them, and how far each follower of the head has read
+create table chain_gate (
+  chain_id integer not null,
+  name text not null,
+  block_number bigint not null,
+  moved_at timestamp with time zone not null,
+  reason text,
+  constraint chain_gate_pkey PRIMARY KEY (chain_id, name)
+);
+
 create table chain_payment (
   id text not null,
   chain_id integer not null,

@@ -12,6 +12,7 @@ import { createOwnerProofs } from './agents/manage/verify-identity.ts';
 import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
+import { createTreasuryOwners } from './agents/registry-entry/token-holders.ts';
 import { createListing, type HasNodeLabel } from './agents/search/listing.ts';
 import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
@@ -76,7 +77,7 @@ import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 import { createQueueStanding } from './queue/queue-standing.ts';
 import { createRegistryReader } from './registry/read/read-registry.ts';
 import { createRegistryClient } from './registry/read/registry-log-client.ts';
-import { createTokenClient } from './registry/read/registry-token-client.ts';
+import { createTokenClient, type HasTokenClient } from './registry/read/registry-token-client.ts';
 import { createRegistryTokens } from './registry/read/registry-tokens.ts';
 import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
@@ -244,13 +245,14 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
   };
 }
 
-function createRegistryWork(base: WriterContext & RegistrationContext & HasNodeLabel) {
+function createRegistryWork(base: WriterContext & RegistrationContext & HasNodeLabel & HasTokenClient) {
   const registryWriter = createRegistryWriter(base, createFollower(base));
   return {
     registryWriter,
     registryWrites: createOnDemandRun(() => registryWriter.write(), base.log),
     entryKeeper: createEntryKeeper(base),
     ownerProofs: createOwnerProofs(base),
+    treasuryOwners: createTreasuryOwners(base),
   };
 }
 

@@ -18,6 +18,7 @@ import { recomputeReputations } from './agents/reputation/recompute-reputations.
 import { HAS_DUE_REPUTATIONS } from './agents/reputation/reputation-store.ts';
 import type { HasListing } from './agents/search/listing.ts';
 import { forgetTypes } from './agents/types/declare-types.ts';
+import { noteGates } from './chain/gates/gate-store.ts';
 import { createHeadWatch } from './chain/head-watch.ts';
 import { HAS_OPEN_NONCES } from './chain/transaction-store.ts';
 import { HAS_UNSHOWN_TRANSFERS } from './chain/transfer-point-store.ts';
@@ -166,18 +167,21 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
 
 /** Adds the jobs that run when the chain has a new head. */
 function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
-  const { follow } = createHeadWatch(ctx);
-  const payments = follow(() => reconcilePayments(ctx));
+  const { follow } = createHeadWatch({
+    usdc: ctx.usdc,
+    note: (name, block, reason) => noteGates(ctx.db, ctx.chain.chainId, [{ name, block, reason }], ctx.clock.now()),
+  });
+  const payments = follow('payments', () => reconcilePayments(ctx));
   every('reconcile-payments', 2000, payments.work, {
     look: { sql: `${HAS_OPEN_NONCES} or ${HAS_UNFINISHED_PAYMENTS}`, isDue: payments.isDue },
   });
-  const transfers = follow(() => readWallet(ctx));
+  const transfers = follow('transfers', () => readWallet(ctx));
   every('read-transfers', 2000, transfers.work, {
     look: { sql: `${HAS_UNSHOWN_TRANSFERS} or ${HAS_FOUND_PAYOUTS} or ${IS_BEHIND}`, isDue: transfers.isDue },
   });
-  const registry = follow(() => ctx.registryReader.read());
+  const registry = follow('registry', () => ctx.registryReader.read());
   every('read-registry', ctx.registry.pollMs, registry.work, { look: { isDue: registry.isDue } });
-  const writes = follow(async () => {
+  const writes = follow('registrations', async () => {
     await ctx.registryWriter.write();
     return true;
   });

@@ -52,7 +52,10 @@ export function readsOf(client: PublicClient, gatherer: PublicClient, newest: Ne
       const { number, timestamp } = await client.getBlock({ blockTag: 'latest' });
       return { number: newest.note(number), timeS: timestamp };
     },
-    headHash: async () => (await client.getBlock({ blockTag: 'latest' })).hash,
+    async newestBlock() {
+      const { number, hash } = await client.getBlock({ blockTag: 'latest' });
+      return { number, hash };
+    },
     /** The chain's own time, in seconds. Authorization windows are measured by it, not by our clock. */
     headTimeS: async () => (await client.getBlock({ blockTag: 'latest' })).timestamp,
     /** Timestamp of a block, in seconds; null when the chain does not know the block. */

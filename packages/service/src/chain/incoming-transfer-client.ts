@@ -48,6 +48,9 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
   });
 
   const logs = createLogQuery(options.rpcUrl);
+  const transfersBehind = logs.receipts((receipt) =>
+    incomingIn({ ...receipt, hash: receipt.transactionHash }, token, wallet),
+  );
   const filter = { address: token, topics: [TRANSFER, null, pad(wallet as Hex)] };
 
   return {
@@ -57,9 +60,7 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
       return found?.hash ?? null;
     },
     async read(fromBlock, toBlock) {
-      const found = (await logs.read(filter, fromBlock, toBlock)).filter(movesMoney);
-      const receipts = await logs.receiptsOf(found);
-      return receipts.flatMap((receipt) => incomingIn({ ...receipt, hash: receipt.transactionHash }, token, wallet));
+      return transfersBehind((await logs.read(filter, fromBlock, toBlock)).filter(movesMoney));
     },
   };
 }

@@ -40,12 +40,12 @@ function createOutgoingTransfers(options: { rpcUrl: string; token: string; walle
   const { token, wallet } = options;
 
   const logs = createLogQuery(options.rpcUrl);
+  const transfersBehind = logs.receipts((receipt) => outgoingIn(receipt, token, wallet));
   const filter = { address: token, topics: [TRANSFER, pad(wallet as Hex)] };
 
   return {
     async read(fromBlock, toBlock) {
-      const found = (await logs.read(filter, fromBlock, toBlock)).filter(movesMoney);
-      return (await logs.receiptsOf(found)).flatMap((receipt) => outgoingIn(receipt, token, wallet));
+      return transfersBehind((await logs.read(filter, fromBlock, toBlock)).filter(movesMoney));
     },
   };
 }

@@ -16,9 +16,21 @@ export const registryMetrics = (registers: Registry<OpenMetricsContentType>[]) =
     help: 'Blocks between the last block read and the head of the chain.',
     registers,
   }),
+  chainGateStalled: new Gauge({
+    name: 'chain_gate_stalled',
+    help: '1: this block of the chain, or the reading up to it, stands still (GET /network has the reason); 0: it moves.',
+    labelNames: ['gate'],
+    registers,
+  }),
+  chainGateAge: new Gauge({
+    name: 'chain_gate_age_seconds',
+    help: 'Time since a block of the chain, or the reading up to it, last rose.',
+    labelNames: ['gate'],
+    registers,
+  }),
   registryLogs: new Counter({
     name: 'registry_logs_total',
-    help: 'Logs of the shared registry that were read, by kind; `malformed`: skipped; `upgraded`: the contract was replaced.',
+    help: 'Logs of the shared registry that were read, by kind; `malformed`: skipped; `upgraded`: the contract was replaced; `late`: tokens of logs that the RPC node had left out.',
     labelNames: ['kind'],
     registers,
   }),

@@ -47,6 +47,8 @@ export interface Metrics {
   readonly readModelLag: Gauge;
   readonly registryBlock: Gauge;
   readonly registryLagBlocks: Gauge;
+  readonly chainGateStalled: Gauge<'gate'>;
+  readonly chainGateAge: Gauge<'gate'>;
   readonly registryLogs: Counter<'kind'>;
   readonly registryReorgs: Counter;
   readonly networkNodes: Gauge<'status'>;

@@ -47,7 +47,16 @@ const well: OperatorStatus = {
     platformFeeBps: 0,
   },
   signers: [{ address: '0x2', role: 'sender', gasWei: '1', isLow: false, openTransactions: 0 }],
-  index: { chainId: 8453, registry: '0x3', state: 'live', block: 9, headBlock: 9, lagBlocks: 0 },
+  index: {
+    chainId: 8453,
+    registry: '0x3',
+    state: 'live',
+    block: 9,
+    headBlock: 9,
+    lagBlocks: 0,
+    safeBlock: 9,
+    gates: [],
+  },
   database: { sizeBytes: 1, connections: 5, maxConnections: 100 },
 };
 

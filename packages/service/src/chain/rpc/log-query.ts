@@ -1,6 +1,6 @@
 import { createPublicClient, type Hex, type PublicClient, type RpcLog, type TransactionReceipt, toHex } from 'viem';
 import { logsUpTo } from './logs-up-to.ts';
-import { receiptsOfLogs } from './receipts-of-logs.ts';
+import { createReceiptReads, type ReceiptReads } from './receipts-of-logs.ts';
 import { isRefusedSize } from './rpc-errors.ts';
 import { rpcTransport } from './rpc-transport.ts';
 
@@ -14,8 +14,8 @@ export interface LogFilter {
 export interface LogQuery {
   /** The logs of all blocks from one to another. Throws when the RPC node that answers is behind, or does not return them. */
   read(filter: LogFilter, fromBlock: bigint, toBlock: bigint): Promise<RpcLog[]>;
-  /** The receipts of the transactions that wrote these logs, in their order. Throws when a transaction moved to another block meanwhile. */
-  receiptsOf(logs: readonly RpcLog[]): Promise<TransactionReceipt[]>;
+  /** A reader of the receipts behind logs. */
+  receipts<Done>(parse: (receipt: TransactionReceipt) => readonly Done[]): ReceiptReads<Done>;
 }
 
 /** The RPC node returns the logs of a block neither by a query nor in its receipts. */
@@ -55,7 +55,7 @@ export function createLogQuery(rpcUrl: string): LogQuery {
         return (await logsOfBlock(one, filter, toBlock, error)).logs;
       });
     },
-    receiptsOf: (logs) => receiptsOfLogs(one, logs),
+    receipts: (parse) => createReceiptReads(one, parse),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
+import { whyStalled } from '../../chain/gates/gates.ts';
 import type { Records } from '../../db/records.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { within } from '../../lib/concurrency/within.ts';
@@ -57,7 +58,7 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
   }
   if (invocation.status !== 'pending') return invocation;
   const payment = await paymentOf(ctx, invocation.id);
-  throw paymentPending(invocation.id, payment?.transactionHash ?? null);
+  throw paymentPending(invocation.id, payment?.transactionHash ?? null, await whyStalled(ctx, ctx.chain));
 }
 
 /** An end in this process is notified; otherwise, and when another process has taken the work over, polls the database. */

@@ -37,6 +37,7 @@ import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-w
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { findNthWithdrawal, lockWithdrawals } from './refund-store.ts';
 import { settleJobKey } from './settle-job-key.ts';
+import type { HasTreasuryOwners } from './treasury-owners.ts';
 import { withdrawalNonce } from './withdrawal-nonce.ts';
 import {
   type WithdrawalApproval,
@@ -45,8 +46,8 @@ import {
   withdrawalTerms,
 } from './withdrawal-terms.ts';
 
-/** Checks that the wallet can pay, and that the token accepts the transfer. */
-interface PayoutChecks extends HasSimulator, HasWalletFunds {}
+/** Checks that the wallet can pay, that the token accepts the transfer, and that the treasury of an agent is still its owner's. */
+interface PayoutChecks extends HasSimulator, HasWalletFunds, HasTreasuryOwners {}
 
 type WithdrawContext = ChainContext & PayoutChecks & HasSecrets;
 
@@ -84,6 +85,7 @@ export async function withdraw(
     await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
     await ctx.walletFunds.ensure(amountMicro);
     await requireTransferable(ctx, payment);
+    if (treasury.agentId !== null) await ctx.treasuryOwners.require(treasury.agentId);
     await commit(ctx, payment, from, approval);
   } catch (error) {
     await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, ctx.clock.now()));

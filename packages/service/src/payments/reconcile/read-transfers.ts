@@ -2,7 +2,9 @@ import { isOwnWallet } from '../../chain/chain-info.ts';
 import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { transferNonce } from '../../chain/keys/node-wallet.ts';
+import { readAgainFrom } from '../../chain/read-again.ts';
 import { requireChain } from '../../chain/require-chain.ts';
+import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
 import {
   forgetBooked,
   goBackToPoint,
@@ -42,14 +44,11 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   const head = await ctx.incomingTransfers.headBlock();
   const last = head - BigInt(ctx.transferDepthBlocks - 1);
   let point = await currentPoint(ctx, last);
-  let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
-    const from: BeginPoint = point;
-    point = await readUpTo(ctx, from, minOf(from.block + most, last)).catch((error) => {
-      // Some RPC nodes limit the size of a log query.
-      if (most === 1n) throw error;
-      most = most / 4n || 1n;
-      return from;
+    const to = minOf(point.block + MAX_BLOCKS, last);
+    point = await readUpTo(ctx, point, {
+      fromBlock: to === last ? readAgainFrom(point.block, to) : point.block + 1n,
+      to,
     });
   }
   await forgetBooked(ctx.db, ctx.chain.chainId);
@@ -83,13 +82,19 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
  * Reads the blocks after a point, and advances the point in the transaction that stores their transfers. Null when another process was faster, or the
  * chain was reorganised during the read; the next run retries.
  */
-async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promise<ChainPoint | null> {
+async function readUpTo(
+  ctx: ReadContext,
+  before: BeginPoint,
+  { fromBlock, to }: { readonly fromBlock: bigint; readonly to: bigint },
+): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
   const { hashAt } = ctx.incomingTransfers;
   const hash = await hashAt(to);
   failpoint('before-read-transfers');
-  const range = { fromBlock: before.block + 1n, toBlock: to };
-  const found = await ctx.incomingTransfers.read(range.fromBlock, range.toBlock);
+  const found: IncomingTransfer[] = [];
+  await readLogRanges(fromBlock, to, async (start, end) => {
+    found.push(...(await ctx.incomingTransfers.read(start, end)));
+  });
   failpoint('after-read-transfers');
   if (hash === null) return null;
   const point = { block: to, hash };

@@ -72,10 +72,14 @@ export function paymentRequired(
 }
 
 /** Error for a payment that may have moved money and is not confirmed: never a 402, which would invite a second payment. */
-export const paymentPending = (requestId: string, transactionHash: string | null): AppError<'PAYMENT_PENDING'> =>
+export const paymentPending = (
+  requestId: string,
+  transactionHash: string | null,
+  stalled: string | null = null,
+): AppError<'PAYMENT_PENDING'> =>
   new AppError(
     'PAYMENT_PENDING',
-    'The payment is not confirmed yet. Repeat the identical request; do not sign a new one.',
+    `The payment is not confirmed yet${stalled === null ? '' : ` (${stalled})`}. Repeat the identical request; do not sign a new one.`,
     {
       details: { requestId, transactionHash },
     },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { askDatabase } from '../../support/books.ts';
-import type { RpcCall } from '../../support/rpc-proxy.ts';
+import { leaveOutLogs, type RpcCall } from '../../support/rpc-proxy.ts';
 import type { BankWorld } from './bank-world.ts';
 import type { Random } from './random.ts';
 
@@ -14,6 +14,7 @@ const FAULTS = {
   disturbChain: 40,
   lockAccount: 12,
   reorganise: 13,
+  leaveOutLogs: 15,
 } as const;
 
 const METHODS = [
@@ -73,6 +74,10 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
         return keepAccountLocked(world, random, later);
       case 'disturbChain':
         return disturbChain(world, random, later);
+      case 'leaveOutLogs':
+        leaveOutLogs(world.proxy, random.int(1, 4));
+        later(random.int(300, 6000), () => world.proxy.rule('eth_getLogs', null));
+        return 'logs of the newest blocks left out';
       case 'reorganise':
         return reorganise(world, random);
     }

@@ -12,6 +12,7 @@ import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { sendAs, transferUsdc } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
+import { leaveOutLogs } from '../../support/rpc-proxy.ts';
 
 /** More than a transaction has sequences for events. */
 const MANY = 4200;
@@ -100,4 +101,19 @@ it('an RPC node that returns neither is named with its remedy, and a block is no
   engine.proxy.rule('eth_getLogs', null);
   expect(await readTransfers(ctx)).toBe(true);
   expect(await balanceOf(accountId)).toBe(500_000n);
+});
+
+it('a deposit whose log an RPC node left out is credited with the next blocks, once', async () => {
+  const [missed, other] = [await engine.newPayer(), await engine.newPayer()];
+  const [missedId, otherId] = [await accountOf(missed), await accountOf(other)];
+  leaveOutLogs(engine.proxy, 3);
+  await sendOne(missed, 700_000n);
+  await readTransfers(ctx);
+  engine.proxy.rule('eth_getLogs', null);
+  await sendOne(other, 300_000n);
+  for (let run = 0; run < 3; run++) {
+    await readTransfers(ctx);
+    expect([await balanceOf(missedId), await balanceOf(otherId)]).toEqual([700_000n, 300_000n]);
+    await engine.mine(40);
+  }
 });

@@ -76,10 +76,12 @@ describe('a chain that limits what it tells at once', () => {
     while ((await index.block()) !== head) await reader.read();
     world.proxy.rule('eth_getLogs', null);
     expect(await index.rows()).toEqual(await freshRows());
-    const told = ranges.filter(([from, to]) => to - from < most);
+    const answered = ranges.filter(([from, to]) => to - from < most);
+    // At the head, blocks before are read again.
+    const told = answered.filter(([from], index) => answered.slice(0, index).every(([, to]) => to < from));
     const ends = [Number(startBlock) - 1, ...told.map(([, to]) => to)];
     expect(told.map(([from]) => from)).toEqual(ends.slice(0, -1).map((end) => end + 1));
-    expect(ranges.length - told.length).toBeLessThan(14 + told.length);
+    expect(ranges.length - answered.length).toBeLessThan(14 + told.length);
   });
 
   it('nothing at all: is asked again and again', async () => {
