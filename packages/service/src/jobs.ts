@@ -181,7 +181,7 @@ function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
   });
   const registry = follow('registry', () => ctx.registryReader.read());
   every('read-registry', ctx.registry.pollMs, registry.work, { look: { isDue: registry.isDue } });
-  const writes = follow('registrations', async () => {
+  const writes = follow(null, async () => {
     await ctx.registryWriter.write();
     return true;
   });

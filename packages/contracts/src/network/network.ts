@@ -19,7 +19,7 @@ const Node = z.object({
 /** What answers wait for: a block of the chain that has to move. */
 const Gate = z.object({
   name: z
-    .enum(['head', 'safe', 'registry', 'transfers', 'payments', 'registrations'])
+    .enum(['head', 'safe', 'registry', 'transfers', 'payments'])
     .describe('`head`, `safe`: as the RPC node tells them. The others: up to where the chain was read for it.'),
   state: z.enum(['moving', 'stalled']),
   block: z.int().min(0),

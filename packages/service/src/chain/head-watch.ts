@@ -9,14 +9,14 @@ export interface FollowsHead {
 }
 
 export interface HeadWatch {
-  /** `work` resolves with false when it has not seen everything up to the head: it is then due again. Its gate tells how far it has come. */
-  follow(name: GateName, work: () => Promise<boolean>): FollowsHead;
+  /** `work` resolves with false when it has not seen everything up to the head: it is then due again. `gate`: tells how far it has come; null: nobody waits for it. */
+  follow(gate: GateName | null, work: () => Promise<boolean>): FollowsHead;
 }
 
 interface WatchContext {
   readonly usdc: Pick<UsdcClient, 'newestBlock'>;
   /** Notes the head up to which a follower has seen everything (null: not this time), or why its run failed. */
-  readonly note: (name: GateName, block: bigint | null, reason: string | null) => Promise<void>;
+  readonly note: (gate: GateName, block: bigint | null, reason: string | null) => Promise<void>;
 }
 
 type Newest = Awaited<ReturnType<UsdcClient['newestBlock']>>;
@@ -34,7 +34,10 @@ export function createHeadWatch({ usdc, note }: WatchContext): HeadWatch {
     return asking;
   };
   return {
-    follow(name, work) {
+    follow(gate, work) {
+      const noteHere = async (block: bigint | null, reason: string | null) => {
+        if (gate !== null) await note(gate, block, reason);
+      };
       let found: Newest | null = null;
       let done: { readonly hash: string | undefined; readonly atMs: number } | null = null;
       return {
@@ -43,10 +46,10 @@ export function createHeadWatch({ usdc, note }: WatchContext): HeadWatch {
           const startMs = performance.now();
           done = null;
           const isComplete = await work().catch(async (error) => {
-            await note(name, null, String(error?.message ?? error).slice(0, 500));
+            await noteHere(null, String(error?.message ?? error).slice(0, 500));
             throw error;
           });
-          await note(name, isComplete ? (seen?.number ?? null) : null, null);
+          await noteHere(isComplete ? (seen?.number ?? null) : null, null);
           if (isComplete) done = { hash: seen?.hash, atMs: startMs };
         },
         async isDue() {

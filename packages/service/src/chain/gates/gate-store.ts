@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts';
 
 /** `head`, `safe`: blocks that the RPC node tells. The others are followers of the head, and their block is the head that they have seen all of. */
-export type GateName = 'head' | 'safe' | 'registry' | 'transfers' | 'payments' | 'registrations';
+export type GateName = 'head' | 'safe' | 'registry' | 'transfers' | 'payments';
 
 export interface GateRow {
   readonly name: GateName;

@@ -50,8 +50,8 @@ export async function noteReading(ctx: NoteContext, seen: RunObservation | null)
 
 const newsOf = ({ headBlock, safeBlock }: RunObservation): GateNews[] => [
   { name: 'head', block: headBlock, reason: null },
-  // One that the chain does not report is no gate: depth stands in for it.
-  ...(safeBlock === null ? [] : [{ name: 'safe', block: safeBlock, reason: null } as const]),
+  // Where the chain reports none, depth stands in for it, and it moves with the head.
+  { name: 'safe', block: safeBlock ?? safeBlockOf(headBlock, null), reason: null },
 ];
 
 async function tell(
