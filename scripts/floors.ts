@@ -22,6 +22,7 @@ export const floors: readonly string[] = [
   'db',
   'queue',
   'replica',
+  'chain/gates',
   'chain/signatures',
   'chain/keys',
   'chain/rpc',
