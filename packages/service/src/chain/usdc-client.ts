@@ -70,11 +70,7 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
 }
 
 /** The results of calls, each of which may fail by itself. */
-async function tryAll(
-  client: PublicClient,
-  calls: readonly ContractCall[],
-  at: At,
-) {
+async function tryAll(client: PublicClient, calls: readonly ContractCall[], at: At) {
   const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
   return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
 }

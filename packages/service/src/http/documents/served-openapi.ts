@@ -40,6 +40,7 @@ function make({ baseUrl }: HttpContext, prices: Prices): Served {
   const content = {
     ...openApiDocument(prices),
     servers: [{ url: baseUrl }],
-    'x-agentcash-guidance': { llmsTxtUrl: `${baseUrl}/llms.txt` } };
+    'x-agentcash-guidance': { llmsTxtUrl: `${baseUrl}/llms.txt` },
+  };
   return { document: toDocument(JSON.stringify(content), 'application/json'), prices: JSON.stringify(prices) };
 }

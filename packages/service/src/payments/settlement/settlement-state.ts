@@ -6,7 +6,10 @@ import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
 /** Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `halted`, the token refuses this node. */
 export type SettlementState = 'ok' | 'no_gas' | 'halted';
 
-export async function readSettlementState({ gas, settlementHalt }: HasGas & HasSettlementHalt): Promise<SettlementState> {
+export async function readSettlementState({
+  gas,
+  settlementHalt,
+}: HasGas & HasSettlementHalt): Promise<SettlementState> {
   if (settlementHalt.reason() !== null) return 'halted';
   const mostGas = await gas.mostGas().catch(() => null);
   return mostGas === null || mostGas >= gasToTake(GAS_OF_ONE) ? 'ok' : 'no_gas';

@@ -4,8 +4,7 @@ import { invalid } from '../../lib/app-error.ts';
 const HASH =
   "is a transaction hash: sign an authorization (EIP-3009) instead. A plain transfer to the node's wallet is credited to the account of the wallet that sent it, which proves itself by POST /payments/claims";
 
-const isTransactionHash = (value: unknown): boolean =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);
+const isTransactionHash = (value: unknown): boolean => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);
 
 /** The fields in which clients of other schemes tell a transfer that they have made. */
 const HASH_FIELDS = ['transaction', 'transactionHash', 'txHash', 'hash', 'signature'];

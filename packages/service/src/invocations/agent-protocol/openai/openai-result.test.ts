@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Said } from '../../stream/record-chunks.ts';
-import { followCompletion } from './openai-stream.ts';
 import { type Completion, offeredIn, toResult } from './openai-result.ts';
+import { followCompletion } from './openai-stream.ts';
 
 const answered: Completion = {
   text: '',
@@ -19,10 +19,18 @@ describe('what a model answers', () => {
     ['a text', { text: 'Hi' }, { text: 'Hi', finishReason: 'stop' }],
     ['a text that was cut off', { text: 'Hi', finishReason: 'length' }, { text: 'Hi', finishReason: 'length' }],
     ['a filtered text', { text: 'Hi', finishReason: 'content_filter' }, { text: 'Hi', finishReason: 'content_filter' }],
-    ['a text of a server that says no reason', { text: 'Hi', finishReason: undefined }, { text: 'Hi', finishReason: null }],
+    [
+      'a text of a server that says no reason',
+      { text: 'Hi', finishReason: undefined },
+      { text: 'Hi', finishReason: null },
+    ],
     ['a refusal', { refusal: 'I cannot.' }, { text: 'I cannot.', refusal: 'I cannot.' }],
     ['calls of tools', { toolCalls: [call], finishReason: 'tool_calls' }, { text: '', toolCalls: [call] }],
-    ['a text and calls of tools', { text: 'Let me see.', toolCalls: [call] }, { text: 'Let me see.', toolCalls: [call] }],
+    [
+      'a text and calls of tools',
+      { text: 'Let me see.', toolCalls: [call] },
+      { text: 'Let me see.', toolCalls: [call] },
+    ],
     [
       'calls of tools without ids, with objects for arguments',
       { toolCalls: [{ function: { name: 'weather', arguments: { city: 'Rome' } } }] },
