@@ -21,7 +21,7 @@ async function startReader() {
   const read = Promise.withResolvers<unknown>();
   const app = new Hono().post('/', async (c) => {
     begun.resolve();
-    const ended = await readBody({ trustedProxies: [] }, c).catch((error: unknown) => error);
+    const ended = await readBody({ trustedProxies: [] }, c, endpointBounds).catch((error: unknown) => error);
     read.resolve(ended);
     return c.json(ended instanceof AppError ? { code: ended.code, ...ended.extra } : {});
   });

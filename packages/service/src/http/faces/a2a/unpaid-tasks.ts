@@ -147,7 +147,7 @@ export function namesIn(payload: unknown) {
 /** True if the terms of this task offer the nonce. */
 export function offersNonce({ offer }: UnpaidTask, nonce: string | undefined): boolean {
   const { v1, v2 } = offer as Terms;
-  return [...v1.accepts, ...v2.accepts].some(({ extra }) => extra.nonce === nonce);
+  return [...(v1?.accepts ?? []), ...v2.accepts].some(({ extra }) => extra.nonce === nonce);
 }
 
 /** A payment as it is handed on. */
