@@ -3,6 +3,7 @@ import type { Attack } from '../attack.ts';
 import { startHostileAgent } from '../hostile-agent.ts';
 import { paced, type Sender } from '../send.ts';
 import type { HostileAccount, Site } from '../site.ts';
+import { deposit, pay } from './gas.ts';
 
 const PER_SECOND = 8;
 const AGENTS = 10;
@@ -18,6 +19,7 @@ export const lockedAccount: Attack = {
     const agents = await Promise.all(Array.from({ length: AGENTS }, () => openAgent(sender, site.rich)));
     const { treasuryId } = (await sender.send({ method: 'POST', path: '/payments/treasury', key, body: {} })).json()
       .data;
+    const deposited = await pay(sender, site.rich, deposit(site.rich, '5.00'));
     const agentIds = agents.map(({ id }) => id);
     begin();
     const stop = new AbortController();
@@ -33,7 +35,10 @@ export const lockedAccount: Attack = {
     stop.abort();
     const locked = await locking;
     for (const agent of agents) agent.stop();
-    return [{ text: `the treasury was locked (${locked} times)`, held: locked > 0 }];
+    return [
+      { text: 'the deposit was taken', held: deposited.status === 200 },
+      { text: `the treasury was locked (${locked} times)`, held: locked > 0 },
+    ];
   },
 };
 

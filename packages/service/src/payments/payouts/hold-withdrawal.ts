@@ -4,6 +4,7 @@ import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { endHolds, holdMoney } from '../ledger/hold-money.ts';
+import { LEDGER_LOCK_TIMEOUT_MS } from '../ledger/ledger-batcher.ts';
 import { FEES, type LedgerAccount } from '../ledger/ledger-store.ts';
 import { requireFunds } from '../ledger/require-funds.ts';
 import { requireFees, unheldFees } from '../ledger/take-fees.ts';
@@ -13,6 +14,7 @@ import { findOpenHold, insertFeeHold, listForgottenHolds, removeHold } from '../
 /** Expiry of a hold; longer than the chain is queried about a withdrawal. */
 const HELD_FOR_MS = 120_000;
 const BATCH = 100;
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
 
 /**
  * Places the hold of the withdrawal `id` in the caller's transaction, which has locked the treasury, and the fees when they are the source.
@@ -71,8 +73,11 @@ export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<
 /** Releases the holds of dead processes: they had signed nothing, so no money can leave. */
 export async function releaseForgottenWithdrawals(ctx: HasDb & HasClock & HasLog): Promise<void> {
   const now = ctx.clock.now();
-  for (const id of await listForgottenHolds(ctx.db, now, BATCH)) {
-    await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, now));
-    ctx.log.warn({ withdrawalId: id }, 'withdrawal abandoned before signing; hold released');
-  }
+  const release = async (withdrawalId: string) => {
+    await ctx.db.transaction((tx) => releaseWithdrawal(tx, withdrawalId, now), limits);
+    ctx.log.warn({ withdrawalId }, 'withdrawal abandoned before signing; hold released');
+  };
+  // One whose treasury is locked keeps no others from being released.
+  for (const id of await listForgottenHolds(ctx.db, now, BATCH))
+    await release(id).catch((err) => ctx.log.warn({ err, withdrawalId: id }, 'hold could not be released; retrying'));
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { failOverdue } from '../../../src/invocations/run/fail-overdue.ts';
 import { recoverInvocations } from '../../../src/invocations/start/recover-invocations.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -53,6 +54,24 @@ it('all calls of a process that died are taken over at once, however many there 
   await untilSo('all end', async () => (await askDatabase<{ n: number }>(h.databaseUrl, open))[0]?.n === 0);
   const attempts = `select max(attempt)::int as n from invocation where id like 'req_orphan_%'`;
   expect((await askDatabase<{ n: number }>(h.databaseUrl, attempts))[0]?.n).toBe(2);
+});
+
+it('all requests whose deadline has passed in line end in one run, however many there are', async () => {
+  const { key } = await newClient(h, '1.00');
+  const like = await finishedCall(key);
+  const ids = Array.from({ length: ORPHANS }, (_, nth) => `req_overdue_${nth}`);
+  await askDatabase(
+    h.databaseUrl,
+    `insert into invocation (id, account_id, agent_id, task, input, metadata, priority, price_micro, estimated_time, deadline,
+       payment_method, status, attempt, created_at, caller_kind, face)
+     select n.id, account_id, agent_id, task, input, metadata, priority, 0, estimated_time, now() - interval '1 second',
+       'free', 'pending', 1, now() - interval '1 minute', caller_kind, face
+       from invocation v, unnest($2::text[]) n(id) where v.id = $1`,
+    [like, ids],
+  );
+  await failOverdue(h.ctx);
+  const ended = `select count(*)::int as n from invocation where id like 'req_overdue_%' and error_code = 'deadline_exceeded'`;
+  expect((await askDatabase<{ n: number }>(h.databaseUrl, ended))[0]?.n).toBe(ORPHANS);
 });
 
 it('a request of this process is not taken for lost before it is tracked, however long its acceptance waited', async () => {
