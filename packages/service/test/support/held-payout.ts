@@ -7,12 +7,17 @@ import { insertChainPayments } from '../../src/payments/onchain/chain-payment-st
 import { upsertHold } from '../../src/payments/onchain/held-payout-store.ts';
 import { sendAs } from './chain-actions.ts';
 import type { Harness } from './harness.ts';
+import type { TokenHost } from './x402-payer.ts';
+
+interface Administered extends TokenHost {
+  readonly rpcUrl: string;
+}
 
 type Act = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist';
 const ADMINISTRATOR = '0x00000000000000000000000000000000000000ad';
 
 /** The administrator of the token pauses it, or refuses an address. */
-export async function administer(h: Pick<Harness, 'rpcUrl' | 'ctx'>, act: Act, address?: string): Promise<void> {
+export async function administer(h: Administered, act: Act, address?: string): Promise<void> {
   const data =
     act === 'pause' || act === 'unpause'
       ? encodeFunctionData({ abi: testUsdcAbi, functionName: act })

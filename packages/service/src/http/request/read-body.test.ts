@@ -6,6 +6,7 @@ import { AppError } from '../../lib/app-error.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import { listen } from '../listen.ts';
 import { MAX_OF_NETWORK_BYTES } from './arriving-bodies.ts';
+import { trailOf } from './body-bounds.ts';
 import { MAX_BODY_BYTES, readBody } from './read-body.ts';
 
 const stops: StopStep[] = [];
@@ -21,7 +22,7 @@ async function startReader() {
   const read = Promise.withResolvers<unknown>();
   const app = new Hono().post('/', async (c) => {
     begun.resolve();
-    const ended = await readBody({ trustedProxies: [] }, c, endpointBounds).catch((error: unknown) => error);
+    const ended = await readBody({ trustedProxies: [] }, c, { mostValues: 100, mostChars: 1000, content: trailOf('a') }).catch((error: unknown) => error);
     read.resolve(ended);
     return c.json(ended instanceof AppError ? { code: ended.code, ...ended.extra } : {});
   });

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import { allOf, claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../../chain/channels/channel-calls.ts';
 import { channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
 import type { Lease } from '../../../../chain/keys/lease.ts';
@@ -29,10 +30,12 @@ export async function writeAheadClaims(
   mode: ClaimMode,
   { lease, refused, ahead }: { lease: Lease; refused: RefusedClaims; ahead: readonly string[] },
 ): Promise<OpenTransaction | null> {
-  const rows = await thatPass(ctx, await onChainNow(ctx, await findDue(ctx, mode, { refused, ahead })), refused);
+  const due = await onChainNow(ctx, await findDue(ctx, mode, { refused, ahead }));
+  const toCall = due.length > 0 && (await canSweep(ctx)) ? claimsAndSweep : claimsAlone;
+  const rows = await thatPass(ctx, due, { refused, toCall });
   const [first] = rows;
   if (first === undefined || (await beginBooks(ctx)) === null) return null;
-  const call = claimsCall(ctx, rows);
+  const call = toCall(ctx, rows);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   const signers = ctx.gas.thatBear(costWei);
@@ -118,11 +121,12 @@ async function onChainNow(ctx: ClaimContext, planned: readonly PlannedClaim[]): 
 async function thatPass(
   ctx: ClaimContext,
   rows: readonly PlannedClaim[],
-  refused: RefusedClaims,
+  how: { readonly refused: RefusedClaims; readonly toCall: ToCall },
 ): Promise<readonly PlannedClaim[]> {
+  const { refused, toCall } = how;
   const [first] = rows;
   if (first === undefined) return [];
-  const reason = await ctx.claimSimulator.simulate(claimsCall(ctx, rows).data);
+  const reason = await ctx.claimSimulator.simulate(toCall(ctx, rows).data);
   if (reason === null) return rows;
   if (rows.length === 1) {
     refused.set(first.channelId, performance.now() + REFUSED_FOR_MS);
@@ -131,12 +135,31 @@ async function thatPass(
     return [];
   }
   const half = Math.ceil(rows.length / 2);
-  const parts = [await thatPass(ctx, rows.slice(0, half), refused), await thatPass(ctx, rows.slice(half), refused)];
+  const parts = [await thatPass(ctx, rows.slice(0, half), how), await thatPass(ctx, rows.slice(half), how)];
   return parts.flat();
 }
 
+/**
+ * False while the token refuses the wallet. A claim moves no token, and keeps the payer from withdrawing what was charged: it is made alone
+ * then, and the next claim sweeps.
+ */
+async function canSweep({ settlementHalt }: ClaimContext): Promise<boolean> {
+  await settlementHalt.refresh();
+  return settlementHalt.reason() === null;
+}
+
+type ToCall = (ctx: ClaimContext, rows: readonly PlannedClaim[]) => ChainCall;
+
 /** One transaction that claims all rows, by the authorizer's signature, and sweeps what is claimed into the wallet. */
-function claimsCall({ chain, wallet }: ClaimContext, rows: readonly PlannedClaim[]): ChainCall {
+const claimsAndSweep: ToCall = (ctx, rows) => claimsCall(ctx, rows, [sweepCall(ctx.chain.wallet, ctx.chain.token)]);
+
+const claimsAlone: ToCall = (ctx, rows) => claimsCall(ctx, rows, []);
+
+function claimsCall(
+  { chain, wallet }: ClaimContext,
+  rows: readonly PlannedClaim[],
+  further: readonly Hex[],
+): ChainCall {
   const entries = rows.map(({ channelId, config, voucher, totalMicro }) => ({
     channelId,
     config,
@@ -144,6 +167,6 @@ function claimsCall({ chain, wallet }: ClaimContext, rows: readonly PlannedClaim
     totalMicro,
   }));
   const signature = wallet.signDigest(channelDigestsOf(chain.chainId).claimBatchDigest(entries));
-  const data = allOf([claimCall(entries, signature), sweepCall(chain.wallet, chain.token)]);
+  const data = allOf([claimCall(entries, signature), ...further]);
   return { to: SETTLEMENT_CONTRACT, data, gas: GAS_BASE + BigInt(rows.length) * GAS_OF_ROW };
 }
