@@ -835,6 +835,7 @@ CREATE INDEX invocation_bulk ON public.invocation USING btree (bulk_id) WHERE (b
 CREATE INDEX invocation_by_agent ON public.invocation USING btree (account_id, caller_agent_id, created_at DESC, id) WHERE (caller_agent_id IS NOT NULL);
 CREATE INDEX invocation_called ON public.invocation USING btree (account_id, agent_id, created_at DESC, id);
 CREATE INDEX invocation_content_due ON public.invocation USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (content_removed_at IS NULL));
+CREATE INDEX invocation_contents_of_account ON public.invocation USING btree (account_id, completed_at) WHERE ((completed_at IS NOT NULL) AND (content_removed_at IS NULL));
 CREATE INDEX invocation_context ON public.invocation USING btree (account_id, (
 CASE
     WHEN ((metadata)::text !~ '\\u(0000|[dD][89a-fA-F])'::text) THEN "left"((metadata #>> '{a2a,contextId}'::text[]), 257)
