@@ -28,6 +28,7 @@ export const heldPayoutEndpoints = {
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
+    accountOnly: true,
     limit: 'api',
     data: z.object({ payouts: z.array(HeldPayout).describe('The oldest 200.') }),
     errors: [],
@@ -40,6 +41,7 @@ export const heldPayoutEndpoints = {
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:write',
+    accountOnly: true,
     limit: 'api',
     params: z.object({ paymentId: Id }),
     data: z.object({
