@@ -20,7 +20,7 @@ import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
 import { insertInvocations, removeRefused } from '../invocation-store.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
-import type { HasStorageMeter } from '../retention/require-storage.ts';
+import type { StorageLimits } from '../retention/pace-inputs.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 import { holdUnpaid } from '../unpaid/unpaid-store.ts';
 import { findChanged, type Sale } from './agent-changed.ts';
@@ -68,7 +68,7 @@ export interface HasAcceptor {
 }
 
 /** Decides whether requests are taken, and stores them: storage of the account, places to run, the queue of this process. */
-export interface Intake extends HasAcceptor, HasStorageMeter, HasPlaceLimits, HasBacklog, HasProcessId {}
+export interface Intake extends HasAcceptor, StorageLimits, HasPlaceLimits, HasBacklog, HasProcessId {}
 
 const MAX_BATCH = 100;
 /** Bytes of inputs of a batch: a larger one has a transaction of its own. */
@@ -291,10 +291,8 @@ async function holdAll(
     holdsOf(open.flatMap(({ invocation, voucher }) => ((voucher !== null) === isVoucher ? [invocation] : [])));
   const holding = holdsBy(false);
   // Accounts of channels come first in the order of ids, in which all transactions lock accounts.
-  const [, holds] = await Promise.all([
-    holdVouchers(tx, holdsBy(true), now, locks),
-    holdMoney(tx, holding, now, locks),
-  ]);
+  const vouchers = holdVouchers(tx, holdsBy(true), now, locks);
+  const [holds] = await Promise.all([holdMoney(tx, holding, now, locks), vouchers]);
   for (const [index, hold] of holds.entries()) {
     const id = holding[index]?.id;
     if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });

@@ -33,6 +33,7 @@ import { priceOf } from '../price.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findBulkRecords } from '../record-store.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
+import { paceInputs } from '../retention/pace-inputs.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import { countEnded } from '../stats/count-calls.ts';
@@ -78,6 +79,7 @@ async function invokePresent(
   for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
   const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
   const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
+  await paceInputs(ctx, caller.accountId, [body.input, body.context], { copies: parts.length, deadline });
   const requestIds = parts.map(() => newId('req')).sort();
   const plan = planBulk(newBulk(caller, body, now), parts, {
     ...{ body, payerId, deadline, requestIds, budgetId: budgetOf(caller)?.budgetId ?? null },
