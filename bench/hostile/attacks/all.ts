@@ -8,13 +8,11 @@ import { gas } from './gas.ts';
 import { hangingAgent } from './hanging-agent.ts';
 import { hangingPushes } from './hanging-pushes.ts';
 import { idleConnections } from './idle-connections.ts';
-<<<<<<< HEAD
+import { largeEnvelopes } from './large-envelopes.ts';
 import { lockedAccount } from './locked-account.ts';
 import { manyDeposits } from './many-deposits.ts';
-=======
-import { largeEnvelopes } from './large-envelopes.ts';
 import { patternBombs } from './pattern-bombs.ts';
->>>>>>> f9729844 (test(hostile): pattern bombs, large envelopes, visitors, chain readers)
+
 import { silentNames } from './silent-names.ts';
 import { slowReaders } from './slow-readers.ts';
 import { vanishedStreams } from './vanished-streams.ts';
@@ -33,13 +31,10 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'many-deposits': manyDeposits,
   'fill-disk': fillDisk,
   'hanging-agent': hangingAgent,
-<<<<<<< HEAD
   'hanging-pushes': hangingPushes,
   'locked-account': lockedAccount,
-=======
   'pattern-bombs': patternBombs,
   'large-envelopes': largeEnvelopes,
   visitors,
   'chain-readers': chainReaders,
->>>>>>> f9729844 (test(hostile): pattern bombs, large envelopes, visitors, chain readers)
 };

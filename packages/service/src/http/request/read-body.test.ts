@@ -22,7 +22,11 @@ async function startReader() {
   const read = Promise.withResolvers<unknown>();
   const app = new Hono().post('/', async (c) => {
     begun.resolve();
-    const ended = await readBody({ trustedProxies: [] }, c, { mostValues: 100, mostChars: 1000, content: trailOf('a') }).catch((error: unknown) => error);
+    const ended = await readBody({ trustedProxies: [] }, c, {
+      mostValues: 100,
+      mostChars: 1000,
+      content: trailOf('a'),
+    }).catch((error: unknown) => error);
     read.resolve(ended);
     return c.json(ended instanceof AppError ? { code: ended.code, ...ended.extra } : {});
   });

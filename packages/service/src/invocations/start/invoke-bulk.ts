@@ -183,7 +183,6 @@ async function store(
     // Last, and the ledger behind the budget: storing the inputs takes long, and others need these rows.
     await spendOrThrow(tx, caller, requests);
     await holdOrThrow(tx, caller, requests, now);
-    await noteAgreedTerms(tx, agreed, now);
     failpoint('before-bulk-commit');
     return kept;
   }, limits);
