@@ -142,6 +142,7 @@ CREATE INDEX agent_types_used ON public.agent USING btree (types_id) WHERE (type
 CREATE INDEX agent_unregistered ON public.agent USING btree (id) WHERE ((token_id IS NULL) AND (home_node IS NULL) AND (endpoint_proven_at IS NOT NULL));
 CREATE TRIGGER agent_added AFTER INSERT OR DELETE ON public.agent FOR EACH ROW EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, endpoint_proven_at, response_ms, is_accepting, home_node, token_id, frozen_at ON public.agent FOR EACH ROW WHEN (((((((((((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.owner_address IS DISTINCT FROM new.owner_address)) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.per_request_micro IS DISTINCT FROM new.per_request_micro)) OR (old.per_hour_micro IS DISTINCT FROM new.per_hour_micro)) OR ((old.tiers)::text IS DISTINCT FROM (new.tiers)::text)) OR (old.endpoint IS DISTINCT FROM new.endpoint)) OR ((old.metadata)::text IS DISTINCT FROM (new.metadata)::text)) OR (old.status IS DISTINCT FROM new.status)) OR (old.reputation IS DISTINCT FROM new.reputation)) OR (old.token_hash IS DISTINCT FROM new.token_hash)) OR (old.token_sealed IS DISTINCT FROM new.token_sealed)) OR (old.endpoint_proven_at IS DISTINCT FROM new.endpoint_proven_at)) OR (old.response_ms IS DISTINCT FROM new.response_ms)) OR (old.is_accepting IS DISTINCT FROM new.is_accepting)) OR (old.home_node IS DISTINCT FROM new.home_node)) OR (old.token_id IS DISTINCT FROM new.token_id)) OR (old.frozen_at IS DISTINCT FROM new.frozen_at))) EXECUTE FUNCTION note_replica_change('agent');
+CREATE TRIGGER agent_terms_changed AFTER UPDATE OF per_request_micro, metadata ON public.agent FOR EACH ROW WHEN (((old.per_request_micro IS DISTINCT FROM new.per_request_micro) OR ((old.metadata ->> 'priceHints'::text) IS DISTINCT FROM (new.metadata ->> 'priceHints'::text)) OR (((old.metadata -> 'sizeSteps'::text))::text IS DISTINCT FROM ((new.metadata -> 'sizeSteps'::text))::text) OR (((old.metadata -> 'perUnit'::text))::text IS DISTINCT FROM ((new.metadata -> 'perUnit'::text))::text))) EXECUTE FUNCTION note_former_terms();
 CREATE TRIGGER agent_types_changed AFTER UPDATE OF types_id ON public.agent FOR EACH ROW WHEN ((old.types_id IS DISTINCT FROM new.types_id)) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_upstream_changed AFTER UPDATE OF protocol, upstream, upstream_headers_sealed ON public.agent FOR EACH ROW WHEN (((old.protocol IS DISTINCT FROM new.protocol) OR ((old.upstream)::text IS DISTINCT FROM (new.upstream)::text) OR (old.upstream_headers_sealed IS DISTINCT FROM new.upstream_headers_sealed))) EXECUTE FUNCTION note_replica_change('agent');
 
@@ -675,6 +676,16 @@ create table feedback_due (
   request_id text not null
 );
 
+-- What the price of an agent followed until it was changed, for a day: callers may have been told.
+create table former_terms (
+  agent_id text not null,
+  digest text not null,
+  terms json not null,
+  ended_at timestamp with time zone not null,
+  constraint former_terms_pkey PRIMARY KEY (agent_id, digest),
+  constraint former_terms_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
 create table found_payout (
   id text not null,
   chain_id integer not null,
@@ -819,6 +830,10 @@ END) stored not null,
   face text,
   counted_bytes bigint,
   task_hash bytea,
+  shown_share smallint,
+  is_held_back boolean default false not null,
+  shown_at timestamp with time zone,
+  is_ended_early boolean default false not null,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_caller_kind_check CHECK ((caller_kind = ANY (ARRAY['account'::text, 'agent'::text, 'wallet'::text, 'node'::text]))),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
@@ -845,6 +860,7 @@ CASE
     WHEN ((metadata)::text !~ '\\u(0000|[dD][89a-fA-F])'::text) THEN "left"((metadata #>> '{a2a,contextId}'::text[]), 257)
     ELSE NULL::text
 END IS NOT NULL);
+CREATE INDEX invocation_ended_early ON public.invocation USING btree (agent_id, account_id) WHERE is_ended_early;
 CREATE INDEX invocation_failed ON public.invocation USING btree (account_id, completed_at DESC) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_open ON public.invocation USING btree (agent_id, worker) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX invocation_queue ON public.invocation USING btree (lane, queue_rank, created_at, id) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
@@ -1010,6 +1026,17 @@ create table outcome_due (
   request_id text not null
 );
 
+-- What the price of an agent followed when an account last paid it.
+create table paid_terms (
+  account_id text not null,
+  agent_id text not null,
+  terms json not null,
+  paid_at timestamp with time zone not null,
+  constraint paid_terms_pkey PRIMARY KEY (account_id, agent_id),
+  constraint paid_terms_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint paid_terms_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
 create table payer (
   account_id text not null,
   breadth double precision not null,
@@ -1088,6 +1115,7 @@ create table quote (
   multiplier_ten_thousandths integer,
   factors json,
   unit_measure text,
+  shown_share smallint,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -1442,6 +1470,21 @@ AS $function$
      union all
      select transaction from pg_prepared_xacts where database <> current_database())
 $function$;
+
+CREATE OR REPLACE FUNCTION public.note_former_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare former json := json_build_object(
+  'perRequestMicro', old.per_request_micro::text, 'takesHints', coalesce((old.metadata->>'priceHints')::boolean, false),
+  'sizeSteps', old.metadata->'sizeSteps', 'perUnit', old.metadata->'perUnit');
+begin
+  delete from former_terms f where f.agent_id = old.id and (f.ended_at < now() - interval '2 days'
+    or f.digest in (select digest from former_terms where agent_id = old.id order by (terms->>'perRequestMicro')::numeric offset 99));
+  insert into former_terms (agent_id, digest, terms, ended_at) values (old.id, md5(former::text), former, now())
+    on conflict (agent_id, digest) do update set ended_at = excluded.ended_at;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.note_node_wallet()
  RETURNS trigger

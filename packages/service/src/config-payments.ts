@@ -101,6 +101,12 @@ export function readChannelClaims(env: Env, mode: 'local' | 'production'): Chann
   };
 }
 
+/** The limit of new keys for each call; 0: none. */
+export function readNewKeyLimit(env: Env): bigint | null {
+  const micro = amountOf(env, 'NEW_KEY_PER_CALL', '1');
+  return micro === 0n ? null : micro;
+}
+
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint =>

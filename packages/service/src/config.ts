@@ -11,6 +11,7 @@ import {
   readChannelClaims,
   readChannelSettings,
   readFormerWallets,
+  readNewKeyLimit,
   readPaymentLimits,
 } from './config-payments.ts';
 import { readTracing } from './config-tracing.ts';
@@ -71,6 +72,8 @@ export interface Config extends Limits {
   /** The node's fee on agents' earnings, in basis points (hundredths of a percent). */
   readonly platformFeeBps: number;
   readonly paymentLimits: PaymentLimits;
+  /** The limit that a key has for each call when it is created without one; null: none. */
+  readonly newKeyPerCallMicro: bigint | null;
   readonly channels: ChannelSettings;
   readonly channelClaimSettings: ChannelClaimSettings;
   /** True if feedback of settled calls is written to the shared reputation registry. */
@@ -137,6 +140,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     paymentLimits: readPaymentLimits(env, mode),
+    newKeyPerCallMicro: readNewKeyLimit(env),
     channels: readChannelSettings(env, { mode, deepestBlocks }),
     channelClaimSettings: readChannelClaims(env, mode),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),

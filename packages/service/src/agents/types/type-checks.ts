@@ -20,6 +20,12 @@ export interface TypedCall {
 
 type TypedAgent = Pick<CallableAgent, 'capabilities' | 'typesId' | 'perUnit'>;
 
+/** The schema version and the capability that decide about a result. */
+interface ResultCall {
+  readonly typesId: string | null;
+  readonly capability: string | null;
+}
+
 /** Holds calls and results to the types that agents declare. Schemas are compiled once for each version, and kept while they are used. */
 export interface TypeChecks {
   /**
@@ -29,8 +35,10 @@ export interface TypeChecks {
   requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
   /** The same as a question. */
   fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
+  /** True when the result of such a call is held to a schema. */
+  judgesResult(call: ResultCall): Promise<boolean>;
   /** Explains in words why a result does not match the declared schema; null: it matches, or none was declared. */
-  faultOfResult(call: { typesId: string | null; capability: string | null }, result: unknown): Promise<string | null>;
+  faultOfResult(call: ResultCall, result: unknown): Promise<string | null>;
 }
 
 export interface HasTypeChecks {
@@ -102,6 +110,9 @@ export function createTypeChecks({ db }: HasDb): TypeChecks {
     async fits(agent, call) {
       if (!hasCapability(agent, call) || !canCount(agent, call)) return false;
       return (await faultsOfInput(agent, call)).length === 0;
+    },
+    async judgesResult({ typesId, capability }) {
+      return typesId !== null && (await schemaOf(typesId, capability, 'outputSchema')).schema !== '';
     },
     async faultOfResult({ typesId, capability }, result) {
       if (typesId === null) return null;

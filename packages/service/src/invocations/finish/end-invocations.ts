@@ -21,6 +21,7 @@ import { type CancelReason, costOf, type Invocation, type Outcome } from '../inv
 import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
+import { paysForShown, shownCost } from './shown-cost.ts';
 
 /** The end of an invocation: the agent's outcome, or a cancellation. */
 export interface End {
@@ -82,7 +83,7 @@ export async function endAll(
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
     .map(({ invocation: { id, agentId } }) => {
-      const captureMicro = rows.get(id)?.costMicro ?? 0n;
+      const captureMicro = money.get(id)?.captureMicro ?? 0n;
       return {
         id,
         captureMicro,
@@ -134,6 +135,7 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
     result: outcome.kind === 'completed' ? outcome.result : null,
     costMicro,
     refundMicro: paidMicro - costMicro,
+    ...shownOf(invocation, outcome, { costMicro, isToSelf }),
     errorCode: outcome.kind === 'failed' ? outcome.reason : null,
     errorMessage: outcome.kind === 'failed' ? outcome.message : null,
     cancelReason: outcome.kind === 'cancelled' ? outcome.reason : null,
@@ -144,6 +146,16 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
       isCompleted: outcome.kind === 'completed',
     }),
   };
+}
+
+/** What it costs if output of it was shown. */
+function shownOf(
+  { shownShare, priceMicro }: Invocation,
+  outcome: End['outcome'],
+  { costMicro, isToSelf }: { costMicro: bigint; isToSelf: boolean },
+): Pick<InvocationEnd, 'shownCostMicro' | 'isShownPaid'> {
+  const isShownPaid = paysForShown(outcome);
+  return { isShownPaid, shownCostMicro: isShownPaid && !isToSelf ? shownCost(priceMicro, shownShare) : costMicro };
 }
 
 /**

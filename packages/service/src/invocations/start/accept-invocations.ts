@@ -24,6 +24,7 @@ import type { StorageLimits } from '../retention/pace-inputs.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 import { holdUnpaid } from '../unpaid/unpaid-store.ts';
 import { findChanged, type Sale } from './agent-changed.ts';
+import { type AgreedTerms, noteAgreedTerms } from './agreed-terms-store.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
 export interface Acceptance {
@@ -35,6 +36,8 @@ export interface Acceptance {
   readonly voucher: NewVoucher | null;
   /** The daily budget of the caller's key. */
   readonly budget: Budget | null;
+  /** Terms to note as those that its account pays this agent by. */
+  readonly agreed: readonly AgreedTerms[];
   /** Its agent and price, as decided. */
   readonly sale: Sale;
   /** The call that goes on as this one: its caller may have ended it meanwhile. What is paid by x402 has the id of the call that waited for it. */
@@ -208,6 +211,8 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
     tx,
     stored.map(({ id }) => id).filter((id) => answers.has(id)),
   );
+  const agreed = open.flatMap((item) => (answers.has(item.invocation.id) ? [] : item.agreed));
+  await noteAgreedTerms(tx, agreed, now);
   await unspendRefused(tx, open, answers);
   const refused = [...used].filter((id) => answers.has(id));
   await unuseQuotes(tx, refused);

@@ -12,7 +12,7 @@ import { paymentPending, paymentRequired } from '../../payments/x402/payment-req
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
-import type { Invoked } from './invoke-agent.ts';
+import type { Invoked } from './replay.ts';
 
 type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & PaymentConditions;
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { isKeyless, KEYLESS } from '../../access/caller/keyless-caller.ts';
 import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
@@ -54,6 +55,8 @@ export interface KeylessPayer {
 export interface OfferedPrice {
   readonly amountMicro: bigint;
   readonly alternativeId: string | null;
+  /** The cost of an early end after output was shown, where it is not the price. */
+  readonly shownMicro?: bigint;
 }
 
 /**
@@ -64,11 +67,12 @@ export function purchaseOf(
   ctx: HasBaseUrl & HasChain & HasClock,
   caller: KnownCaller,
   { agentId, quoteId, body, requestId, client, keyless, asksForChannels = false, shown = null }: WantedCall,
-  { amountMicro, alternativeId }: OfferedPrice,
+  { amountMicro, alternativeId, shownMicro = amountMicro }: OfferedPrice,
 ): PayablePurchase {
   const who = payerNameOf(caller);
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
   const priced = `${asked} ${priceClassOf(body)}`;
+  const early = shownMicro === amountMicro ? '' : `; ${formatUsdc(shownMicro)} USDC if it is ended early after output`;
   const call = {
     purpose: 'invocation' as const,
     accountId: caller.accountId,
@@ -91,14 +95,14 @@ export function purchaseOf(
     ...(keyless ? { keyHolderId: keyless.accountId } : {}),
     due:
       alternativeId === null
-        ? { ...call, target: priced, description: `Invocation of agent ${agentId}` }
+        ? { ...call, target: priced, description: `Invocation of agent ${agentId}${early}` }
         : {
             ...call,
             ...{ target: `${alternativeId}?instead=${priced}`, alternativeId },
             description:
               agentId === AUTO
-                ? `Invocation of agent ${alternativeId}, chosen for the task`
-                : `Invocation of agent ${alternativeId} in place of ${agentId}`,
+                ? `Invocation of agent ${alternativeId}, chosen for the task${early}`
+                : `Invocation of agent ${alternativeId} in place of ${agentId}${early}`,
           },
   };
 }

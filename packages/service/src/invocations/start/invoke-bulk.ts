@@ -38,8 +38,10 @@ import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './agent-changed.ts';
+import { requireAgreedPrices } from './agreed-price.ts';
+import { type AgreedTerms, noteAgreedTerms } from './agreed-terms-store.ts';
 import type { InvokeContext } from './invoke-agent.ts';
-import { callerKindOf } from './new-invocation.ts';
+import { callerKindOf, isHeldBack } from './new-invocation.ts';
 import { requireLine } from './require-line.ts';
 import { insufficient } from './require-payable.ts';
 
@@ -77,6 +79,9 @@ async function invokePresent(
   const now = ctx.clock.now();
   const deadline = deadlineOf(body.deadline, now);
   for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
+  const called = parts.filter(({ isCallable }) => isCallable);
+  const sold = called.map(({ agent, priceMicro }) => ({ agent, body, priceMicro }));
+  const agreed = await requireAgreedPrices(ctx, caller, sold, body.maxCostPerAgent !== undefined);
   const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
   const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
   await paceInputs(ctx, caller.accountId, [body.input, body.context], { copies: parts.length, deadline });
@@ -88,13 +93,14 @@ async function invokePresent(
   const calls = parts.filter(({ isCallable, priceMicro }) => isCallable && priceMicro === 0n).length;
   const forget = ctx.runner.expect(requestIds);
   return countingFree(ctx, caller, { client, calls }, () =>
-    startBulk(ctx, caller, { plan, parts, body, deadline, once }),
+    startBulk(ctx, caller, { plan, parts, agreed, body, deadline, once }),
   ).finally(forget);
 }
 
 interface BulkStart {
   readonly plan: BulkPlan;
   readonly parts: readonly BulkPart[];
+  readonly agreed: readonly AgreedTerms[];
   readonly body: BulkRequest;
   readonly deadline: Date;
   readonly once: Once;
@@ -103,7 +109,7 @@ interface BulkStart {
 async function startBulk(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { plan, parts, body, deadline, once }: BulkStart,
+  { plan, parts, agreed, body, deadline, once }: BulkStart,
 ): Promise<BulkResult> {
   const agents = parts.map(({ agent }) => agent);
   const begins = plan.requests.filter(({ status }) => status === 'processing');
@@ -116,7 +122,7 @@ async function startBulk(
       ...{ priority: body.priority, deadline },
     });
     const sales = parts.filter(({ isCallable }) => isCallable).map(({ agent }) => ({ agent, isPriceLocked: false }));
-    const result = await store(ctx, caller, { ...plan, requests, sales }, once).finally(leaveLine);
+    const result = await store(ctx, caller, { ...plan, requests, sales, agreed }, once).finally(leaveLine);
     begin(ctx, requests, agents);
     return result;
   } finally {
@@ -152,7 +158,7 @@ async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): P
   const priceMicro = priceOf(agent, body).totalMicro;
   if (body.maxCostPerAgent !== undefined && parseUsdc(body.maxCostPerAgent) < priceMicro)
     throw invalid('maxCostPerAgent', `is below the price of ${formatUsdc(priceMicro)} USDC of agent ${agentId}`);
-  return { agent, priceMicro, isCallable: agent.status === 'online' };
+  return { agent, priceMicro, isCallable: agent.status === 'online', isHeldBack: await isHeldBack(ctx, agent, body) };
 }
 
 /** The treasury that pays, if it covers all: otherwise nothing is stored in vain. */
@@ -166,7 +172,7 @@ async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigi
 async function store(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { bulk, requests, sales }: BulkPlan & { readonly sales: readonly Sale[] },
+  { bulk, requests, sales, agreed }: BulkPlan & { readonly sales: readonly Sale[]; agreed: readonly AgreedTerms[] },
   once: Once,
 ): Promise<BulkResult> {
   const now = bulk.createdAt;
@@ -183,6 +189,7 @@ async function store(
     // Last, and the ledger behind the budget: storing the inputs takes long, and others need these rows.
     await spendOrThrow(tx, caller, requests);
     await holdOrThrow(tx, caller, requests, now);
+    await noteAgreedTerms(tx, agreed, now);
     failpoint('before-bulk-commit');
     return kept;
   }, limits);

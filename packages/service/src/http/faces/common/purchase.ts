@@ -11,8 +11,9 @@ import { readInvocation, requireOwn } from '../../../invocations/read-invocation
 import { resultTokenOf } from '../../../invocations/result-token.ts';
 import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../invocations/start/await-invocation.ts';
 import { AUTO } from '../../../invocations/start/invocation-purchase.ts';
-import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
+import { invokeAgent } from '../../../invocations/start/invoke-agent.ts';
 import { invokeAuto } from '../../../invocations/start/invoke-auto.ts';
+import type { Invoked } from '../../../invocations/start/replay.ts';
 import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
 import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { invalid } from '../../../lib/app-error.ts';
