@@ -16,6 +16,7 @@ import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.
 import { claimPayments } from '../../payments/x402/claim-payments.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { requireLiving } from '../../queue/require-living.ts';
+import { type AgreedTerms, noteAgreedTerms } from '../agreed/agreed-terms-store.ts';
 import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
 import { insertInvocations, removeRefused } from '../invocation-store.ts';
@@ -24,7 +25,6 @@ import type { StorageLimits } from '../retention/pace-inputs.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 import { holdUnpaid } from '../unpaid/unpaid-store.ts';
 import { findChanged, type Sale } from './agent-changed.ts';
-import { type AgreedTerms, noteAgreedTerms } from './agreed-terms-store.ts';
 import { unuseQuotes, useQuotes } from './quote-store.ts';
 
 export interface Acceptance {
@@ -100,6 +100,8 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
     },
   };
 }
+
+type Answers = Map<string, AcceptAnswer>;
 
 interface How {
   readonly now: Date;
@@ -185,7 +187,7 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], how: How): Promis
 /** Uses the quote, holds the money or claims the payment, and stores the request: in one transaction, all or nothing. */
 async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): Promise<AcceptAnswer[]> {
   const { now } = how;
-  const answers = new Map<string, AcceptAnswer>();
+  const answers: Answers = new Map();
   for (const { invocation } of items) if (invocation.deadline <= now) answers.set(invocation.id, { kind: 'too_late' });
   const quoted = items.flatMap(({ quoteId, invocation: { id } }) =>
     quoteId && !answers.has(id) ? [{ quoteId, requestId: id }] : [],
@@ -224,7 +226,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
  * it finds open cannot be ended before the end of the transaction. Refuses as well a payment for the terms of a call that waits, when it comes
  * with another call: the waiting one is what was priced and shown.
  */
-async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<string, AcceptAnswer>): Promise<void> {
+async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Answers): Promise<void> {
   const waitingOf = ({ invocation, payment, voucher, waitingId }: Acceptance) => [
     ...((payment ?? voucher) ? [invocation.id] : []),
     ...(waitingId === undefined ? [] : [waitingId]),
@@ -238,12 +240,7 @@ async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<st
   }
 }
 
-async function spendAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  { locks }: How,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function spendAll(tx: Tx, items: readonly Acceptance[], { locks }: How, answers: Answers): Promise<void> {
   const spendings = items.flatMap(({ invocation: { id, priceMicro, createdAt }, budget }) =>
     budget ? [{ id, budget, amountMicro: priceMicro, spentAt: createdAt }] : [],
   );
@@ -252,7 +249,7 @@ async function spendAll(
 }
 
 /** Returns the budget of requests refused for another reason. */
-const unspendRefused = (tx: Tx, items: readonly Acceptance[], answers: Map<string, AcceptAnswer>) =>
+const unspendRefused = (tx: Tx, items: readonly Acceptance[], answers: Answers) =>
   unspend(
     tx,
     items.flatMap(({ invocation: { id, priceMicro, createdAt }, budget }) => {
@@ -262,35 +259,20 @@ const unspendRefused = (tx: Tx, items: readonly Acceptance[], answers: Map<strin
     }),
   );
 
-async function claimAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  now: Date,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function claimAll(tx: Tx, items: readonly Acceptance[], now: Date, answers: Answers): Promise<void> {
   const paying = items.flatMap(({ invocation, payment }) => (payment && !answers.has(invocation.id) ? [payment] : []));
   const claimed = await claimPayments(tx, paying, now);
   for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
 }
 
 /** Channels are locked before accounts of the ledger, everywhere. */
-async function admitAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  { now, locks }: How,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function admitAll(tx: Tx, items: readonly Acceptance[], { now, locks }: How, answers: Answers): Promise<void> {
   const paying = items.flatMap(({ invocation, voucher }) => (voucher && !answers.has(invocation.id) ? [voucher] : []));
   for (const [id, admission] of await admitVouchers(tx, paying, now, locks))
     if (admission.kind !== 'admitted') answers.set(id, admission);
 }
 
-async function holdAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  { now, locks }: How,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function holdAll(tx: Tx, items: readonly Acceptance[], { now, locks }: How, answers: Answers): Promise<void> {
   const open = items.filter(({ invocation, payment }) => !payment && !answers.has(invocation.id));
   const holdsBy = (isVoucher: boolean) =>
     holdsOf(open.flatMap(({ invocation, voucher }) => ((voucher !== null) === isVoucher ? [invocation] : [])));

@@ -9,9 +9,9 @@ import type { HasListing } from '../../agents/search/listing.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
+import { type AgreementContext, expectedOf } from '../agreed/agreed-price.ts';
 import { priceOf, rateWithin } from '../price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
-import { type AgreementContext, expectedOf } from './agreed-price.ts';
 import type { WantedCall } from './invocation-purchase.ts';
 
 type ChoosingContext = HasListing & HasAgentFinder & HasTypeChecks & AgreementContext;
