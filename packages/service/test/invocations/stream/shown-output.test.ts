@@ -52,10 +52,9 @@ interface Course {
 /** Starts a call, has its agent say something that its caller reads, and ends it. */
 async function goThrough({ said, end, body = {} }: Course) {
   const { key } = await newClient(h, '1.00');
-  const next = spoken.next();
   const sent = { task: 'x', stream: true, ...body };
   const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key, body: sent })).body.data;
-  const call = await next;
+  const call = await spoken.next();
   for (const each of said) call.say(each);
   const shown = said.filter(({ event }) => event === 'chunk').length;
   if (shown > 0) expect(await readChunks(key, requestId, shown)).toHaveLength(shown);
@@ -66,7 +65,7 @@ async function goThrough({ said, end, body = {} }: Course) {
   return { key, requestId, record, left: [available, held] };
 }
 
-const soon = () => ({ deadline: new Date(Date.now() + 1500).toISOString() });
+const soon = () => ({ deadline: new Date(Date.now() + 4000).toISOString() });
 const cancels: Course['end'] = async (_call, key, id) => expect((await cancel(key, id)).status).toBe(200);
 const waits = () => undefined;
 const fails: Course['end'] = (call) => call.say({ event: 'error', data: { error: { code: 'E', message: 'no luck' } } });
@@ -106,9 +105,8 @@ describe('what a caller was shown is paid, whoever ends the call', () => {
     expect([quote.endedEarly, JSON.stringify(unpaid.body)]).toEqual(['0.0205', expect.stringContaining('0.0205 USDC')]);
     expect((await goThrough({ said: some, end: cancels })).record).toMatchObject({ cost: '0.0205', refund: '0.0295' });
     await change({ metadata: { shownShare: null } });
-    const next = spoken.next();
     const { requestId } = (await h.request('POST', quote.acceptUrl, { key, body })).body.data;
-    const call = await next;
+    const call = await spoken.next();
     call.say(chunk('first'));
     await readChunks(key, requestId, 1);
     expect((await cancel(key, requestId)).body.data).toMatchObject({ refund: '0.0295' });
@@ -121,9 +119,8 @@ describe('what a caller was shown is paid, whoever ends the call', () => {
     const wallet = await h.newWallet(1_000_000n);
     const body = { task: 'x', stream: true, webhookUrl: 'http://127.0.0.1:1/never' };
     const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, { key, body }));
-    const next = spoken.next();
     const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key, body, headers })).body.data;
-    const call = await next;
+    const call = await spoken.next();
     call.say(chunk('first'));
     await readChunks(key, requestId, 1);
     expect((await cancel(key, requestId)).body.data).toMatchObject({ refund: '0.03' });
@@ -136,10 +133,9 @@ describe('what a caller was shown is paid, whoever ends the call', () => {
     const { key } = await newClient(h, '2.00');
     const outcomes = new Set<string>();
     for (let race = 0; race < 16; race++) {
-      const next = spoken.next();
       const body = { task: 'x', stream: true };
       const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key, body })).body.data;
-      const call = await next;
+      const call = await spoken.next();
       const saying = (async () => call.say(chunk('work')))();
       await Promise.all([saying, cancel(key, requestId)]);
       const record = await untilEnded(h, key, requestId);
@@ -154,10 +150,9 @@ describe('what a caller was shown is paid, whoever ends the call', () => {
   it('its owner sees which calls ended so, and how often the same caller did', async () => {
     const { key } = await newClient(h, '1.00');
     for (let time = 0; time < 2; time++) {
-      const next = spoken.next();
       const body = { task: 'x', stream: true };
       const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key, body })).body.data;
-      const call = await next;
+      const call = await spoken.next();
       call.say(chunk('work'));
       await readChunks(key, requestId, 1);
       await cancel(key, requestId);
