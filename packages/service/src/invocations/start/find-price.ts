@@ -1,6 +1,7 @@
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
+import { countUnits } from '../../agents/count-units.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import type { ChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
@@ -28,8 +29,9 @@ export async function findPriced(
   const asked = await looking;
   requireAtHome(asked, caller, input.via);
   const requireInput = () => ctx.typeChecks.requireInput(asked, input.body);
-  // Whoever asks a wallet's price is told that, whatever is wrong with the body; it is refused when the payment is here.
-  const isUnpaid = input.keyless !== undefined && input.shown === null;
+  const hasPrice = asked.perUnit === null || countUnits(asked.perUnit, input.body.input) !== null;
+  // Whoever asks a wallet's price is told that, whatever else is wrong with the body; it is refused when the payment is here.
+  const isUnpaid = input.keyless !== undefined && input.shown === null && hasPrice;
   if (!isUnpaid) await requireInput();
   const price = await lockedPrice(ctx, caller, asked, input);
   if (isUnpaid && price.priceMicro === 0n) await requireInput();
