@@ -50,7 +50,7 @@ import { foldTotals } from './payments/ledger/fold-totals.ts';
 import { HAS_UNFOLDED_TOTALS } from './payments/ledger/ledger-total-store.ts';
 import type { HasPlatformFee } from './payments/ledger/platform-fee.ts';
 import { HAS_OPEN_BILLS, HAS_UNFINISHED_PAYMENTS } from './payments/onchain/chain-payment-list-store.ts';
-import { forgetOldStrikes } from './payments/onchain/payer-standing.ts';
+import { forgetOldStrikes } from './payments/onchain/payers/payer-standing.ts';
 import { IS_BEHIND } from './payments/payouts/catch-up-store.ts';
 import { HAS_FOUND_PAYOUTS } from './payments/payouts/found-payout-store.ts';
 import { releaseForgottenWithdrawals } from './payments/payouts/hold-withdrawal.ts';

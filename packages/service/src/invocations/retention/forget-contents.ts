@@ -1,5 +1,4 @@
-import { accountIdsOf } from '../../access/accounts/account-store.ts';
-import { visitorAddresses } from '../../access/accounts/visitor-accounts.ts';
+import { visitorAccountIds } from '../../access/accounts/visitor-accounts.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/duration.ts';
@@ -20,7 +19,7 @@ export async function forgetContents(ctx: RetentionContext): Promise<void> {
   const { resultDays, chunkDays } = ctx.retention;
   const results = daysBefore(now, resultDays);
   const ofVisitors = { endedBefore: new Date(now.getTime() - VISITOR_MS), now };
-  const visitors = await accountIdsOf(ctx.db, visitorAddresses);
+  const visitors = await visitorAccountIds(ctx);
   await removeInSteps((most) => ctx.db.transaction((tx) => removeContentsOf(tx, visitors, ofVisitors, { most })));
   const chunks = daysBefore(now, chunkDays + MAX_RUN_DAYS);
   await removeInSteps((most) => ctx.db.transaction((tx) => removeContents(tx, results, now, { most })));

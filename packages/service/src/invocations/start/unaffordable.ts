@@ -1,7 +1,6 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import type { HasDb } from '../../db/database.ts';
-import { findLedgerAccount } from '../../payments/ledger/ledger-store.ts';
-import { type HasSeenTreasuries, payingTreasury } from '../../payments/ledger/treasury.ts';
+import { findPayingTreasury, type HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import { insufficient } from './require-payable.ts';
 
@@ -37,8 +36,7 @@ export async function unaffordable(
 ): Promise<Error> {
   const refusal = insufficient(caller, priceMicro, availableMicro);
   if (caller.kind === 'agent' || priceMicro < ctx.paymentLimits.minPaymentMicro) return refusal;
-  const id = await payingTreasury(ctx, caller);
-  const treasury = id && (await findLedgerAccount(ctx.db, id));
+  const treasury = await findPayingTreasury(ctx, caller);
   const funds: Funds = !treasury ? 'none' : treasury.postedMicro === 0n ? 'empty' : 'short';
   return answerTo[funds][forced === 'treasury' ? 'treasury' : 'open'] === 'terms' ? terms() : refusal;
 }

@@ -15,7 +15,7 @@ import {
   type PaymentPlace,
   type PaymentStanding,
 } from './chain-payment-store.ts';
-import { strike } from './payer-standing.ts';
+import { strike } from './payers/payer-standing.ts';
 import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { transfersOf } from './payment-transfer.ts';
 import type { Purchases } from './purchases.ts';

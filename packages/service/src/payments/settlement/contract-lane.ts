@@ -2,7 +2,7 @@ import { type Batcher, createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { failRefused } from '../onchain/end-payments.ts';
-import { isRefusedNow } from '../onchain/payer-standing.ts';
+import { isRefusedNow } from '../onchain/payers/payer-standing.ts';
 import { contractGas } from './contract-payers.ts';
 import { endSpent } from './end-spent.ts';
 import type { SettleOutcome } from './record-mined.ts';

@@ -18,6 +18,9 @@ const badMoney = [
   ...['1000000000000', '1_000', '١', '0.05 USDC', '9'.repeat(400)],
 ];
 
+/** JSON numbers that are no exact amounts. */
+const badAmounts = [-1, 1e-7, 0.1 + 0.2, 1e12, 1e21];
+
 const nastyText = [
   '',
   ' ',
@@ -38,7 +41,7 @@ const nastyText = [
 const nastyUrls = ['\u0000', '\u007f', '\u202e', '\ud800', '\udc00a'].map((part) => `https://a.example/${part}/`);
 
 interface Shape extends JsonSchema {
-  type?: string;
+  type?: string | readonly string[];
   properties?: Record<string, Shape>;
   required?: string[];
   items?: Shape;
@@ -57,18 +60,23 @@ const limitOf = (shape: Shape, name: string) => (typeof shape[name] === 'number'
 /** Everything that a JSON Schema rules out, one thing at a time, so that a new field is attacked as soon as it is declared. */
 export function* badValues(schema: JsonSchema, path: BadValue['path'] = []): Generator<BadValue> {
   const shape = schema as Shape;
+  const types = typesOf(shape);
   yield* wrongTypes(shape, path);
-  if (shape.type === 'string') yield* badTexts(shape, path);
-  if (shape.type === 'number' || shape.type === 'integer') yield* badNumbers(shape, path);
-  if (shape.type === 'array') yield* badArrays(shape, path);
+  if (types.includes('string')) yield* badTexts(shape, path);
+  if (types.includes('number') || types.includes('integer')) yield* badNumbers(shape, path);
+  if (types.includes('array')) yield* badArrays(shape, path);
+  if (types.length > 1 && shape.pattern === usdcPattern.source)
+    for (const value of badAmounts) yield { path, value, why: 'no exact amount' };
   for (const name of shape.required ?? []) yield { path: [...path, name], value: MISSING, why: 'missing' };
   for (const [name, property] of Object.entries(shape.properties ?? {})) yield* badValues(property, [...path, name]);
 }
 
+const typesOf = ({ type }: Shape): readonly string[] => (type === undefined ? [] : [type].flat());
+
 function* wrongTypes(shape: Shape, path: BadValue['path']): Generator<BadValue> {
-  if (shape.type === undefined) return;
-  const own = shape.type === 'integer' ? 'number' : shape.type;
-  for (const [type, value] of Object.entries(samples)) if (type !== own) yield { path, value, why: `${type} instead` };
+  const own = typesOf(shape).map((type) => (type === 'integer' ? 'number' : type));
+  if (own.length === 0) return;
+  for (const [type, value] of Object.entries(samples)) if (!own.includes(type)) yield { path, value, why: `${type} instead` };
 }
 
 function* badTexts(shape: Shape, path: BadValue['path']): Generator<BadValue> {

@@ -7,17 +7,13 @@ import { DatabaseAwayError } from '../../../db/database-away.ts';
 import { hasEnded, type Invocation } from '../../../invocations/invocation.ts';
 import { toCreated, toRecord } from '../../../invocations/invocation-view.ts';
 import { invokeKeyless, type Repeated } from '../../../invocations/keyless/invoke-keyless.ts';
-import { readInvocation, requireOwn } from '../../../invocations/read-invocation.ts';
 import type { Invoked } from '../../../invocations/replay.ts';
 import { resultTokenOf } from '../../../invocations/result-token.ts';
 import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../invocations/start/await-invocation.ts';
 import { AUTO } from '../../../invocations/start/invocation-purchase.ts';
 import { invokeAgent } from '../../../invocations/start/invoke-agent.ts';
 import { invokeAuto } from '../../../invocations/start/invoke-auto.ts';
-import { awaitEnd, type Wait } from '../../../invocations/stream/await-end.ts';
-import { readStream, type StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { invalid } from '../../../lib/app-error.ts';
-import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import { asksForChannels } from '../../../payments/x402/channels/ask-for-channels.ts';
 import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import { encode } from '../../answer/errors.ts';
@@ -27,6 +23,7 @@ import type { HandlerCall } from '../../request/handler.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from './call-endpoint.ts';
 import type { FaceRequest } from './face-request.ts';
+import { type Following, follow } from './follow.ts';
 import { admitRead, countRead } from './read-room.ts';
 
 /** An invocation as a face understood it. */
@@ -231,47 +228,6 @@ async function answerBegun(ctx: HttpContext, call: BegunCall, invoked: Made) {
   await notePayment(ctx, call, invoked, begun);
   const shown = hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
   return invoked.resultToken === undefined ? shown : { ...shown, resultToken: invoked.resultToken };
-}
-
-export interface Following extends Wait {
-  /** Called with each event of the request while it is awaited. */
-  readonly tell?: ((event: StreamEvent) => Promise<void> | void) | undefined;
-}
-
-/**
- * The record of a request of the caller, when it has ended or the wait is over. The work goes on without whoever waits for it, and its
- * result is kept.
- */
-export async function follow(
-  ctx: HttpContext,
-  caller: KnownCaller,
-  requestId: string,
-  { tell, ...wait }: Following,
-  ending?: Promise<Invocation> | null,
-): Promise<Answered<RequestRecord>> {
-  try {
-    const isWaiting = wait.waitMs > 0;
-    if (tell && isWaiting) await tellUntil(ctx, requestId, wait, tell);
-    const ended = !tell && isWaiting ? await awaitEnd(ctx, requestId, wait, ending ?? undefined) : null;
-    const record = ended ? toRecord(requireOwn(ended, caller)) : await readInvocation(ctx, caller, requestId);
-    const json = encodeJson(record).toString();
-    return { data: JSON.parse(json), json };
-  } finally {
-    ctx.runner.unawait(requestId);
-  }
-}
-
-async function tellUntil(
-  ctx: HttpContext,
-  requestId: string,
-  { waitMs, signal }: Wait,
-  tell: (event: StreamEvent) => Promise<void> | void,
-): Promise<void> {
-  const over = AbortSignal.any([AbortSignal.timeout(Math.ceil(waitMs)), signal]);
-  for await (const event of readStream(ctx, requestId, 0, over)) {
-    if (over.aborted) return;
-    await tell(event);
-  }
 }
 
 /** True for a request that a repetition found: to follow it is to read, and no work that is paid for. */

@@ -8,8 +8,8 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
 import { callNameOf, type LostAnswers } from '../common/lost-answers.ts';
+import { follow } from '../common/follow.ts';
 import {
-  follow,
   followStarted,
   type Purchase,
   readStarted,

@@ -1,7 +1,7 @@
-import { MINUTE_MS } from '../../lib/duration.ts';
-import { networkOf } from '../../lib/net/address-ranges.ts';
-import { isLoopback } from '../../lib/net/guarded-fetch-address.ts';
-import type { NewChainPayment } from './chain-payment.ts';
+import { MINUTE_MS } from '../../../lib/duration.ts';
+import { networkOf } from '../../../lib/net/address-ranges.ts';
+import { isLoopback } from '../../../lib/net/guarded-fetch-address.ts';
+import type { NewChainPayment } from '../chain-payment.ts';
 
 /** Kind of subject that a payment which cost gas and moved nothing is counted against. */
 export type StrikeKind = 'wallet' | 'account' | 'client';

@@ -1,10 +1,10 @@
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
-import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { removeInSteps } from '../../lib/retention.ts';
-import type { NewChainPayment } from './chain-payment.ts';
+import type { HasDb } from '../../../db/database.ts';
+import type { Tx } from '../../../db/sql.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import type { HasClock } from '../../../lib/clock.ts';
+import { createBatcher } from '../../../lib/concurrency/batcher.ts';
+import { removeInSteps } from '../../../lib/retention.ts';
+import type { NewChainPayment } from '../chain-payment.ts';
 import { backOffMs, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
 import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';
 
