@@ -31,7 +31,7 @@ beforeAll(async () => {
         rates: { perRequest },
         metadata: {
           website: 'https://agent.example/about',
-          perUnit: { price: '0.001', unit: 'page', count: '/pages', maximum: '1' },
+          perUnit: { price: '0.001', unit: 'page', count: '/pages', measure: 'number', maximum: '1' },
         },
       },
     });

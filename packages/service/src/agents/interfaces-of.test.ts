@@ -12,7 +12,7 @@ it('an agent has the addresses of the faces that are served, and no others', () 
   });
   expect(interfacesOf({ baseUrl, faces: new Set(['a2a'] as const) }, 'agt_1')).toEqual({
     invoke,
-    a2a: `${baseUrl}/a2a/agt_1`,
+    a2a: `${baseUrl}/a2a/agt_1/`,
     agentCard: `${baseUrl}/a2a/agt_1/.well-known/agent-card.json`,
   });
   expect(interfacesOf({ baseUrl, faces: new Set(['openai'] as const) }, 'agt_1')).toEqual({

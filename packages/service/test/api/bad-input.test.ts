@@ -164,6 +164,8 @@ describe.each(endpoints)('%s', (name, row) => {
       const { key, params, body } = validCalls[name](world);
       for (const header of headerNames)
         for (const value of ['', 'maybe', 'TRUE', 'true, true', '-1', 'a'.repeat(16_385)]) {
+          // As browsers send it for a new stream.
+          if (header === 'last-event-id' && value === '') continue;
           const answer = await world.h.request(row.method, pathOf(row, params), {
             key,
             body,

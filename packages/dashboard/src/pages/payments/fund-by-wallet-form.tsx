@@ -30,7 +30,10 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
     toBody: ({ amount, treasuryId: id }) => ({ amount: amount.trim(), ...(id ? { treasuryId: id } : {}) }),
     async onSubmit(wish) {
       if (!wallet) return;
-      const { amount } = await deposit.mutateAsync({ provider: wallet.provider, wish });
+      const { amount } = await deposit.mutateAsync({
+        provider: wallet.provider,
+        wish: { ...wish, amount: String(wish.amount) },
+      });
       toast(`${amount} USDC added`);
       onClose();
     },

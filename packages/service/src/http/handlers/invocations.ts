@@ -7,7 +7,6 @@ import { listInvocations } from '../../invocations/read/list-invocations.ts';
 import { readInvocationDetail } from '../../invocations/read/read-invocation-detail.ts';
 import { readFollowed, readInvocation } from '../../invocations/read-invocation.ts';
 import { readReceipt } from '../../invocations/receipts/read-receipt.ts';
-import type { Invoked } from '../../invocations/replay.ts';
 import { cancelInvocation } from '../../invocations/run/cancel-invocation.ts';
 import { awaitBegun, awaitInvocation } from '../../invocations/start/await-invocation.ts';
 import { AUTO, resourceOf } from '../../invocations/start/invocation-purchase.ts';
@@ -15,6 +14,7 @@ import { type InvokeInput, invokeAgent } from '../../invocations/start/invoke-ag
 import { invokeAuto } from '../../invocations/start/invoke-auto.ts';
 import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
+import type { Invoked } from '../../invocations/start/replay.ts';
 import { hasWhole, readStream } from '../../invocations/stream/read-stream.ts';
 import { asksForChannels } from '../../payments/x402/channels/ask-for-channels.ts';
 import { channelOf } from '../../payments/x402/channels/channel.ts';

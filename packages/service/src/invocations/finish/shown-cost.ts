@@ -1,5 +1,5 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
-import type { End } from './end-invocations.ts';
+import type { Outcome } from '../invocation.ts';
 
 /**
  * Failures that a caller can bring about, by its deadline or by what it asks for, after it has read what the agent streamed. All others are
@@ -12,7 +12,7 @@ const paidFailures: ReadonlySet<FailureReason> = new Set([
 ]);
 
 /** True for an end without a result at which output that was shown is paid for, whoever ended it. */
-export const paysForShown = (outcome: End['outcome']): boolean =>
+export const paysForShown = (outcome: Outcome | { readonly kind: 'cancelled' }): boolean =>
   outcome.kind === 'cancelled' || (outcome.kind === 'failed' && paidFailures.has(outcome.reason));
 
 /** The cost of a call that is ended early after output was shown, rounded up. */

@@ -2,8 +2,8 @@ import { type AuthorizeContext, echoesOffer, isFreshlySigned } from '../../payme
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { isCurrentVoucher, isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
-import type { Invoked } from '../replay.ts';
 import { isResultToken } from '../result-token.ts';
+import type { Invoked } from '../start/replay.ts';
 
 /** By what a caller without an API key can show that it made a call. */
 export interface ShownProof {

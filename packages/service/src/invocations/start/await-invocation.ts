@@ -11,8 +11,8 @@ import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import { paymentPending, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import type { Invoked } from '../replay.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
+import type { Invoked } from './replay.ts';
 
 type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & PaymentConditions;
 

@@ -7,7 +7,6 @@ import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import { findShownBefore } from '../../payments/x402/authorize-payment.ts';
 import { findInvocation } from '../invocation-store.ts';
-import { type Invoked, replay, replayRequest } from '../replay.ts';
 import { withPresentAgent } from './agent-changed.ts';
 import { chooseMatch } from './choose-match.ts';
 import { chooseMeans } from './choose-means.ts';
@@ -15,6 +14,7 @@ import { AUTO, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
 import { type Input, type InvokeContext, type InvokeInput, startChosen, wasPaid } from './invoke-agent.ts';
 import { orRepetition } from './or-repetition.ts';
 import { findBoughtByVoucher } from './pay-by-voucher.ts';
+import { type Invoked, replay, replayRequest } from './replay.ts';
 
 type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { readonly body: AutoRequest };
 

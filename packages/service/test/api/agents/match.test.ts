@@ -132,7 +132,7 @@ describe('POST /agents/match', () => {
     ['task', { task: 'x'.repeat(100_001) }],
     ['task', { task: 'a\u0000b' }],
     ['maxPrice', { task, maxPrice: '-1' }],
-    ['maxPrice', { task, maxPrice: 1 }],
+    ['maxPrice', { task, maxPrice: 1e-7 }],
     ['capabilities', { task, capabilities: [] }],
     ['capabilities', { task, capabilities: Array.from({ length: 50 }, (_, index) => `c${index}`) }],
     ['capabilities.0', { task, capabilities: ['='] }],

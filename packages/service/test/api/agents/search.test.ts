@@ -165,7 +165,7 @@ describe('a search', () => {
     [{ query: { reputation: { min: -1 } } }, 'query.reputation.min'],
     [{ query: { reputation: { min: 1001 } } }, 'query.reputation.min'],
     [{ query: { rates: { perRequest: { max: '-1' } } } }, 'query.rates.perRequest.max'],
-    [{ query: { rates: { perHour: { max: 1 } } } }, 'query.rates.perHour.max'],
+    [{ query: { rates: { perHour: { max: -1 } } } }, 'query.rates.perHour.max'],
     [{ query: { online: 'yes' } }, 'query.online'],
     [{ query: { text: ' ' } }, 'query.text'],
     [{ query: { text: 'x'.repeat(201) } }, 'query.text'],

@@ -76,7 +76,8 @@ const typesOf = ({ type }: Shape): readonly string[] => (type === undefined ? []
 function* wrongTypes(shape: Shape, path: BadValue['path']): Generator<BadValue> {
   const own = typesOf(shape).map((type) => (type === 'integer' ? 'number' : type));
   if (own.length === 0) return;
-  for (const [type, value] of Object.entries(samples)) if (!own.includes(type)) yield { path, value, why: `${type} instead` };
+  for (const [type, value] of Object.entries(samples))
+    if (!own.includes(type)) yield { path, value, why: `${type} instead` };
 }
 
 function* badTexts(shape: Shape, path: BadValue['path']): Generator<BadValue> {

@@ -144,7 +144,7 @@ describe('a message that the protocol refuses', () => {
 describe('arguments that a tool refuses', () => {
   const wrong: Record<string, () => ReturnType<typeof call>> = {
     'without a cap': () => call('invoke_agent', { agentId: agent.id, task: 'x' }),
-    'with a cap that is a number': () => invoke({ maxCost: 0.05 }),
+    'with a cap that is no exact number': () => invoke({ maxCost: 0.1 + 0.2 }),
     'with an unknown name': () => invoke({ max_spend: '0.05' }),
     'with a wait beyond 50 s': () => invoke({ waitSeconds: 51 }),
     'with a key that cannot be a header': () => invoke({ idempotencyKey: 'a\nb' }),

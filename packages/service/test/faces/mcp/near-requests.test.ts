@@ -118,7 +118,7 @@ describe('OAuth, which the node does not have', () => {
     await expect(signingIn).rejects.toThrow(/no OAuth.*Authorization: Bearer/);
   });
 
-  it.each(['/token', '/register', '/authorize'])('at %s is an error of OAuth', async (path) => {
+  it.each(['/token', '/register'])('at %s is an error of OAuth', async (path) => {
     const { status, body } = await h.request('POST', path, { text: 'grant_type=authorization_code' });
     expect(status).toBe(400);
     expect(body).toEqual({ error: 'access_denied', error_description: expect.stringContaining('API key') });

@@ -7,7 +7,7 @@ import { requestIdOf } from '../../mount.ts';
  * has OAuth. What they show of an answer is `error_description`.
  */
 export function mountNoOauth(app: Hono): void {
-  for (const path of ['/register', '/token', '/authorize']) app.all(path, refuse);
+  for (const path of ['/register', '/token']) app.post(path, refuse);
 }
 
 const description =

@@ -7,8 +7,8 @@ import { readerOf } from '../../handlers/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { FaceRequest } from '../common/face-request.ts';
-import { callNameOf, type LostAnswers } from '../common/lost-answers.ts';
 import { follow } from '../common/follow.ts';
+import { callNameOf, type LostAnswers } from '../common/lost-answers.ts';
 import {
   followStarted,
   type Purchase,

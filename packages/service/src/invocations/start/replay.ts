@@ -1,12 +1,12 @@
-import type { HasDb } from '../db/database.ts';
-import type { ChainPayment, NewChainPayment } from '../payments/onchain/chain-payment.ts';
-import { channelOf } from '../payments/x402/channels/channel.ts';
-import type { TakenDeposit } from '../payments/x402/channels/take-deposit.ts';
-import { paymentOf } from '../payments/x402/claim-payments.ts';
-import type { Due } from '../payments/x402/payment-required.ts';
-import type { Invocation } from './invocation.ts';
-import { findInvocation } from './invocation-store.ts';
-import type { HasRunner } from './places/runner.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
+import { channelOf } from '../../payments/x402/channels/channel.ts';
+import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts';
+import { paymentOf } from '../../payments/x402/claim-payments.ts';
+import type { Due } from '../../payments/x402/payment-required.ts';
+import type { Invocation } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import type { HasRunner } from '../places/runner.ts';
 
 type ReplayContext = HasDb & HasRunner;
 
