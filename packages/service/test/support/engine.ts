@@ -12,7 +12,7 @@ import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';
 import type { ChannelClaimSettings } from '../../src/config-payments.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { purchases } from '../../src/invocations/start/begin-paid.ts';
+import { purchases } from '../../src/invocations/start/begin-invocations.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { silentLog } from '../../src/lib/log/log.ts';

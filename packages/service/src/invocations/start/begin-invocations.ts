@@ -3,9 +3,10 @@ import { isRolledBack } from '../../db/database-away.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { holdAtLoss } from '../../payments/ledger/hold-money.ts';
+import type { Purchases } from '../../payments/onchain/purchases.ts';
 import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
-import { beginInvocations } from '../invocation-store.ts';
+import { beginInvocations, beginPaid } from '../invocation-store.ts';
 
 export interface Begin {
   readonly invocation: Invocation;
@@ -48,3 +49,8 @@ export function createBeginner(ctx: HasDb & HasClock): Beginner {
   });
   return { begin: (begin) => batcher.add(begin) };
 }
+
+/** Begins requests in the transactions that record their payments: one is `processing` if and only if its hold exists. */
+export const purchases: Purchases = {
+  begin: async (tx, paid, now) => holdsOf(await beginPaid(tx, paid, now)),
+};

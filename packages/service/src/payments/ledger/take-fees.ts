@@ -5,9 +5,6 @@ import { requireFunds } from './require-funds.ts';
 import { sumUnclaimed } from './unclaimed-earnings-store.ts';
 import { sumFeeHolds } from './withdrawal-hold-store.ts';
 
-/** Fees that the node has earned and its operator has not withdrawn, in micro-USDC. */
-export const availableFees = async (sql: Sql): Promise<bigint> => (await sumByKind(sql)).get(FEES) ?? 0n;
-
 /**
  * Fees that can be withdrawn, in micro-USDC: less the holds of pending withdrawals, what no claim of vouchers covers yet, and what the node
  * has lost, which they cover.
