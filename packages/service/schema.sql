@@ -450,10 +450,12 @@ create table chain_transaction (
   mined_at_s bigint,
   block_hash text,
   block_index integer,
+  cost_wei numeric(38,0),
   constraint chain_transaction_pkey PRIMARY KEY (hash),
   constraint chain_transaction_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'mined'::text, 'replaced'::text])))
 );
 CREATE INDEX chain_transaction_block ON public.chain_transaction USING btree (chain_id, mined_block) WHERE (block_hash IS NOT NULL);
+CREATE INDEX chain_transaction_day ON public.chain_transaction USING btree (chain_id, created_at);
 CREATE UNIQUE INDEX chain_transaction_mined_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'mined'::text);
 CREATE INDEX chain_transaction_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce);
 CREATE INDEX chain_transaction_open ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'sent'::text);

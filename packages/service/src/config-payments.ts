@@ -1,4 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
+import { parseEther } from 'viem';
 import { leastDelayS } from './config-call-time.ts';
 import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
@@ -18,6 +19,8 @@ export interface PaymentLimits {
   readonly contractGas: bigint;
   /** Maximum registry tokens that the node pays for an account in 24 hours. */
   readonly tokensPerDay: number;
+  /** Wei that the sending keys may spend on gas in 24 hours; null: no cap. */
+  readonly gasPerDayWei: bigint | null;
 }
 
 export function readFormerWallets(env: Env): readonly string[] {
@@ -107,6 +110,14 @@ export function readNewKeyLimit(env: Env): bigint | null {
   return micro === 0n ? null : micro;
 }
 
+/** `GAS_PER_DAY`, in ETH. */
+function readGasPerDay({ GAS_PER_DAY }: Env): bigint | null {
+  if (GAS_PER_DAY === undefined) return null;
+  if (!/^\d{1,6}(\.\d{1,18})?$/.test(GAS_PER_DAY) || parseEther(GAS_PER_DAY) === 0n)
+    throw new ConfigError('GAS_PER_DAY must be an amount of ETH like 0.05, above 0; leave it out for no cap.');
+  return parseEther(GAS_PER_DAY);
+}
+
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint =>
@@ -122,5 +133,6 @@ export function readPaymentLimits(env: Env, mode: 'local' | 'production'): Payme
     refundsPerDay: perDay('REFUNDS_PER_DAY', 20),
     contractGas: BigInt(integer(env, 'CONTRACT_WALLET_GAS', 300_000, 60_000, 2_000_000)),
     tokensPerDay: perDay('TOKENS_PER_DAY', 5),
+    gasPerDayWei: readGasPerDay(env),
   };
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../lib/app-error.ts';
 import type { Telemetry } from '../lib/log/telemetry.ts';
 import type { HasFees } from './chain-fees.ts';
+import type { GasCap } from './gas-cap.ts';
 import { createSender, type HasWallet, type NodeWallet } from './keys/node-wallet.ts';
 import { createSenders, type HasRegistrar, type HasSenders } from './keys/senders.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
@@ -14,8 +15,10 @@ export interface GasWatch {
   thatBear(costWei: bigint): string[];
   /** Deducts spent gas from a key's cached balance until the next read. */
   spend(address: string, costWei: bigint): void;
-  /** Throws UNAVAILABLE with this message when no key can pay for a transaction of this gas now. */
+  /** Throws UNAVAILABLE: with this message when no key can pay for a transaction of this gas now, in other words when the cap is reached. */
   requireGas(gas: bigint, message: string): Promise<void>;
+  /** True while the operator's cap of gas for a day is reached. Throws when the database does not answer. */
+  isCapReached(): Promise<boolean>;
   /** The most gas that any one key can pay for now; null when unknown. */
   mostGas(): Promise<bigint | null>;
   /** Balance of each key, at most a second old; null when the chain does not answer. */
@@ -50,7 +53,7 @@ interface PrivateKeys {
 export function createSigningKeys(
   wallet: NodeWallet,
   keys: PrivateKeys,
-  needs: HasUsdc & HasFees & Telemetry,
+  needs: HasUsdc & HasFees & Telemetry & { readonly gasCap: GasCap | null },
 ): SigningKeys {
   const senders = createSenders(wallet, keys.senders);
   const registrar = keys.registrar === null ? null : createSender(keys.registrar);
@@ -59,7 +62,7 @@ export function createSigningKeys(
     senders,
     registrar,
     gas: createGasWatch({ ...needs, senders }),
-    registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [] }),
+    registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [], gasCap: null }),
   };
 }
 
@@ -67,7 +70,13 @@ export function createSigningKeys(
 const LOW_AT_TRANSACTIONS = 20n;
 const LOOK_AGAIN_MS = 1000;
 
-type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry;
+type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry & { readonly gasCap: GasCap | null };
+
+const refuse = (message: string, reason: string): AppError<'UNAVAILABLE'> =>
+  new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing', state: 'cannot_settle', reason } });
+
+const CAPPED =
+  'The node settles nothing more for now: it has spent what its operator allows for gas in 24 hours. Nothing was charged; repeat the identical request later.';
 
 function createGasWatch(ctx: WatchContext): GasWatch {
   /** A key without a known balance counts as sufficient: a chain that does not report balances may still accept transactions. */
@@ -106,9 +115,12 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     else low.delete(address);
   }
 
+  const isCapReached = async () => (await ctx.gasCap?.isReached()) ?? false;
+
   return {
     refresh,
     thatBear,
+    isCapReached,
     spend(address, costWei) {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
@@ -116,9 +128,8 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     async requireGas(gas, message) {
       const canPay = () => thatBear(gas * feePerGas).length > 0;
       if (!canPay()) await lookAgain();
-      if (canPay()) return;
-      const details = { outcome: 'nothing', state: 'cannot_settle', reason: 'no sending key has the gas' } as const;
-      throw new AppError('UNAVAILABLE', message, { details });
+      if (!canPay()) throw refuse(message, 'no sending key has the gas');
+      if (await isCapReached()) throw refuse(CAPPED, 'the cap of gas for a day is reached');
     },
     async levels() {
       await lookAgain();

@@ -24,6 +24,8 @@ export interface MinedTransaction {
   readonly index: number;
   readonly minedAtS: bigint;
   readonly gasUsed: bigint;
+  /** Wei that it cost: its gas and, on a rollup, the fee of the chain below. */
+  readonly costWei: bigint;
   /** False for a transaction that was mined and reverted. */
   readonly hasSucceeded: boolean;
   readonly logs: TransactionReceipt['logs'];
@@ -192,7 +194,9 @@ function receiptsOf(client: PublicClient, token: Hex) {
     const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
     const hasSucceeded = receipt.status === '0x1';
     const gasUsed = BigInt(receipt.gasUsed);
-    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, used: usedIn(token, logs) };
+    const costWei = gasUsed * BigInt(receipt.effectiveGasPrice ?? 0) + BigInt((receipt as { l1Fee?: Hex }).l1Fee ?? 0);
+    const at = { ...place, minedAtS: await minedAt(receipt) };
+    return { hash, ...at, gasUsed, costWei, hasSucceeded, logs, used: usedIn(token, logs) };
   }
 
   return {

@@ -14,6 +14,8 @@ export interface Metrics {
   readonly nativeSignatures: Gauge;
   readonly gasBalance: Gauge<'signer'>;
   readonly gasLow: Gauge<'signer'>;
+  readonly gasSpent: Gauge;
+  readonly gasCapReached: Gauge;
   readonly settlementHalted: Gauge;
   readonly heldPayouts: Gauge;
   readonly unknownPayments: Gauge;

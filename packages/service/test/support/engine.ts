@@ -159,7 +159,11 @@ async function createContext(
     usdc,
     settlementContract: createSettlementContract({ rpcUrl: parts.proxy.url, ...chain }),
     fees,
-    ...createSigningKeys(wallet, { senders: parts.senderKeys, registrar: null }, { usdc, fees, log, metrics }),
+    ...createSigningKeys(
+      wallet,
+      { senders: parts.senderKeys, registrar: null },
+      { usdc, fees, log, metrics, gasCap: null },
+    ),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),

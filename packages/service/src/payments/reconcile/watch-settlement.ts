@@ -16,6 +16,7 @@ export async function watchSettlement(ctx: ChainContext): Promise<void> {
   await watchChainTime(ctx);
   await ctx.settlementHalt.refresh();
   await ctx.gas.refresh();
+  await ctx.gas.isCapReached();
 }
 
 /** The latest block is as old as the chain is slow; one of the future means that the clocks differ, and that authorizations expire early there. */

@@ -3,8 +3,11 @@ import { GAS_OF_ONE, gasToTake } from '../../chain/settlement-call.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
 
-/** Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `halted`, the token refuses this node. */
-export type SettlementState = 'ok' | 'no_gas' | 'halted';
+/**
+ * Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `gas_cap`, the operator's cap of gas for a
+ * day is reached; `halted`, the token refuses this node.
+ */
+export type SettlementState = 'ok' | 'no_gas' | 'gas_cap' | 'halted';
 
 export async function readSettlementState({
   gas,
@@ -12,7 +15,8 @@ export async function readSettlementState({
 }: HasGas & HasSettlementHalt): Promise<SettlementState> {
   if (settlementHalt.reason() !== null) return 'halted';
   const mostGas = await gas.mostGas().catch(() => null);
-  return mostGas === null || mostGas >= gasToTake(GAS_OF_ONE) ? 'ok' : 'no_gas';
+  if (mostGas !== null && mostGas < gasToTake(GAS_OF_ONE)) return 'no_gas';
+  return (await gas.isCapReached().catch(() => false)) ? 'gas_cap' : 'ok';
 }
 
 /** Logs at start that no payment can settle. */

@@ -8,7 +8,7 @@ import { askDatabase } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { channelOf, signDeposit } from '../../support/channels.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import type { TestWallet } from '../../support/harness.ts';
+import { type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilUsdc } from '../../support/treasury.ts';
@@ -32,6 +32,52 @@ async function newDeposits(engine: Engine, count: number): Promise<SignedAuthori
     return { ...deposit, depositCall: depositCall(config, salt, deposit) };
   });
 }
+
+describe('a cap of gas for a day', () => {
+  let h: Harness;
+  beforeAll(async () => {
+    h = await startHarness({ env: { GAS_PER_DAY: '0.000000000000000001' } });
+  });
+  afterAll(() => h.stop());
+
+  it('refuses payments, deposits and withdrawals once it is spent, before anything is taken, until a day later', async () => {
+    const owner = await h.newAccount();
+    const agent = await startTestAgent(h, { owner, perRequest: '0.05' });
+    const settlement = async () => (await h.request('GET', '/readyz')).body.settlement;
+    const { key } = await h.newAccount();
+    const call = (each: string) => ({ key: each, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
+    const pay = async (wallet: TestWallet) => {
+      const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call(key)));
+      return { ...call(key), headers: { 'x-sync': 'true', ...headers } };
+    };
+    expect(await settlement()).toBe('ok');
+    const next = await pay(await h.newWallet(50_000n));
+    const first = await h.request('POST', `/invoke/${agent.id}`, await pay(await h.newWallet(50_000n)));
+    expect(first.body.data).toMatchObject({ status: 'completed' });
+    // What it has cost is known: the sum is of the chain's own figures.
+    const cost = await askDatabase<{ cost_wei: string }>(h.databaseUrl, 'select cost_wei from chain_transaction');
+    const [{ hash }] = (await askDatabase(h.databaseUrl, 'select hash from chain_transaction')) as [{ hash: Hex }];
+    type Receipt = { gasUsed: Hex; effectiveGasPrice: Hex };
+    const receipt = await callChain<Receipt>(h.rpcUrl, 'eth_getTransactionReceipt', hash);
+    expect(cost.map(({ cost_wei }) => BigInt(cost_wei))).toEqual([
+      BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+    ]);
+    await expect.poll(settlement).toBe('gas_cap');
+    const refused = { status: 503, body: { error: { code: 'UNAVAILABLE', details: { state: 'cannot_settle' } } } };
+    expect(await h.request('POST', `/invoke/${agent.id}`, next)).toMatchObject(refused);
+    const earner = { key: owner.key, body: { amount: '0.01' } };
+    expect(await h.request('POST', '/payments/withdraw', earner)).toMatchObject(refused);
+    await h.request('POST', '/payments/treasury', { key, body: {} });
+    expect(await h.request('POST', '/payments/treasury/deposit', { key, body: { amount: '1' } })).toMatchObject(
+      refused,
+    );
+    expect(await askDatabase(h.databaseUrl, 'select id from chain_payment')).toHaveLength(1);
+    // Of more than a day ago.
+    await askDatabase(h.databaseUrl, "update chain_transaction set created_at = created_at - interval '25 hours'");
+    await expect.poll(settlement).toBe('ok');
+    expect((await h.request('POST', `/invoke/${agent.id}`, next)).body.data).toMatchObject({ status: 'completed' });
+  });
+});
 
 describe('keys that run out of gas', () => {
   let engine: Engine;
