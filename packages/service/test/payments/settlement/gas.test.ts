@@ -44,38 +44,38 @@ describe('a cap of gas for a day', () => {
     const owner = await h.newAccount();
     const agent = await startTestAgent(h, { owner, perRequest: '0.05' });
     const settlement = async () => (await h.request('GET', '/readyz')).body.settlement;
-    const { key } = await h.newAccount();
-    const call = (each: string) => ({ key: each, body: { task: 'x' }, headers: { 'x-sync': 'true' } });
-    const pay = async (wallet: TestWallet) => {
-      const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call(key)));
-      return { ...call(key), headers: { 'x-sync': 'true', ...headers } };
-    };
+    const caller = await h.newAccount();
+    const call = { key: caller.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
+    const wallet = await h.newWallet(50_000n);
+    const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call));
+    const pay = () => h.request('POST', `/invoke/${agent.id}`, { ...call, headers: { ...call.headers, ...headers } });
     expect(await settlement()).toBe('ok');
-    const next = await pay(await h.newWallet(50_000n));
-    const first = await h.request('POST', `/invoke/${agent.id}`, await pay(await h.newWallet(50_000n)));
-    expect(first.body.data).toMatchObject({ status: 'completed' });
-    // What it has cost is known: the sum is of the chain's own figures.
-    const cost = await askDatabase<{ cost_wei: string }>(h.databaseUrl, 'select cost_wei from chain_transaction');
-    const [{ hash }] = (await askDatabase(h.databaseUrl, 'select hash from chain_transaction')) as [{ hash: Hex }];
-    type Receipt = { gasUsed: Hex; effectiveGasPrice: Hex };
-    const receipt = await callChain<Receipt>(h.rpcUrl, 'eth_getTransactionReceipt', hash);
-    expect(cost.map(({ cost_wei }) => BigInt(cost_wei))).toEqual([
-      BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
-    ]);
+    const { key } = await newClient(h, '1');
     await expect.poll(settlement).toBe('gas_cap');
-    const refused = { status: 503, body: { error: { code: 'UNAVAILABLE', details: { state: 'cannot_settle' } } } };
-    expect(await h.request('POST', `/invoke/${agent.id}`, next)).toMatchObject(refused);
-    const earner = { key: owner.key, body: { amount: '0.01' } };
-    expect(await h.request('POST', '/payments/withdraw', earner)).toMatchObject(refused);
-    await h.request('POST', '/payments/treasury', { key, body: {} });
-    expect(await h.request('POST', '/payments/treasury/deposit', { key, body: { amount: '1' } })).toMatchObject(
-      refused,
+    // The sum is of the chain's own figures.
+    const sent = await askDatabase<{ hash: Hex; cost: string }>(
+      h.databaseUrl,
+      'select hash, cost_wei::text as cost from chain_transaction',
     );
-    expect(await askDatabase(h.databaseUrl, 'select id from chain_payment')).toHaveLength(1);
+    for (const { hash, cost } of sent) {
+      const { gasUsed, effectiveGasPrice } = await callChain<{ gasUsed: Hex; effectiveGasPrice: Hex }>(
+        h.rpcUrl,
+        'eth_getTransactionReceipt',
+        hash,
+      );
+      expect(BigInt(cost)).toBe(BigInt(gasUsed) * BigInt(effectiveGasPrice));
+    }
+    const refused = { status: 503, body: { error: { code: 'UNAVAILABLE', details: { state: 'cannot_settle' } } } };
+    const claimed = () => askDatabase(h.databaseUrl, 'select id from chain_payment order by id');
+    const before = await claimed();
+    expect(await pay()).toMatchObject(refused);
+    for (const path of ['/payments/withdraw', '/payments/treasury/deposit'])
+      expect(await h.request('POST', path, { key, body: { amount: '0.5' } })).toMatchObject(refused);
+    expect(await claimed()).toEqual(before);
     // Of more than a day ago.
     await askDatabase(h.databaseUrl, "update chain_transaction set created_at = created_at - interval '25 hours'");
     await expect.poll(settlement).toBe('ok');
-    expect((await h.request('POST', `/invoke/${agent.id}`, next)).body.data).toMatchObject({ status: 'completed' });
+    expect((await pay()).body.data).toMatchObject({ status: 'completed' });
   });
 });
 
