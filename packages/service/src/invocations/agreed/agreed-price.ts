@@ -55,30 +55,38 @@ export interface PricedCall {
 /** What a caller has agreed to pay, as far as the node knows it. */
 export interface AgreementContext extends HasDb, HasClock, HasNewKeyLimit {}
 
-const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, agentIds: readonly string[]) =>
+/** What the caller has agreed to of these agents. */
+export const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, agentIds: readonly string[]) =>
   readKnownTerms(ctx.db, { accountId, agentIds, since: new Date(ctx.clock.now().getTime() - TOLD_MS) });
 
 /** True if the caller's key has a limit for each call that somebody set: the one of all new keys agrees to no price. */
 const hasOwnLimit = ({ newKeyPerCallMicro }: HasNewKeyLimit, caller: KnownCaller): boolean =>
   caller.kind === 'account' && caller.limits.perCallMicro !== null && caller.limits.perCallMicro !== newKeyPerCallMicro;
 
+/** The same of one agent, read while the call is authorized; a caller without a key signs for every price. */
+export function readKnownMeanwhile(
+  ctx: AgreementContext,
+  caller: KnownCaller,
+  { agentId, isKeyless }: { readonly agentId: string; readonly isKeyless: boolean },
+): Promise<ReadonlyMap<string, KnownTerms> | null> {
+  const reading = isKeyless ? Promise.resolve(null) : readKnown(ctx, caller, [agentId]);
+  // Awaited only when the call was authorized.
+  reading.catch(() => undefined);
+  return reading;
+}
+
 /**
  * Throws CONFLICT, naming both prices, for a call that costs more than this account last paid the agent, or may have been told within a day,
  * unless the caller agreed (`isAgreed`: by its maximum cost, a quote or a payment that it signed; or by a limit of its key). Returns what is to
  * be noted once the calls are accepted.
  */
-export async function requireAgreedPrices(
-  ctx: AgreementContext,
+export function requireAgreedPrices(
+  ctx: HasNewKeyLimit,
   caller: KnownCaller,
-  calls: readonly PricedCall[],
-  isAgreed: boolean,
-): Promise<AgreedTerms[]> {
+  known: ReadonlyMap<string, KnownTerms>,
+  { calls, isAgreed }: { readonly calls: readonly PricedCall[]; readonly isAgreed: boolean },
+): AgreedTerms[] {
   const isNamed = isAgreed || hasOwnLimit(ctx, caller);
-  const known = await readKnown(
-    ctx,
-    caller,
-    calls.map(({ agent }) => agent.id),
-  );
   return calls.flatMap(({ agent, body, priceMicro }) => {
     const terms = known.get(agent.id) ?? unknown;
     const expected = isNamed ? null : expectedPrice(terms, body);
@@ -91,16 +99,20 @@ export async function requireAgreedPrices(
   });
 }
 
-/** The same for one call. A caller without a key signs for every price. */
-export const agreedTerms = async (
-  ctx: AgreementContext,
+/** The same for one call; `known` null: of a caller without a key. */
+export const agreedTerms = (
+  ctx: HasNewKeyLimit,
   caller: KnownCaller,
-  { body, keyless }: { readonly body: Work & { readonly maxCost?: string | undefined }; readonly keyless?: unknown },
-  sale: Omit<PricedCall, 'body'> & { readonly quoteId: string | null; readonly isSigned: boolean },
-): Promise<AgreedTerms[]> => {
-  if (keyless) return [];
-  const isAgreed = body.maxCost !== undefined || sale.quoteId !== null || sale.isSigned;
-  return requireAgreedPrices(ctx, caller, [{ ...sale, body }], isAgreed);
+  known: ReadonlyMap<string, KnownTerms> | null,
+  call: PricedCall & {
+    readonly body: Work & { readonly maxCost?: string | undefined };
+    readonly quoteId: string | null;
+    readonly isSigned: boolean;
+  },
+): AgreedTerms[] => {
+  if (known === null) return [];
+  const isAgreed = call.body.maxCost !== undefined || call.quoteId !== null || call.isSigned;
+  return requireAgreedPrices(ctx, caller, known, { calls: [call], isAgreed });
 };
 
 /** The most that a fallback may cost where the caller named nothing: what the caller expects of the agent that it asked for. */

@@ -21,7 +21,7 @@ import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts'
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
 import { paymentRequired } from '../../payments/x402/payment-required.ts';
-import { agreedTerms } from '../agreed/agreed-price.ts';
+import { agreedTerms, readKnownMeanwhile } from '../agreed/agreed-price.ts';
 import { deadlineFor } from '../deadline.ts';
 import { shownCost } from '../finish/shown-cost.ts';
 import type { Invocation } from '../invocation.ts';
@@ -145,6 +145,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const shownMicro = shownCost(choice.priceMicro, shownShare);
   const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId, shownMicro });
   const deadline = deadlineFor(ctx, input);
+  const knowing = readKnownMeanwhile(ctx, caller, { agentId: agent.id, isKeyless: input.keyless !== undefined });
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   await requireStorage(ctx, caller);
   const isByX402 = means.method === 'x402';
@@ -155,7 +156,8 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
     authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
   requirePaidInFull(ctx, choice, priceMicro, purchase.due);
   requireAffordable(input.body, priceMicro);
-  const agreed = await agreedTerms(ctx, caller, input, { ...choice, priceMicro, isSigned: isByX402 });
+  const priced = { ...choice, body: input.body, priceMicro, isSigned: isByX402 };
+  const agreed = agreedTerms(ctx, caller, await knowing, priced);
   const side = input.isAwaited ? 'front' : 'back';
   const place = isByX402 ? null : reserve(ctx, callOf(caller, agent.id), side);
   const isQueued = place?.granted[0] === false;

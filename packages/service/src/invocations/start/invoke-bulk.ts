@@ -18,7 +18,7 @@ import { holdMoney } from '../../payments/ledger/hold-money.ts';
 import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import { availableToPay, payingTreasury } from '../../payments/ledger/treasury.ts';
 import { requireLiving } from '../../queue/require-living.ts';
-import { requireAgreedPrices } from '../agreed/agreed-price.ts';
+import { readKnown, requireAgreedPrices } from '../agreed/agreed-price.ts';
 import { type AgreedTerms, noteAgreedTerms } from '../agreed/agreed-terms-store.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
@@ -81,7 +81,10 @@ async function invokePresent(
   for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
   const called = parts.filter(({ isCallable }) => isCallable);
   const sold = called.map(({ agent, priceMicro }) => ({ agent, body, priceMicro }));
-  const agreed = await requireAgreedPrices(ctx, caller, sold, body.maxCostPerAgent !== undefined);
+  const soldIds = sold.map(({ agent }) => agent.id);
+  const agreed = requireAgreedPrices(ctx, caller, await readKnown(ctx, caller, soldIds), {
+    ...{ calls: sold, isAgreed: body.maxCostPerAgent !== undefined },
+  });
   const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
   const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
   await paceInputs(ctx, caller.accountId, [body.input, body.context], { copies: parts.length, deadline });

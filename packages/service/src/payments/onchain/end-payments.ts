@@ -21,12 +21,16 @@ import { transfersOf } from './payment-transfer.ts';
 import type { Purchases } from './purchases.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
-/** Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once. */
+/**
+ * Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once; `book` books them, and is sent to
+ * the database together with the events.
+ */
 export async function endPayments(
   tx: Tx,
   payments: readonly NewChainPayment[],
   ends: readonly PaymentEnd[],
   now: Date,
+  book: (endedIds: ReadonlySet<string>) => Promise<void> = async () => undefined,
 ): Promise<ReadonlySet<string>> {
   const rows = await endChainPayments(tx, ends, now);
   const stateOf = new Map(ends.map(({ id, state }) => [id, state]));
@@ -43,8 +47,9 @@ export async function endPayments(
       .map(({ payment }) => payment),
     now,
   );
-  await emit(tx, paymentEventsOf(ended), now);
-  return new Set(rows.keys());
+  const endedIds = new Set(rows.keys());
+  await Promise.all([emit(tx, paymentEventsOf(ended), now), book(endedIds)]);
+  return endedIds;
 }
 
 const EXPIRED: RefusalReason = 'invalid_exact_evm_payload_authorization_valid_before';
@@ -71,11 +76,12 @@ export async function settlePayment(
   { isLate = false, purchases }: { isLate?: boolean; purchases?: Purchases } = {},
 ): Promise<boolean> {
   const end = { id: payment.id, state: 'settled' as const, reason: null, isLate, ...place };
-  const ended = await endPayments(tx, [payment], [end], now);
-  if (!ended.has(payment.id)) return false;
-  if (purchases) await bookSettled({ purchases }, tx, [{ payment, transactionHash: place.transactionHash }], { now });
-  else await postTransfers(tx, transfersOf(payment), now);
-  return true;
+  const ended = await endPayments(tx, [payment], [end], now, async (endedIds) => {
+    if (!endedIds.has(payment.id)) return;
+    if (purchases) await bookSettled({ purchases }, tx, [{ payment, transactionHash: place.transactionHash }], { now });
+    else await postTransfers(tx, transfersOf(payment), now);
+  });
+  return ended.has(payment.id);
 }
 
 interface FailOptions {

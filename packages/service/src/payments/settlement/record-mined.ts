@@ -175,9 +175,11 @@ async function commit(
   const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
   const endedIds = await ctx.db.transaction(async (tx) => {
     // Same lock order as `writeAhead`: the key, then the payments.
-    const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
-    const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
-    await bookSettled(ctx, tx, settled.map(inPlace), { now, locks });
+    const book = (ids: ReadonlySet<string>) => {
+      const settled = payments.filter(({ id }) => ids.has(id) && settledIds.has(id));
+      return bookSettled(ctx, tx, settled.map(inPlace), { now, locks });
+    };
+    const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now, book)]);
     failpoint('before-record-commit');
     return ended;
   });
