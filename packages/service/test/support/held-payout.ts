@@ -7,10 +7,10 @@ import { insertChainPayments } from '../../src/payments/onchain/chain-payment-st
 import { upsertHold } from '../../src/payments/onchain/held-payout-store.ts';
 import { sendAs } from './chain-actions.ts';
 import type { Harness } from './harness.ts';
-import type { TokenHost } from './x402-payer.ts';
 
-interface Administered extends TokenHost {
+interface Administered {
   readonly rpcUrl: string;
+  readonly ctx: { readonly chain: { readonly token: string } };
 }
 
 type Act = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist';

@@ -15,6 +15,7 @@ const FAULTS = {
   lockAccount: 12,
   reorganise: 13,
   leaveOutLogs: 15,
+  refuseTokens: 8,
 } as const;
 
 const METHODS = [
@@ -78,6 +79,8 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
         leaveOutLogs(world.proxy, random.int(1, 4));
         later(random.int(300, 6000), () => world.proxy.rule('eth_getLogs', null));
         return 'logs of the newest blocks left out';
+      case 'refuseTokens':
+        return refuseTokens(world, random, later);
       case 'reorganise':
         return reorganise(world, random);
     }
@@ -99,6 +102,7 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
       for (const method of METHODS) world.proxy.rule(method, null);
       world.databaseProxy.set('open');
       world.databaseProxy.forgetMute();
+      await world.bankChain.accept();
       for (const seat of world.seats) seat.thaw();
       await Promise.all(world.seats.map((seat) => seat.untilTaken()));
     },
@@ -180,6 +184,18 @@ function disturbChain(world: BankWorld, random: Random, later: (afterMs: number,
   });
   later(random.int(300, 3000), () => world.proxy.rule(method, null));
   return `${method} ${kind}`;
+}
+
+/** The token is paused, or its administrator refuses the node's wallet, for a while. */
+async function refuseTokens(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  const what = random.pick(['pause', 'blacklist'] as const);
+  await world.bankChain.refuse(what);
+  later(random.int(300, 4000), () => void world.bankChain.accept().catch(() => undefined));
+  return what === 'pause' ? 'the token paused' : "the node's wallet blacklisted";
 }
 
 async function reorganise(world: BankWorld, random: Random): Promise<string> {
