@@ -42,7 +42,10 @@ afterAll(async () => {
 /** A call with the deposit, and one that fails. */
 async function makeCalls(): Promise<string[]> {
   const call = (headers: Record<string, string> = {}) =>
-    world.h.request('POST', `/x402/${agent.id}`, { body: { task: 'by voucher' }, headers });
+    world.h.request('POST', `/x402/${agent.id}`, {
+      body: { task: 'by voucher' },
+      headers: { 'x-payment-scheme': 'batch-settlement', ...headers },
+    });
   const payload = await payer.deposit(500_000n);
   const first = await call(payer.pay(await call(), PRICE, { payload }));
   agent.behave(answerWith(500, { error: { message: 'no' } }));

@@ -200,18 +200,25 @@ export const AgentToAgentResult = RequestRecord.extend({
 /** Answers to the start of an invocation. */
 export const InvocationResult = z.union([AgentToAgentResult, RequestRecord, InvocationCreated]);
 
+const paymentSchemes = z
+  .string()
+  .max(256)
+  .regex(/^[\x20-\x7e]*$/, 'must be names of schemes, separated by commas');
+
 export const invocationHeaders = z.object({
   accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
   'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
   'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces a payment method.'),
-  'x-payment-scheme': z.string().max(256).optional().describe('Schemes that the client can pay by beside `exact`.'),
+  'x-payment-scheme': paymentSchemes
+    .optional()
+    .describe('Schemes that the client can pay by beside `exact`, separated by commas.'),
   'payment-signature': z.string().max(16_384).optional().describe('x402 payment, base64 JSON.'),
   'x-payment': z.string().max(16_384).optional().describe('The same, under the name of x402 v1.'),
 });
 
 /** For clients that choose only the address: `X-Payment-Scheme` in the query. */
 export const paymentQuery = z.object({
-  paymentScheme: z.string().max(256).optional().describe('As the header `X-Payment-Scheme`.'),
+  paymentScheme: paymentSchemes.optional().describe('As the header `X-Payment-Scheme`.'),
 });
 
 export const invocationErrors = [

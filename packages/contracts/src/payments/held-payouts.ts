@@ -50,6 +50,6 @@ export const heldPayoutEndpoints = {
       treasuryId: Id.nullable().describe('null: it waits for whoever proves the wallet.'),
       transactionHash: TransactionHash.nullable(),
     }),
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: [],
   }),
 };

@@ -10,12 +10,18 @@ import { createUsdcClient } from './usdc-client.ts';
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 const address = (nth: number) => `0x${nth.toString(16).padStart(40, '0')}`;
 
+type Call = { readonly id: number; readonly method: string };
+const block = { number: '0x1', hash: `0x${'01'.repeat(32)}`, timestamp: '0x1', transactions: [] };
+const resultOf = (method: string): unknown =>
+  method === 'eth_call'
+    ? encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: [...answers] })
+    : block;
 let answers: readonly { success: boolean; returnData: Hex }[] = [];
 const node = createServer(async (request, response) => {
-  const { id } = (await json(request)) as { id: number };
-  const result = encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: [...answers] });
+  const calls = (await json(request)) as Call | Call[];
+  const answer = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: resultOf(method) });
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  response.end(JSON.stringify(Array.isArray(calls) ? calls.map(answer) : answer(calls)));
 });
 beforeAll(async () => {
   node.listen(0, '127.0.0.1');

@@ -132,7 +132,7 @@ describe('a treasury that cannot pay', () => {
       status: 'completed',
       cost: '0.05',
     });
-    expect((await invoke(key)).status).toBe(422);
+    expect((await invoke(key)).status).toBe(402);
   });
 });
 

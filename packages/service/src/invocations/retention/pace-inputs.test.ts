@@ -21,5 +21,5 @@ it('an account that stores far more than it may is told to wait, and what it ask
   const ctx = { clock: systemClock, storagePace: createStoragePace(64 * 1024) };
   const ask = { copies: 4, deadline: soon() };
   const refused = paceInputs(ctx, 'account', [{ text: 'x'.repeat(60_000) }], ask);
-  await expect(refused).rejects.toMatchObject({ code: 'RATE_LIMITED', details: { type: 'storedBytes' } });
+  await expect(refused).rejects.toMatchObject({ code: 'RATE_LIMITED', extra: { details: { type: 'storedBytes' } } });
 });

@@ -59,6 +59,24 @@ export async function findHeld(sql: Sql, paymentId: string): Promise<HeldPayment
   return row ? toHeld(row) : null;
 }
 
+/** A payout that was credited here in place of its transfer, with the ledger account that has its money; null: there is none. */
+export async function findCredited(
+  sql: Sql,
+  paymentId: string,
+): Promise<{ readonly payment: ChainPayment; readonly creditId: string } | null> {
+  const [row] = await sql.query<ChainPaymentRow & { creditId: string }>(
+    'find-credited-payout',
+    `select ${chainPaymentColumns}, t.credit_id as "creditId" from chain_payment
+       join (select id as transfer_id, credit as credit_id from transfer) t
+         on t.transfer_id in ('credit:' || id, 'return:' || subject_id)
+      where id = $1 and direction = 'out' and state in ('settled', 'failed')`,
+    [paymentId],
+  );
+  if (!row) return null;
+  const { creditId, ...payment } = row;
+  return { payment: toChainPayment(payment), creditId };
+}
+
 /** The oldest held payouts: of an account and to the wallets that it has proven, or all (null). */
 export async function listHeld(sql: Sql, accountId: string | null, limit: number): Promise<HeldPayment[]> {
   const rows = await sql.query<Row>(

@@ -9,14 +9,14 @@ import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import { openSuspense } from '../deposits/suspense.ts';
+import { openSuspense, suspenseAccountId } from '../deposits/suspense.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { lockStanding, nowhere } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
 import { hasExpiredForGood } from '../onchain/find-fate.ts';
-import { dropSignature, findHeld, listHeld } from '../onchain/held-payout-store.ts';
+import { dropSignature, findCredited, findHeld, listHeld } from '../onchain/held-payout-store.ts';
 import { toHeldPayout } from '../onchain/hold-payout.ts';
 import { returnWithdrawal } from './return-withdrawal.ts';
 
@@ -32,7 +32,8 @@ export async function listHeldPayouts(ctx: HasDb, caller: AccountCaller): Promis
 
 /**
  * Ends a held payout by crediting it here, in one transaction: a withdrawal to its treasury, a refund to whoever owns the wallet that it was
- * for. Throws CONFLICT while the signed transfer can still be submitted, because it was sent before the token refused it.
+ * for. Repeated, it answers the same. Throws CONFLICT while the signed transfer can still be submitted, because it was sent before the token
+ * refused it.
  */
 export async function creditHeldPayout(
   ctx: Records & HasUsdc,
@@ -40,7 +41,7 @@ export async function creditHeldPayout(
   paymentId: string,
 ): Promise<DataOf<Api['creditHeldPayout']>> {
   const held = await findHeld(ctx.db, paymentId);
-  if (held === null) throw notFound('held payout');
+  if (held === null) return creditedBefore(ctx, caller, paymentId);
   const { payment } = held;
   await requireRight(ctx, caller, payment);
   const { authorization } = payment;
@@ -53,8 +54,24 @@ export async function creditHeldPayout(
       throw notHeld();
     return credit(tx, payment, ctx.clock.now());
   });
-  const { valueMicro } = authorization;
-  return { paymentId, amount: formatUsdc(valueMicro), treasuryId, transactionHash: payment.transactionHash };
+  return toCredited(payment, treasuryId);
+}
+
+const toCredited = (
+  { id: paymentId, authorization, transactionHash }: ChainPayment,
+  treasuryId: string | null,
+): DataOf<Api['creditHeldPayout']> => ({
+  ...{ paymentId, amount: formatUsdc(authorization.valueMicro) },
+  ...{ treasuryId, transactionHash },
+});
+
+/** What an earlier call has credited, whose answer may have been lost. */
+async function creditedBefore(ctx: HasDb, caller: AccountCaller, paymentId: string) {
+  const found = await findCredited(ctx.db, paymentId);
+  if (!found) throw notFound('held payout');
+  await requireRight(ctx, caller, found.payment);
+  const isSuspended = found.creditId === suspenseAccountId(found.payment.authorization.to);
+  return toCredited(found.payment, isSuspended ? null : found.creditId);
 }
 
 const notHeld = () => new AppError('CONFLICT', 'The payout is not held any more. Read it again.');

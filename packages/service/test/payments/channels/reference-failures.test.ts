@@ -56,7 +56,7 @@ describe('of the failures of the reference server', () => {
     await site.expectRefused(payer, () => site.keyed(headers), { code: 'voucher_signature' });
   });
 
-  it('3: of a payer that withdraws no voucher is taken, all is claimed at once, and a call in flight when it ends', async () => {
+  it('3: of a payer that withdraws no voucher is taken, all is claimed at once, what a call in flight may cost included', async () => {
     const payer = await site.depositor();
     const called = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ describe('of the failures of the reference server', () => {
     const late = payer.pay(await site.keyed(), 3n * PRICE);
     await site.expectRefused(payer, () => site.keyed(late), { code: 'missing_channel' });
     await site.h.ctx.channelClaims.claim('due');
-    expect(await claimedOf(payer)).toBe(PRICE);
+    expect(await claimedOf(payer)).toBe(DUE);
     site.agent.behave(echo);
     answered.resolve();
     expect((await inFlight).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
