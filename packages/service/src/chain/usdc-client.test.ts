@@ -11,11 +11,10 @@ const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 const address = (nth: number) => `0x${nth.toString(16).padStart(40, '0')}`;
 
 type Call = { readonly id: number; readonly method: string };
-const block = { number: '0x1', hash: `0x${'01'.repeat(32)}`, timestamp: '0x1', transactions: [] };
-const resultOf = (method: string): unknown =>
+const resultOf = (method: string): Hex =>
   method === 'eth_call'
     ? encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: [...answers] })
-    : block;
+    : '0x1';
 let answers: readonly { success: boolean; returnData: Hex }[] = [];
 const node = createServer(async (request, response) => {
   const calls = (await json(request)) as Call | Call[];

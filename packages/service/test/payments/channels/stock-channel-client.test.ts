@@ -149,7 +149,7 @@ describe('an address that is asked for a refund', () => {
     expect((await h.request('GET', '/invoke/req_unknown')).status).toBe(401);
     const payer = newVoucherPayer(h);
     await payer.fund(1_000_000n);
-    const headers = payer.pay(offered, BigInt(required.accepts[1].amount));
+    const headers = payer.pay(offered, BigInt(required.accepts[0].amount));
     const paid = await h.request('POST', url(), { key: account.key, body: { task: 'x' }, headers });
     expect([paid.status, requiredBy(paid).error]).toEqual([402, 'invalid_offer']);
   });
