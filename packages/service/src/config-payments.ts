@@ -1,5 +1,4 @@
 import { parseUsdc } from '@agent-network/contracts/money';
-import { parseEther } from 'viem';
 import { leastDelayS } from './config-call-time.ts';
 import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
@@ -113,9 +112,11 @@ export function readNewKeyLimit(env: Env): bigint | null {
 /** `GAS_PER_DAY`, in ETH. */
 function readGasPerDay({ GAS_PER_DAY }: Env): bigint | null {
   if (GAS_PER_DAY === undefined) return null;
-  if (!/^\d{1,6}(\.\d{1,18})?$/.test(GAS_PER_DAY) || parseEther(GAS_PER_DAY) === 0n)
+  const [, whole = '', part = ''] = /^(\d{1,6})(?:\.(\d{1,18}))?$/.exec(GAS_PER_DAY) ?? [];
+  const wei = BigInt(whole + part.padEnd(18, '0'));
+  if (whole === '' || wei === 0n)
     throw new ConfigError('GAS_PER_DAY must be an amount of ETH like 0.05, above 0; leave it out for no cap.');
-  return parseEther(GAS_PER_DAY);
+  return wei;
 }
 
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */

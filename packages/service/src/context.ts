@@ -18,7 +18,6 @@ import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { deepestOf } from './chain/confirmation-depth.ts';
-import { createGasCap } from './chain/gas-cap.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
 import { createNodeWallet } from './chain/keys/node-wallet.ts';
 import { createWalletReads } from './chain/outgoing-transfer-client.ts';
@@ -114,10 +113,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const ledgerTurns = createTurns();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
-  const { gasPerDayWei } = config.paymentLimits;
-  const gasCap =
-    gasPerDayWei === null ? null : createGasCap({ db, clock, log, metrics, chainId: chain.chainId }, gasPerDayWei);
-  const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics, gasCap });
+  const keys = createSigningKeys(wallet, privateKeys, { ...access, db, clock, log, metrics, ...config.paymentLimits });
   const secrets = createSecrets(parts.secretKey);
   const outbound = createOutboundCalls(config);
   const base = {

@@ -6,6 +6,7 @@ import {
   Duration,
   Id,
   JsonObject,
+  PaymentSchemes,
   plainText,
   Timestamp,
   TransactionHash,
@@ -18,7 +19,6 @@ import { foldCap } from './spending-cap.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof priorities)[number];
-
 export const requestStatuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
@@ -200,25 +200,20 @@ export const AgentToAgentResult = RequestRecord.extend({
 /** Answers to the start of an invocation. */
 export const InvocationResult = z.union([AgentToAgentResult, RequestRecord, InvocationCreated]);
 
-const paymentSchemes = z
-  .string()
-  .max(256)
-  .regex(/^[\x20-\x7e]*$/, 'must be names of schemes, separated by commas');
-
 export const invocationHeaders = z.object({
   accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
   'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
   'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces a payment method.'),
-  'x-payment-scheme': paymentSchemes
-    .optional()
-    .describe('Schemes that the client can pay by beside `exact`, separated by commas.'),
+  'x-payment-scheme': PaymentSchemes.optional().describe(
+    'Schemes that the client can pay by beside `exact`, separated by commas.',
+  ),
   'payment-signature': z.string().max(16_384).optional().describe('x402 payment, base64 JSON.'),
   'x-payment': z.string().max(16_384).optional().describe('The same, under the name of x402 v1.'),
 });
 
 /** For clients that choose only the address: `X-Payment-Scheme` in the query. */
 export const paymentQuery = z.object({
-  paymentScheme: paymentSchemes.optional().describe('As the header `X-Payment-Scheme`.'),
+  paymentScheme: PaymentSchemes.optional().describe('As the header `X-Payment-Scheme`.'),
 });
 
 export const invocationErrors = [

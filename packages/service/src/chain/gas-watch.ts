@@ -1,7 +1,7 @@
 import { AppError } from '../lib/app-error.ts';
 import type { Telemetry } from '../lib/log/telemetry.ts';
 import type { HasFees } from './chain-fees.ts';
-import type { GasCap } from './gas-cap.ts';
+import { createGasCap, type GasCap, type GasCapContext } from './keys/gas-cap.ts';
 import { createSender, type HasWallet, type NodeWallet } from './keys/node-wallet.ts';
 import { createSenders, type HasRegistrar, type HasSenders } from './keys/senders.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
@@ -50,18 +50,20 @@ interface PrivateKeys {
   readonly registrar: `0x${string}` | null;
 }
 
-export function createSigningKeys(
-  wallet: NodeWallet,
-  keys: PrivateKeys,
-  needs: HasUsdc & HasFees & Telemetry & { readonly gasCap: GasCap | null },
-): SigningKeys {
+interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
+  /** The most that the sending keys spend on gas in 24 hours; null: no cap. */
+  readonly gasPerDayWei: bigint | null;
+}
+
+export function createSigningKeys(wallet: NodeWallet, keys: PrivateKeys, needs: SigningNeeds): SigningKeys {
   const senders = createSenders(wallet, keys.senders);
+  const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, needs.gasPerDayWei);
   const registrar = keys.registrar === null ? null : createSender(keys.registrar);
   return {
     wallet,
     senders,
     registrar,
-    gas: createGasWatch({ ...needs, senders }),
+    gas: createGasWatch({ ...needs, senders, gasCap }),
     registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [], gasCap: null }),
   };
 }
@@ -115,12 +117,10 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     else low.delete(address);
   }
 
-  const isCapReached = async () => (await ctx.gasCap?.isReached()) ?? false;
-
   return {
     refresh,
     thatBear,
-    isCapReached,
+    isCapReached: async () => (await ctx.gasCap?.isReached()) ?? false,
     spend(address, costWei) {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
@@ -129,7 +129,7 @@ function createGasWatch(ctx: WatchContext): GasWatch {
       const canPay = () => thatBear(gas * feePerGas).length > 0;
       if (!canPay()) await lookAgain();
       if (!canPay()) throw refuse(message, 'no sending key has the gas');
-      if (await isCapReached()) throw refuse(CAPPED, 'the cap of gas for a day is reached');
+      if (await ctx.gasCap?.isReached()) throw refuse(CAPPED, 'the cap of gas for a day is reached');
     },
     async levels() {
       await lookAgain();

@@ -88,16 +88,6 @@ export const moneyMetrics = (registers: Registry<OpenMetricsContentType>[]) => (
     labelNames: ['outcome'] as const,
     registers,
   }),
-  gasSpent: new Gauge({
-    name: 'gas_spent_day_wei',
-    help: 'Wei that the sending keys have spent on gas in 24 hours; 0 without GAS_PER_DAY.',
-    registers,
-  }),
-  gasCapReached: new Gauge({
-    name: 'gas_cap_reached',
-    help: '1 while the sending keys have spent GAS_PER_DAY in 24 hours, else 0.',
-    registers,
-  }),
   settlementHalted: new Gauge({
     name: 'settlement_halted',
     help: '1 while the token moves nothing from or to the wallet of this node (paused, or the wallet is blacklisted), else 0.',

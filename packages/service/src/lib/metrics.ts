@@ -111,6 +111,16 @@ export function createMetrics(): Metrics {
       labelNames: ['signer'],
       registers,
     }),
+    gasSpent: new Gauge({
+      name: 'gas_spent_day_wei',
+      help: 'Wei that the sending keys have spent on gas in 24 hours; 0 without GAS_PER_DAY.',
+      registers,
+    }),
+    gasCapReached: new Gauge({
+      name: 'gas_cap_reached',
+      help: '1 while the sending keys have spent GAS_PER_DAY in 24 hours, else 0.',
+      registers,
+    }),
     ...channelMetrics(registers),
     ...databaseMetrics(registers),
     ...queueMetrics(registers),

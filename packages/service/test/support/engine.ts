@@ -150,19 +150,17 @@ async function createContext(
   const fees = createChainFees({ usdc });
   const metrics = createMetrics();
   const log = silentLog;
+  const db = openDatabase(parts.databaseUrl, { max: 8, log });
+  const told = { db, clock: parts.clock ?? systemClock, log, metrics, chain };
   const base = {
-    db: openDatabase(parts.databaseUrl, { max: 8, log }),
-    clock: parts.clock ?? systemClock,
-    log,
-    metrics,
-    chain,
+    ...told,
     usdc,
     settlementContract: createSettlementContract({ rpcUrl: parts.proxy.url, ...chain }),
     fees,
     ...createSigningKeys(
       wallet,
       { senders: parts.senderKeys, registrar: null },
-      { usdc, fees, log, metrics, gasCap: null },
+      { ...told, usdc, fees, gasPerDayWei: null },
     ),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),

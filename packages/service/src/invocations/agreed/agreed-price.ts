@@ -67,7 +67,8 @@ const hasOwnLimit = ({ newKeyPerCallMicro }: HasNewKeyLimit, caller: KnownCaller
 export function readKnownMeanwhile(
   ctx: AgreementContext,
   caller: KnownCaller,
-  { agentId, isKeyless }: { readonly agentId: string; readonly isKeyless: boolean },
+  agentId: string,
+  isKeyless: boolean,
 ): Promise<ReadonlyMap<string, KnownTerms> | null> {
   const reading = isKeyless ? Promise.resolve(null) : readKnown(ctx, caller, [agentId]);
   // Awaited only when the call was authorized.

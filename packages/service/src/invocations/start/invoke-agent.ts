@@ -141,11 +141,10 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const { agent, quoteId, requestedAgentId } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
   const alternativeId = requestedAgentId === null && !choice.chosen ? null : agent.id;
-  const { shownShare } = choice;
-  const shownMicro = shownCost(choice.priceMicro, shownShare);
+  const shownMicro = shownCost(choice.priceMicro, choice.shownShare);
   const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId, shownMicro });
   const deadline = deadlineFor(ctx, input);
-  const knowing = readKnownMeanwhile(ctx, caller, { agentId: agent.id, isKeyless: input.keyless !== undefined });
+  const knowing = readKnownMeanwhile(ctx, caller, agent.id, input.keyless !== undefined);
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   await requireStorage(ctx, caller);
   const isByX402 = means.method === 'x402';
@@ -180,9 +179,8 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
         payment?.ledgerAccountId ?? (voucher && channelAccountId(voucher.channelId)) ?? means.payerLedgerId,
       id: payment?.subjectId ?? voucher?.requestId ?? input.requestId ?? newId('req'),
       ...{ priceMicro, deadline, isQueued, hasToSettle: payment !== null },
-      ...{ shownShare, isHeldBack: await isHeldBack(ctx, agent, input.body) },
+      ...{ shownShare: choice.shownShare, isHeldBack: await isHeldBack(ctx, agent, input.body) },
     });
-    const budget = budgetOf(caller);
     // Version 1 has no offer to echo: what was signed must be the present price.
     const isOffered = payment !== null || voucher !== null;
     const sale = { agent, isPriceLocked: quoteId !== null || (isOffered && input.shown?.version === 2) };
@@ -191,7 +189,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
       invocation,
       payment,
       voucher,
-      budget,
+      budget: budgetOf(caller),
       agreed,
       sale,
       quoteId,

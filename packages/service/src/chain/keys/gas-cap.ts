@@ -1,8 +1,8 @@
-import type { HasDb } from '../db/database.ts';
-import type { HasClock } from '../lib/clock.ts';
-import { DAY_MS } from '../lib/duration.ts';
-import type { Telemetry } from '../lib/log/telemetry.ts';
-import { readSpentWei } from './transaction-store.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/duration.ts';
+import type { Telemetry } from '../../lib/log/telemetry.ts';
+import { readSpentWei } from './signer-store.ts';
 
 /** The operator's cap of what the sending keys of all processes spend on gas in 24 hours (`GAS_PER_DAY`). */
 export interface GasCap {
@@ -12,12 +12,16 @@ export interface GasCap {
 
 const READ_EVERY_MS = 1000;
 
-export function createGasCap(ctx: HasDb & HasClock & Telemetry & { readonly chainId: number }, capWei: bigint): GasCap {
+export interface GasCapContext extends HasDb, HasClock, Telemetry {
+  readonly chain: { readonly chainId: number };
+}
+
+export function createGasCap(ctx: GasCapContext, capWei: bigint): GasCap {
   let wasReached = false;
   let reading: { readonly atMs: number; readonly isReached: Promise<boolean> } | null = null;
 
   async function read(): Promise<boolean> {
-    const spentWei = await readSpentWei(ctx.db, ctx.chainId, new Date(ctx.clock.now().getTime() - DAY_MS));
+    const spentWei = await readSpentWei(ctx.db, ctx.chain.chainId, new Date(ctx.clock.now().getTime() - DAY_MS));
     const isReached = spentWei >= capWei;
     ctx.metrics.gasSpent.set(Number(spentWei));
     ctx.metrics.gasCapReached.set(isReached ? 1 : 0);
