@@ -32,7 +32,11 @@ const others: Readonly<Record<string, Partial<Bounds>>> = {
   'hanging-pushes': { gas: TOKEN_GAS },
   // Two fillings of at most 40 MiB each, at the rate at which an account stores, and as much again for what storing takes beside it.
   'fill-disk': { databaseGrowthMib: 160, rssGrowthMib: 250, gas: TOKEN_GAS },
+  // Its bulk requests store their inputs, up to what the account may store; ten agents and a deposit.
+  'locked-account': { databaseGrowthMib: 160, rssGrowthMib: 250, gas: 6 * TOKEN_GAS },
   gas: { gas: 5_000_000 },
+  // The sender pays gas on chain for each of 16,800 deposits, of which the books keep some 3 KiB.
+  'many-deposits': { databaseGrowthMib: 80 },
 };
 
 export const boundsOf = (attack: string): Bounds => ({ ...common, ...others[attack] });

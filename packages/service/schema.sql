@@ -142,6 +142,7 @@ CREATE INDEX agent_types_used ON public.agent USING btree (types_id) WHERE (type
 CREATE INDEX agent_unregistered ON public.agent USING btree (id) WHERE ((token_id IS NULL) AND (home_node IS NULL) AND (endpoint_proven_at IS NOT NULL));
 CREATE TRIGGER agent_added AFTER INSERT OR DELETE ON public.agent FOR EACH ROW EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, endpoint_proven_at, response_ms, is_accepting, home_node, token_id, frozen_at ON public.agent FOR EACH ROW WHEN (((((((((((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.owner_address IS DISTINCT FROM new.owner_address)) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.per_request_micro IS DISTINCT FROM new.per_request_micro)) OR (old.per_hour_micro IS DISTINCT FROM new.per_hour_micro)) OR ((old.tiers)::text IS DISTINCT FROM (new.tiers)::text)) OR (old.endpoint IS DISTINCT FROM new.endpoint)) OR ((old.metadata)::text IS DISTINCT FROM (new.metadata)::text)) OR (old.status IS DISTINCT FROM new.status)) OR (old.reputation IS DISTINCT FROM new.reputation)) OR (old.token_hash IS DISTINCT FROM new.token_hash)) OR (old.token_sealed IS DISTINCT FROM new.token_sealed)) OR (old.endpoint_proven_at IS DISTINCT FROM new.endpoint_proven_at)) OR (old.response_ms IS DISTINCT FROM new.response_ms)) OR (old.is_accepting IS DISTINCT FROM new.is_accepting)) OR (old.home_node IS DISTINCT FROM new.home_node)) OR (old.token_id IS DISTINCT FROM new.token_id)) OR (old.frozen_at IS DISTINCT FROM new.frozen_at))) EXECUTE FUNCTION note_replica_change('agent');
+CREATE TRIGGER agent_terms_changed AFTER UPDATE OF per_request_micro, metadata ON public.agent FOR EACH ROW WHEN (((old.per_request_micro IS DISTINCT FROM new.per_request_micro) OR ((old.metadata ->> 'priceHints'::text) IS DISTINCT FROM (new.metadata ->> 'priceHints'::text)) OR (((old.metadata -> 'sizeSteps'::text))::text IS DISTINCT FROM ((new.metadata -> 'sizeSteps'::text))::text) OR (((old.metadata -> 'perUnit'::text))::text IS DISTINCT FROM ((new.metadata -> 'perUnit'::text))::text))) EXECUTE FUNCTION note_former_terms();
 CREATE TRIGGER agent_types_changed AFTER UPDATE OF types_id ON public.agent FOR EACH ROW WHEN ((old.types_id IS DISTINCT FROM new.types_id)) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_upstream_changed AFTER UPDATE OF protocol, upstream, upstream_headers_sealed ON public.agent FOR EACH ROW WHEN (((old.protocol IS DISTINCT FROM new.protocol) OR ((old.upstream)::text IS DISTINCT FROM (new.upstream)::text) OR (old.upstream_headers_sealed IS DISTINCT FROM new.upstream_headers_sealed))) EXECUTE FUNCTION note_replica_change('agent');
 
@@ -361,6 +362,16 @@ create table chain_catch_up (
   constraint chain_catch_up_pkey PRIMARY KEY (chain_id, database)
 );
 
+-- What answers wait for: the head and the safe block of the chain as the RPC node tells them, and how far each follower of the head has read
+create table chain_gate (
+  chain_id integer not null,
+  name text not null,
+  block_number bigint not null,
+  moved_at timestamp with time zone not null,
+  reason text,
+  constraint chain_gate_pkey PRIMARY KEY (chain_id, name)
+);
+
 create table chain_payment (
   id text not null,
   chain_id integer not null,
@@ -439,10 +450,12 @@ create table chain_transaction (
   mined_at_s bigint,
   block_hash text,
   block_index integer,
+  cost_wei numeric(38,0),
   constraint chain_transaction_pkey PRIMARY KEY (hash),
   constraint chain_transaction_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'mined'::text, 'replaced'::text])))
 );
 CREATE INDEX chain_transaction_block ON public.chain_transaction USING btree (chain_id, mined_block) WHERE (block_hash IS NOT NULL);
+CREATE INDEX chain_transaction_day ON public.chain_transaction USING btree (chain_id, created_at);
 CREATE UNIQUE INDEX chain_transaction_mined_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'mined'::text);
 CREATE INDEX chain_transaction_nonce ON public.chain_transaction USING btree (chain_id, signer, nonce);
 CREATE INDEX chain_transaction_open ON public.chain_transaction USING btree (chain_id, signer, nonce) WHERE (state = 'sent'::text);
@@ -479,8 +492,11 @@ create table channel (
   owes boolean generated always as ((charged_micro > (claimed_micro + lost_micro))) stored not null,
   is_under_way boolean generated always as (((charged_micro + reserved_micro) <> (claimed_micro + lost_micro))) stored not null,
   is_lossy boolean generated always as (((charged_micro > balance_micro) OR (lost_micro > 0))) stored not null,
+  billed_micro bigint default 0 not null,
+  checked_at timestamp with time zone,
   constraint channel_pkey PRIMARY KEY (id),
   constraint channel_balance_micro_check CHECK ((balance_micro >= 0)),
+  constraint channel_billed_micro_check CHECK ((billed_micro >= 0)),
   constraint channel_charged_micro_check CHECK ((charged_micro >= 0)),
   constraint channel_check CHECK (((charged_micro + reserved_micro) <= signed_micro)),
   constraint channel_claimed_micro_check CHECK ((claimed_micro >= 0)),
@@ -494,6 +510,7 @@ CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
 CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, read_block);
 CREATE INDEX channel_refunding ON public.channel USING btree (chain_id, id) WHERE (refund_id IS NOT NULL);
 CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE is_under_way;
+CREATE INDEX channel_under_way_of_payer ON public.channel USING btree (payer) WHERE is_under_way;
 CREATE INDEX channel_with_rest ON public.channel USING btree (chain_id) WHERE has_rest;
 CREATE INDEX channel_withdrawing ON public.channel USING btree (chain_id, id) WHERE (withdraw_requested_at IS NOT NULL);
 
@@ -507,9 +524,11 @@ create table channel_charge (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   fingerprint bytea not null,
+  billed_micro bigint default 0 not null,
   constraint channel_charge_pkey PRIMARY KEY (request_id),
   constraint channel_charge_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
   constraint channel_charge_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint channel_charge_billed_micro_check CHECK ((billed_micro >= 0)),
   constraint channel_charge_check CHECK (((charged_micro >= 0) AND (charged_micro <= amount_micro))),
   constraint channel_charge_check1 CHECK (((charged_micro IS NULL) = (ended_at IS NULL)))
 );
@@ -550,6 +569,17 @@ create table channel_claim_row (
 );
 CREATE INDEX channel_claim_row_channel ON public.channel_claim_row USING btree (channel_id);
 CREATE UNIQUE INDEX channel_claim_row_open ON public.channel_claim_row USING btree (channel_id) WHERE is_open;
+
+-- What an account has earned by calls of a channel, as far as claims do not cover it: at most what the channel owes unclaimed. Held by the account; of the fees, not withdrawable.
+create table channel_earning (
+  channel_id text not null,
+  ledger_account_id text not null,
+  micro bigint not null,
+  constraint channel_earning_pkey PRIMARY KEY (channel_id, ledger_account_id),
+  constraint channel_earning_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channel(id),
+  constraint channel_earning_micro_check CHECK ((micro > 0))
+);
+CREATE INDEX channel_earning_account ON public.channel_earning USING btree (ledger_account_id);
 
 create table channel_point (
   chain_id integer not null,
@@ -648,6 +678,16 @@ create table feedback_due (
   request_id text not null
 );
 
+-- What the price of an agent followed until it was changed, for a day: callers may have been told.
+create table former_terms (
+  agent_id text not null,
+  digest text not null,
+  terms json not null,
+  ended_at timestamp with time zone not null,
+  constraint former_terms_pkey PRIMARY KEY (agent_id, digest),
+  constraint former_terms_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
 create table found_payout (
   id text not null,
   chain_id integer not null,
@@ -681,6 +721,17 @@ create table found_payout (
   constraint found_payout_value_micro_check CHECK ((value_micro > 0))
 );
 CREATE INDEX found_payout_open ON public.found_payout USING btree (state) WHERE (state = ANY (ARRAY['found'::text, 'expected'::text, 'due'::text, 'undecided'::text]));
+
+-- Payouts that the token refuses: tried again at next_try_at. Rows of payouts that have ended are removed.
+create table held_payout (
+  payment_id text not null,
+  reason text not null,
+  tries integer not null,
+  held_at timestamp with time zone not null,
+  next_try_at timestamp with time zone not null,
+  constraint held_payout_pkey PRIMARY KEY (payment_id),
+  constraint held_payout_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES chain_payment(id)
+);
 
 create table hold (
   id text not null,
@@ -781,6 +832,10 @@ END) stored not null,
   face text,
   counted_bytes bigint,
   task_hash bytea,
+  shown_share smallint,
+  is_held_back boolean default false not null,
+  shown_at timestamp with time zone,
+  is_ended_early boolean default false not null,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_caller_kind_check CHECK ((caller_kind = ANY (ARRAY['account'::text, 'agent'::text, 'wallet'::text, 'node'::text]))),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
@@ -797,6 +852,7 @@ CREATE INDEX invocation_bulk ON public.invocation USING btree (bulk_id) WHERE (b
 CREATE INDEX invocation_by_agent ON public.invocation USING btree (account_id, caller_agent_id, created_at DESC, id) WHERE (caller_agent_id IS NOT NULL);
 CREATE INDEX invocation_called ON public.invocation USING btree (account_id, agent_id, created_at DESC, id);
 CREATE INDEX invocation_content_due ON public.invocation USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (content_removed_at IS NULL));
+CREATE INDEX invocation_contents_of_account ON public.invocation USING btree (account_id, completed_at) WHERE ((completed_at IS NOT NULL) AND (content_removed_at IS NULL));
 CREATE INDEX invocation_context ON public.invocation USING btree (account_id, (
 CASE
     WHEN ((metadata)::text !~ '\\u(0000|[dD][89a-fA-F])'::text) THEN "left"((metadata #>> '{a2a,contextId}'::text[]), 257)
@@ -806,6 +862,7 @@ CASE
     WHEN ((metadata)::text !~ '\\u(0000|[dD][89a-fA-F])'::text) THEN "left"((metadata #>> '{a2a,contextId}'::text[]), 257)
     ELSE NULL::text
 END IS NOT NULL);
+CREATE INDEX invocation_ended_early ON public.invocation USING btree (agent_id, account_id) WHERE is_ended_early;
 CREATE INDEX invocation_failed ON public.invocation USING btree (account_id, completed_at DESC) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_open ON public.invocation USING btree (agent_id, worker) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX invocation_queue ON public.invocation USING btree (lane, queue_rank, created_at, id) WHERE ((status = 'pending'::text) AND (worker IS NULL) AND (payment_method <> 'x402'::text));
@@ -971,6 +1028,17 @@ create table outcome_due (
   request_id text not null
 );
 
+-- What the price of an agent followed when an account last paid it.
+create table paid_terms (
+  account_id text not null,
+  agent_id text not null,
+  terms json not null,
+  paid_at timestamp with time zone not null,
+  constraint paid_terms_pkey PRIMARY KEY (account_id, agent_id),
+  constraint paid_terms_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint paid_terms_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+
 create table payer (
   account_id text not null,
   breadth double precision not null,
@@ -1049,6 +1117,7 @@ create table quote (
   multiplier_ten_thousandths integer,
   factors json,
   unit_measure text,
+  shown_share smallint,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -1403,6 +1472,21 @@ AS $function$
      union all
      select transaction from pg_prepared_xacts where database <> current_database())
 $function$;
+
+CREATE OR REPLACE FUNCTION public.note_former_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare former json := json_build_object(
+  'perRequestMicro', old.per_request_micro::text, 'takesHints', coalesce((old.metadata->>'priceHints')::boolean, false),
+  'sizeSteps', old.metadata->'sizeSteps', 'perUnit', old.metadata->'perUnit');
+begin
+  delete from former_terms f where f.agent_id = old.id and (f.ended_at < now() - interval '2 days'
+    or f.digest in (select digest from former_terms where agent_id = old.id order by (terms->>'perRequestMicro')::numeric offset 99));
+  insert into former_terms (agent_id, digest, terms, ended_at) values (old.id, md5(former::text), former, now())
+    on conflict (agent_id, digest) do update set ended_at = excluded.ended_at;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.note_node_wallet()
  RETURNS trigger

@@ -44,7 +44,7 @@ export const gas: Attack = {
   },
 };
 
-const deposit = ({ apiKey: key }: HostileAccount, amount: string): HostileRequest => ({
+export const deposit = ({ apiKey: key }: HostileAccount, amount: string): HostileRequest => ({
   ...{ method: 'POST', path: '/payments/treasury/deposit', key },
   body: { amount },
 });
@@ -55,7 +55,7 @@ const callOf = ({ id }: HostileAgent, { apiKey: key }: HostileAccount): HostileR
 });
 
 /** Asks, and pays what the 402 asks for from the wallet of an account. */
-async function pay(
+export async function pay(
   sender: Sender,
   { privateKey }: Pick<HostileAccount, 'privateKey'>,
   asked: HostileRequest,

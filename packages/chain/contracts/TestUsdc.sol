@@ -6,12 +6,17 @@ interface IContractWallet {
 }
 
 /// Test USDC with the observable behaviour of the real token: ERC-20, EIP-2612, EIP-3009, EIP-1271, and the same revert
-/// strings. Nothing is set up in a constructor, so the code works at whatever address it is installed. Anyone may mint.
+/// strings, a blacklist and a pause. Nothing is set up in a constructor, so the code works at whatever address it is installed.
+/// Anyone may mint, blacklist and pause.
 contract TestUsdc {
   event Transfer(address indexed from, address indexed to, uint256 value);
   event Approval(address indexed owner, address indexed spender, uint256 value);
   event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
   event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
+  event Blacklisted(address indexed _account);
+  event UnBlacklisted(address indexed _account);
+  event Pause();
+  event Unpause();
 
   string public constant name = "USDC";
   string public constant symbol = "USDC";
@@ -35,11 +40,54 @@ contract TestUsdc {
     keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
   uint256 private constant HALF_CURVE_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
+  /// The highest bit of a balance says that the account is blacklisted, as in the real token (v2.2).
+  uint256 private constant BLACKLIST_BIT = 1 << 255;
+
   uint256 public totalSupply;
-  mapping(address => uint256) public balanceOf;
+  mapping(address => uint256) private balanceAndBlacklistStates;
   mapping(address => mapping(address => uint256)) public allowance;
   mapping(address => uint256) public nonces;
   mapping(address => mapping(bytes32 => bool)) public authorizationState;
+  bool public paused;
+
+  modifier whenNotPaused() {
+    require(!paused, "Pausable: paused");
+    _;
+  }
+
+  modifier notBlacklisted(address account) {
+    require(!isBlacklisted(account), "Blacklistable: account is blacklisted");
+    _;
+  }
+
+  function balanceOf(address account) public view returns (uint256) {
+    return balanceAndBlacklistStates[account] & ~BLACKLIST_BIT;
+  }
+
+  /// The real token carries itself on its blacklist, so that nobody loses money by sending it there.
+  function isBlacklisted(address account) public view returns (bool) {
+    return account == address(this) || balanceAndBlacklistStates[account] >= BLACKLIST_BIT;
+  }
+
+  function blacklist(address account) external {
+    balanceAndBlacklistStates[account] |= BLACKLIST_BIT;
+    emit Blacklisted(account);
+  }
+
+  function unBlacklist(address account) external {
+    balanceAndBlacklistStates[account] &= ~BLACKLIST_BIT;
+    emit UnBlacklisted(account);
+  }
+
+  function pause() external {
+    paused = true;
+    emit Pause();
+  }
+
+  function unpause() external {
+    paused = false;
+    emit Unpause();
+  }
 
   function DOMAIN_SEPARATOR() public view returns (bytes32) {
     return
@@ -48,22 +96,29 @@ contract TestUsdc {
       );
   }
 
-  function mint(address to, uint256 value) external returns (bool) {
+  function mint(address to, uint256 value) external whenNotPaused notBlacklisted(to) returns (bool) {
     require(to != address(0), "FiatToken: mint to the zero address");
     totalSupply += value;
     unchecked {
-      balanceOf[to] += value;
+      balanceAndBlacklistStates[to] += value;
     }
     emit Transfer(address(0), to, value);
     return true;
   }
 
-  function transfer(address to, uint256 value) external returns (bool) {
+  function transfer(
+    address to,
+    uint256 value
+  ) external whenNotPaused notBlacklisted(msg.sender) notBlacklisted(to) returns (bool) {
     _transfer(msg.sender, to, value);
     return true;
   }
 
-  function transferFrom(address from, address to, uint256 value) external returns (bool) {
+  function transferFrom(
+    address from,
+    address to,
+    uint256 value
+  ) external whenNotPaused notBlacklisted(msg.sender) notBlacklisted(from) notBlacklisted(to) returns (bool) {
     uint256 allowed = allowance[from][msg.sender];
     require(value <= allowed, "ERC20: transfer amount exceeds allowance");
     if (allowed != type(uint256).max) {
@@ -133,7 +188,7 @@ contract TestUsdc {
     uint256 validBefore,
     bytes32 nonce,
     bytes memory signature
-  ) public {
+  ) public whenNotPaused notBlacklisted(from) notBlacklisted(to) {
     _requireOpen(from, nonce, validAfter, validBefore);
     bytes32 content = keccak256(
       abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
@@ -164,7 +219,7 @@ contract TestUsdc {
     uint256 validBefore,
     bytes32 nonce,
     bytes memory signature
-  ) public {
+  ) public whenNotPaused notBlacklisted(from) notBlacklisted(to) {
     require(to == msg.sender, "FiatTokenV2: caller must be the payee");
     _requireOpen(from, nonce, validAfter, validBefore);
     bytes32 content = keccak256(
@@ -178,7 +233,7 @@ contract TestUsdc {
     cancelAuthorization(authorizer, nonce, abi.encodePacked(r, s, v));
   }
 
-  function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) public {
+  function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) public whenNotPaused {
     require(!authorizationState[authorizer][nonce], "FiatTokenV2: authorization is used or canceled");
     bytes32 content = keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce));
     require(_signed(authorizer, content, signature), "FiatTokenV2: invalid signature");
@@ -201,18 +256,20 @@ contract TestUsdc {
   function _transfer(address from, address to, uint256 value) private {
     require(from != address(0), "ERC20: transfer from the zero address");
     require(to != address(0), "ERC20: transfer to the zero address");
-    // The real token carries itself on its blacklist, so that nobody loses money by sending it there.
-    require(to != address(this), "Blacklistable: account is blacklisted");
-    uint256 balance = balanceOf[from];
+    uint256 balance = balanceOf(from);
     require(value <= balance, "ERC20: transfer amount exceeds balance");
     unchecked {
-      balanceOf[from] = balance - value;
-      balanceOf[to] += value;
+      balanceAndBlacklistStates[from] -= value;
+      balanceAndBlacklistStates[to] += value;
     }
     emit Transfer(from, to, value);
   }
 
-  function _approve(address owner, address spender, uint256 value) private {
+  function _approve(
+    address owner,
+    address spender,
+    uint256 value
+  ) private whenNotPaused notBlacklisted(owner) notBlacklisted(spender) {
     require(owner != address(0), "ERC20: approve from the zero address");
     require(spender != address(0), "ERC20: approve to the zero address");
     allowance[owner][spender] = value;

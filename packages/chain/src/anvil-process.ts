@@ -61,6 +61,8 @@ function baseArgs(): string[] {
   return [
     ...['--host', '127.0.0.1', '--chain-id', String(LOCAL_CHAIN_ID), '--hardfork', 'prague', '--accounts', '0'],
     ...['--order', 'fifo', '--gas-limit', '1000000000', '--base-fee', '0', '--no-request-size-limit', '--quiet'],
+    // Pages of browsers have no business with its own port: the front checks who calls.
+    '--no-cors',
     // Keeps transactions, receipts and logs of this many blocks. Memory levels off below 300 MB.
     ...['--transaction-block-keeper', '50000'],
   ];

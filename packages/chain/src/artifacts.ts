@@ -33,10 +33,18 @@ export const agentHolderBytecode = agentHolder.bytecode as Hex;
 /** Creation code: append the owner's address as its one constructor argument. */
 export const contractWalletBytecode = contractWallet.bytecode as Hex;
 
-/** ABI of USDC, and `mint`, which only the test token has: anyone may mint. */
+/** ABI of USDC, and what only its administrators may do there: in the test token, anyone may. */
 export const testUsdcAbi = [
   ...usdcAbi,
-  ...parseAbi(['function mint(address to, uint256 value) returns (bool)']),
+  ...parseAbi([
+    'function mint(address to, uint256 value) returns (bool)',
+    'function blacklist(address account)',
+    'function unBlacklist(address account)',
+    'function pause()',
+    'function unpause()',
+    'function paused() view returns (bool)',
+    'function isBlacklisted(address account) view returns (bool)',
+  ]),
 ] as const;
 
 /** ABI of the tests' EIP-1271 wallet. */

@@ -25,6 +25,7 @@ import { operatorAccountEndpoints } from './network/operator-accounts.ts';
 import { operatorChannelEndpoints } from './network/operator-channels.ts';
 import { channelEndpoints } from './payments/channels.ts';
 import { claimEndpoints } from './payments/claims.ts';
+import { heldPayoutEndpoints } from './payments/held-payouts.ts';
 import { paymentEndpoints } from './payments/payments.ts';
 import { reserveEndpoints } from './payments/reserves.ts';
 import { statementEndpoints } from './payments/statements.ts';
@@ -48,6 +49,7 @@ export const api = {
   ...exportEndpoints,
   ...bulkEndpoints,
   ...paymentEndpoints,
+  ...heldPayoutEndpoints,
   ...statementEndpoints,
   ...reserveEndpoints,
   ...claimEndpoints,

@@ -16,7 +16,7 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   NOT_FOUND:
     'Check the id, and that it belongs to the account of your key. Objects of others look as if they were not there.',
   CONFLICT:
-    'Read the object and see its state. With `details.reason` `still_running` the first call under the same `Idempotency-Key` still runs: repeat it a second later, and the answer will be its answer. With `answer_lost` it was done, and its answer cannot be read: read what it made, and do not make it anew.',
+    'Read the object and see its state. With `details.reason` `still_running` the first call under the same `Idempotency-Key` still runs: repeat it a second later, and the answer will be its answer. With `answer_lost` it was done, and its answer cannot be read: read what it made, and do not make it anew. With `price_raised`, nothing was charged: repeat the call with `maxCost` or a quote if you agree to the new price.',
   GONE: 'It cannot be read any more. Keep results on your side, and read them before the end of their retention period.',
   STORAGE_LIMIT_EXCEEDED:
     'Wait until old requests reach the end of their retention period, ask for smaller results, or move to a plan with more storage.',

@@ -31,8 +31,8 @@ const help = Help.optional().describe(
 const denied = z.object({ help });
 const shortfall = z.object({ help, details: z.object({ required: Usdc, available: Usdc }) });
 
-/** State of the first call under the same Idempotency-Key, as a 409 tells it. */
-const ConflictReason = z.enum(['still_running', 'answer_lost']);
+/** State of the first call under the same Idempotency-Key, or what became of a price, as a 409 tells it. */
+const ConflictReason = z.enum(['still_running', 'answer_lost', 'price_raised']);
 export type ConflictReason = z.infer<typeof ConflictReason>;
 
 const AgentUnavailable = z.object({
@@ -79,8 +79,10 @@ export const errorCatalogue = {
       details: z
         .object({
           reason: ConflictReason.describe(
-            'Of the first call under the same Idempotency-Key. `still_running`: it has not ended; repeat it later. `answer_lost`: it was done, and its answer cannot be read any more; read what it made, and do not make it anew.',
+            'Of the first call under the same Idempotency-Key, `still_running`: it has not ended; repeat it later. `answer_lost`: it was done, and its answer cannot be read any more; read what it made, and do not make it anew. `price_raised`: the call costs more than the account last paid this agent, or was told within a day, and names no limit.',
           ),
+          price: Usdc.optional().describe('With `price_raised`: the price of the call.'),
+          lastPrice: Usdc.optional().describe('With `price_raised`: what it cost by the terms before.'),
         })
         .optional(),
     }),
@@ -144,6 +146,11 @@ export const errorCatalogue = {
             .describe(
               '`nothing`: the request changed nothing. `unknown`: it may have been executed; repeat it under the same Idempotency-Key, or with the same payment, to get its answer.',
             ),
+          state: z
+            .literal('cannot_settle')
+            .optional()
+            .describe('The token moves no payment of this node now, whoever signs it: do not sign another one.'),
+          reason: z.string().optional().describe("The token's own words for it."),
         })
         .optional(),
     }),

@@ -3,7 +3,8 @@ import { AgentDetail, agentEndpoints } from './agents/agents.ts';
 import { BulkRecord } from './invocations/bulk.ts';
 import { RequestRecord } from './invocations/invocations.ts';
 import { ChainIndex } from './network/network.ts';
-import { Payment, Withdrawal } from './payments/payments.ts';
+import { HeldPayout } from './payments/held-payouts.ts';
+import { CreditedDeposits, Payment, Withdrawal } from './payments/payments.ts';
 import { Reserves } from './payments/reserves.ts';
 import { Id, Timestamp } from './scalars.ts';
 
@@ -36,6 +37,14 @@ export const eventCatalogue = {
   'payment.confirmed': { when: 'A payment is final.', data: Payment },
   'payment.refunded': { when: 'A refund reached the payer.', data: Payment },
   'payment.failed': { when: 'A payment failed and moved no money.', data: Payment },
+  'payment.held': {
+    when: 'The token refuses a withdrawal or a refund of yours. It is held, and tried again.',
+    data: HeldPayout,
+  },
+  'deposits.confirmed': {
+    when: 'More than 20 plain transfers of your wallets were credited at once: one event for all of them, instead of a `payment.confirmed` each.',
+    data: CreditedDeposits,
+  },
   'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
   'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
   'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },

@@ -82,3 +82,6 @@ export const webUrl = (maxLength: number) =>
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .max(maxLength)
     .refine((url) => !HIDDEN_IN_URL.test(url), 'holds characters that cannot be seen');
+
+/** Names of x402 schemes, separated by commas; a node passes over those that it does not know. */
+export const PaymentSchemes = z.string().regex(/^[\x20-\x7e]{0,256}$/, 'must be names of schemes, separated by commas');

@@ -45,6 +45,8 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   withdraw: {"method":"POST","path":"/payments/withdraw","auth":"key","hasBody":true},
   requestWithdrawal: {"method":"POST","path":"/payments/withdraw/challenge","auth":"key","hasBody":true},
   getWithdrawal: {"method":"GET","path":"/payments/withdrawals/{withdrawalId}","auth":"key"},
+  listHeldPayouts: {"method":"GET","path":"/payments/held","auth":"key"},
+  creditHeldPayout: {"method":"POST","path":"/payments/held/{paymentId}/credit","auth":"key"},
   getTreasury: {"method":"GET","path":"/payments/treasury/{treasuryId}","auth":"key"},
   getStatement: {"method":"GET","path":"/payments/treasury/{treasuryId}/statement","auth":"key"},
   getReserves: {"method":"GET","path":"/payments/reserves","auth":"none"},
@@ -177,6 +179,10 @@ export interface DocumentedCalls {
   readonly requestWithdrawal: EndpointName;
   /** Read a withdrawal of yours: `GET /payments/withdrawals/{withdrawalId}`. */
   readonly getWithdrawal: EndpointName;
+  /** List payouts that the token refuses: withdrawals of the account, refunds to its wallets or for its requests; for an operator, of all accounts: `GET /payments/held`. */
+  readonly listHeldPayouts: EndpointName;
+  /** End a held payout by crediting it here: a withdrawal to its treasury, a refund to the treasury of the account that has proven the wallet, otherwise to the wallet itself (POST /payments/claims). Withdraw it to another address after that: `POST /payments/held/{paymentId}/credit`. */
+  readonly creditHeldPayout: EndpointName;
   /** Read a treasury of yours: `GET /payments/treasury/{treasuryId}`. */
   readonly getTreasury: EndpointName;
   /** Read the statement of a treasury: every entry of a period with the balance after it: `GET /payments/treasury/{treasuryId}/statement`. */

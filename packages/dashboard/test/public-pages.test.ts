@@ -22,6 +22,7 @@ beforeAll(async () => {
   world = await startWorld();
   const { h } = world;
   const owner = await h.newAccount();
+  const perUnit = { price: '0.001', unit: 'page', count: '/pages', measure: 'number', maximum: '1' };
   const register = async (name: string, perRequest: string, description: string) => {
     const { body } = await h.request('POST', '/agents', {
       key: owner.key,
@@ -31,7 +32,7 @@ beforeAll(async () => {
         rates: { perRequest },
         metadata: {
           website: 'https://agent.example/about',
-          perUnit: { price: '0.001', unit: 'page', count: '/pages', measure: 'number', maximum: '1' },
+          ...(name === NAME ? {} : { perUnit }),
         },
       },
     });

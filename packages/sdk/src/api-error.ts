@@ -37,6 +37,10 @@ export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** True if the node cannot settle anything for longer than repeats last: the call changed nothing, and no payment was taken. */
+export const isUnableToSettle = (error: ApiError): boolean =>
+  error.code === 'UNAVAILABLE' && (error as ApiError<'UNAVAILABLE'>).extra.details?.state === 'cannot_settle';
+
 /** No usable answer came: the connection failed, the time ran out, the caller gave up, or something other than the node answered. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';

@@ -1,4 +1,4 @@
-import { isApiError, NoAnswerError } from './api-error.ts';
+import { isApiError, isUnableToSettle, NoAnswerError } from './api-error.ts';
 import { conflictReasonOf } from './conflict-reason.ts';
 import { InvocationUnknownError } from './invoke-and-wait.ts';
 
@@ -13,7 +13,7 @@ const isAbort = (error: unknown): boolean =>
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof NoAnswerError || error instanceof InvocationUnknownError || isAbort(error)) return true;
-  if (!isApiError(error)) return false;
+  if (!isApiError(error) || isUnableToSettle(error)) return false;
   // A payment that was shown may be on its way; without one, nothing was bought.
   if (error.code === 'AGENT_UNAVAILABLE') return error.paymentHeaders !== undefined;
   if (error.status >= 500 || error.code === 'RATE_LIMITED') return true;

@@ -44,6 +44,14 @@ it.each([0.05, undefined])('a maximum that is no string (%s) is named', (maxPerC
 });
 
 describe('a paying client', () => {
+  it('asks for channels when it has some, and for nothing else', async () => {
+    await using node = await startFakeNode(() => success({}));
+    await clientOf(node).invokeAgent(call);
+    const payer = createPayer({ account, maxPerCall: '0.05', channels: true });
+    await createClient({ baseUrl: node.baseUrl, payer }).invokeAgent(call);
+    expect(node.seen.map(({ headers }) => headers['x-payment-scheme'])).toEqual([undefined, 'batch-settlement']);
+  });
+
   it('says in USDC what a call costs that it may not pay', async () => {
     await using node = await startFakeNode(() => asksFor(offer));
     await expect(clientOf(node, '0.01').invokeAgent(call)).rejects.toThrow(

@@ -21,6 +21,8 @@ const usdcContracts: Readonly<Record<string, string>> = {
 
 export interface Payer {
   readonly address: string;
+  /** x402 schemes that it pays by beside `exact`: every call asks for terms of them (`X-Payment-Scheme`). */
+  readonly schemes?: readonly string[];
   /**
    * Signs one payment for the terms of a 402 (the `PAYMENT-REQUIRED` header) from this URL, or throws `PaymentRefusedError`
    * unsigned.
@@ -117,8 +119,9 @@ export function createPayer(options: PayerOptions): ChannelPayer {
     });
   return {
     address: signer.address,
+    ...(side ? { schemes: ['batch-settlement'] } : {}),
     async pay(paymentRequiredHeader, url) {
-      const terms = readTerms(paymentRequiredHeader);
+      const terms = readTerms(paymentRequiredHeader, url);
       const byChannel = side?.termsOf(terms);
       if (!side || !byChannel) return payExactly(signer, terms, chooseOffer(terms, 'exact', limits));
       return orByTransfer(side.pay(byChannel, url ?? terms.resource.url), () => terms);

@@ -1,5 +1,4 @@
 import { formatUsdc, type Micro } from '@agent-network/contracts/money';
-import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { isPaymentRequiredV2, type PaymentRequirementsV2 } from '@x402/core/schemas';
 import type { PaymentRequired } from '@x402/core/types';
 import { PaymentRefusedError } from './payment-refused-error.ts';
@@ -16,14 +15,35 @@ export interface PaymentLimits {
   readonly capMicro: Micro;
 }
 
-export function readTerms(header: string): Terms {
+/** The content of the header: base64 or base64url of JSON, with or without padding, or JSON as it is. */
+function decode(header: string): unknown {
+  const text = header.trim();
+  if (text.startsWith('{')) return JSON.parse(text);
+  const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+const decodeOrNull = (header: string): unknown => {
   try {
-    const terms: unknown = decodePaymentRequiredHeader(header);
-    if (isPaymentRequiredV2(terms)) return terms as Terms;
+    return decode(header);
   } catch {
-    // Answered below: both ways the header says nothing that could be paid.
+    return null;
   }
-  throw new PaymentRefusedError('malformed_terms', 'The 402 answer has no readable PAYMENT-REQUIRED header');
+};
+
+/** Reads terms as services write them. `url`: the address that answered, for terms that leave out what they are for. */
+export function readTerms(header: string, url?: string): Terms {
+  const told = decodeOrNull(header);
+  const isObject = typeof told === 'object' && told !== null;
+  const terms: unknown = isObject && !('resource' in told) && url !== undefined ? { ...told, resource: { url } } : told;
+  if (isPaymentRequiredV2(terms)) return terms as Terms;
+  const offersNothing = isObject && 'accepts' in told && Array.isArray(told.accepts) && told.accepts.length === 0;
+  throw new PaymentRefusedError(
+    'malformed_terms',
+    offersNothing
+      ? 'The 402 answer offers nothing: `accepts` of its PAYMENT-REQUIRED header is empty. The service has to name a scheme'
+      : 'The 402 answer has no readable PAYMENT-REQUIRED header (x402 version 2)',
+  );
 }
 
 const isKnown = (offer: PaymentRequirementsV2, scheme: string, { tokens }: PaymentLimits): boolean =>

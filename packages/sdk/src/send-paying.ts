@@ -70,10 +70,13 @@ function listen({ fetch }: SendOptions) {
  */
 export async function sendPaying<T>(
   payer: Payer | undefined,
-  request: HttpRequest,
+  given: HttpRequest,
   options: SendOptions,
   send: Send<T>,
 ): Promise<Sent<T>> {
+  const request = payer?.schemes
+    ? { ...given, headers: { 'x-payment-scheme': payer.schemes.join(', '), ...given.headers } }
+    : given;
   const { signal } = options;
   // Nothing was sent: the reason stays as it is.
   signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-import { ApiError, NoAnswerError } from './api-error.ts';
+import { ApiError, isUnableToSettle, NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
 import { isStillRunning } from './conflict-reason.ts';
 import { readAnswer } from './read-answer.ts';
@@ -22,7 +22,7 @@ const passingCodes = ['RATE_LIMITED', 'UNAVAILABLE', 'PAYMENT_PENDING'];
 
 const mayPass = (error: unknown): boolean => {
   if (error instanceof NoAnswerError) return error.status === undefined || [429, 502, 503, 504].includes(error.status);
-  return error instanceof ApiError && passingCodes.includes(error.code);
+  return error instanceof ApiError && passingCodes.includes(error.code) && !isUnableToSettle(error);
 };
 
 /** `null`: the error is final. */

@@ -1,5 +1,6 @@
 import { parseUsdc } from '@agent-network/contracts/money';
-import { ConfigError, type Env, flag, integer } from './lib/read-env.ts';
+import { leastDelayS } from './config-call-time.ts';
+import { ConfigError, type Env, integer } from './lib/read-env.ts';
 
 /** Limits of the transactions that the node pays gas for. Amounts in micro-USDC. */
 export interface PaymentLimits {
@@ -17,6 +18,8 @@ export interface PaymentLimits {
   readonly contractGas: bigint;
   /** Maximum registry tokens that the node pays for an account in 24 hours. */
   readonly tokensPerDay: number;
+  /** Wei that the sending keys may spend on gas in 24 hours; null: no cap. */
+  readonly gasPerDayWei: bigint | null;
 }
 
 export function readFormerWallets(env: Env): readonly string[] {
@@ -29,17 +32,44 @@ export function readFormerWallets(env: Env): readonly string[] {
 export interface ChannelSettings {
   /** True if channels are taken where the chain has their contracts. */
   readonly isOn: boolean;
+  /** True if every 402 of a call offers them; else those to clients that ask. */
+  readonly isOfferedToAll: boolean;
   /** Minimum deposit, which stock clients deposit as well. */
   readonly minDepositMicro: bigint;
   /** Time from the beginning of a payer's withdrawal to its end, in which the node claims what it is owed. */
   readonly withdrawDelayS: number;
 }
 
-export const readChannelSettings = (env: Env, mode: 'local' | 'production'): ChannelSettings => ({
-  isOn: flag(env, 'CHANNELS', true),
-  minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
-  withdrawDelayS: integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000),
-});
+/** `CHANNELS`: who is offered to pay by channel. */
+const offers: Readonly<Record<string, Pick<ChannelSettings, 'isOn' | 'isOfferedToAll'>>> = {
+  asked: { isOn: true, isOfferedToAll: false },
+  true: { isOn: true, isOfferedToAll: true },
+  false: { isOn: false, isOfferedToAll: false },
+};
+
+function readOffer({ CHANNELS = 'asked' }: Env) {
+  const offer = Object.hasOwn(offers, CHANNELS) ? offers[CHANNELS] : undefined;
+  if (offer === undefined) throw new ConfigError('CHANNELS must be asked, true or false.');
+  return offer;
+}
+
+export function readChannelSettings(
+  env: Env,
+  { mode, deepestBlocks }: { readonly mode: 'local' | 'production'; readonly deepestBlocks: number },
+): ChannelSettings {
+  const offer = readOffer(env);
+  const withdrawDelayS = integer(env, 'CHANNEL_WITHDRAW_DELAY_SECONDS', 86_400, 900, 2_592_000);
+  const leastS = leastDelayS(deepestBlocks);
+  if (offer.isOn && withdrawDelayS < leastS)
+    throw new ConfigError(
+      `CHANNEL_WITHDRAW_DELAY_SECONDS must be at least ${leastS}: a call and its claim, ${deepestBlocks} blocks deep (CONFIRMATIONS), have to fit into half of it.`,
+    );
+  return {
+    ...offer,
+    minDepositMicro: amountOf(env, 'CHANNEL_MIN_DEPOSIT', mode === 'local' ? '0.01' : '0.1'),
+    withdrawDelayS,
+  };
+}
 
 function amountOf(env: Env, name: string, fallback: string): bigint {
   const text = env[name] ?? fallback;
@@ -73,6 +103,22 @@ export function readChannelClaims(env: Env, mode: 'local' | 'production'): Chann
   };
 }
 
+/** The limit of new keys for each call; 0: none. */
+export function readNewKeyLimit(env: Env): bigint | null {
+  const micro = amountOf(env, 'NEW_KEY_PER_CALL', '1');
+  return micro === 0n ? null : micro;
+}
+
+/** `GAS_PER_DAY`, in ETH. */
+function readGasPerDay({ GAS_PER_DAY }: Env): bigint | null {
+  if (GAS_PER_DAY === undefined) return null;
+  const [, whole = '', part = ''] = /^(\d{1,6})(?:\.(\d{1,18}))?$/.exec(GAS_PER_DAY) ?? [];
+  const wei = BigInt(whole + part.padEnd(18, '0'));
+  if (whole === '' || wei === 0n)
+    throw new ConfigError('GAS_PER_DAY must be an amount of ETH like 0.05, above 0; leave it out for no cap.');
+  return wei;
+}
+
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
 export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint =>
@@ -88,5 +134,6 @@ export function readPaymentLimits(env: Env, mode: 'local' | 'production'): Payme
     refundsPerDay: perDay('REFUNDS_PER_DAY', 20),
     contractGas: BigInt(integer(env, 'CONTRACT_WALLET_GAS', 300_000, 60_000, 2_000_000)),
     tokensPerDay: perDay('TOKENS_PER_DAY', 5),
+    gasPerDayWei: readGasPerDay(env),
   };
 }

@@ -11,6 +11,7 @@ import {
   readChannelClaims,
   readChannelSettings,
   readFormerWallets,
+  readNewKeyLimit,
   readPaymentLimits,
 } from './config-payments.ts';
 import { readTracing } from './config-tracing.ts';
@@ -71,6 +72,8 @@ export interface Config extends Limits {
   /** The node's fee on agents' earnings, in basis points (hundredths of a percent). */
   readonly platformFeeBps: number;
   readonly paymentLimits: PaymentLimits;
+  /** The limit that a key has for each call when it is created without one; null: none. */
+  readonly newKeyPerCallMicro: bigint | null;
   readonly channels: ChannelSettings;
   readonly channelClaimSettings: ChannelClaimSettings;
   /** True if feedback of settled calls is written to the shared reputation registry. */
@@ -107,6 +110,8 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     chainRpcUrl: env.CHAIN_RPC_URL === undefined ? null : urlOf('CHAIN_RPC_URL', env.CHAIN_RPC_URL, /^https?:$/),
     chainId: chainIdOf(env),
   } as const;
+  const confirmations = confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12'));
+  const deepestBlocks = Math.max(...confirmations.map(({ depthBlocks }) => depthBlocks));
   const isPrivate = mode === 'local' && !isReached({ host, baseUrl, trustedProxies });
   const config: Config = Object.freeze({
     host,
@@ -127,7 +132,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     ...readLimits(env, { isPrivate, isTest: chainIdOf(env) === LOCAL_CHAIN_ID }),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
     drainMs: 1000 * integer(env, 'DRAIN_SECONDS', 0, 0, 60),
-    confirmations: confirmationsOf(env.CONFIRMATIONS ?? (isLocalChain(chain) ? '0:1' : '0:1,10:3,1000:12')),
+    confirmations,
     transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocalChain(chain) ? 1 : 12, 1, 10_000),
     registryStartBlock: BigInt(integer(env, 'REGISTRY_START_BLOCK', 0, 0, 2_000_000_000)),
     registryPollMs: integer(env, 'REGISTRY_POLL_MS', isLocalChain(chain) ? 250 : 2000, 100, 60_000),
@@ -135,7 +140,8 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
     paymentLimits: readPaymentLimits(env, mode),
-    channels: readChannelSettings(env, mode),
+    newKeyPerCallMicro: readNewKeyLimit(env),
+    channels: readChannelSettings(env, { mode, deepestBlocks }),
     channelClaimSettings: readChannelClaims(env, mode),
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),

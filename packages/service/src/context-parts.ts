@@ -52,6 +52,7 @@ export const settingsOf = (config: Config) => ({
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   paymentLimits: config.paymentLimits,
+  newKeyPerCallMicro: config.newKeyPerCallMicro,
   channelClaimSettings: config.channelClaimSettings,
   nodeLabel: config.nodeLabel,
   signatureEngine: readSignatureEngine(),

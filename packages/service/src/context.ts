@@ -12,14 +12,17 @@ import { createOwnerProofs } from './agents/manage/verify-identity.ts';
 import { createFollower } from './agents/registry-entry/follow-writes.ts';
 import { createEntryKeeper } from './agents/registry-entry/keep-entries.ts';
 import type { RegistrationContext } from './agents/registry-entry/register-verified.ts';
+import { createTreasuryOwners } from './agents/registry-entry/token-holders.ts';
 import { createListing, type HasNodeLabel } from './agents/search/listing.ts';
 import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
+import { deepestOf } from './chain/confirmation-depth.ts';
 import { createSigningKeys } from './chain/gas-watch.ts';
 import { createNodeWallet } from './chain/keys/node-wallet.ts';
 import { createWalletReads } from './chain/outgoing-transfer-client.ts';
 import { type Config, isLocalChain } from './config.ts';
+import { longestCallS } from './config-call-time.ts';
 import { type ContextParts, settingsOf } from './context-parts.ts';
 import type { Database, HasDb } from './db/database.ts';
 import { type DatabaseClock, startDatabaseClock } from './db/database-clock.ts';
@@ -39,7 +42,7 @@ import { createHomeKeys } from './invocations/remote/home-keys.ts';
 import { createStorageMeter } from './invocations/retention/require-storage.ts';
 import { type Backlog, createBacklog } from './invocations/run/run-queued.ts';
 import { createAcceptor } from './invocations/start/accept-invocations.ts';
-import { createBeginner } from './invocations/start/begin-invocations.ts';
+import { createBeginner, purchases } from './invocations/start/begin-invocations.ts';
 import { createChangeHub } from './invocations/stream/change-hub.ts';
 import { createChunkWriter } from './invocations/stream/record-chunks.ts';
 import { createStoragePace } from './invocations/stream/storage-pace.ts';
@@ -57,6 +60,7 @@ import { createSecrets } from './lib/secrets.ts';
 import { createNodeMetrics } from './metric-series.ts';
 import { createTotalsReader } from './operator/read-totals.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
+import { createSettlementHalt } from './payments/onchain/settlement-halt.ts';
 import { createReorgWatch } from './payments/reconcile/watch-reorgs.ts';
 import { createSettler } from './payments/settlement/settler.ts';
 import { createReservesReader } from './payments/statements/read-reserves.ts';
@@ -72,7 +76,7 @@ import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
 import { createQueueStanding } from './queue/queue-standing.ts';
 import { createRegistryReader } from './registry/read/read-registry.ts';
 import { createRegistryClient } from './registry/read/registry-log-client.ts';
-import { createTokenClient } from './registry/read/registry-token-client.ts';
+import { createTokenClient, type HasTokenClient } from './registry/read/registry-token-client.ts';
 import { createRegistryTokens } from './registry/read/registry-tokens.ts';
 import { createRegistryWriter } from './registry/write/registry-writer.ts';
 import type { WriterContext } from './registry/write/writer-context.ts';
@@ -109,7 +113,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const ledgerTurns = createTurns();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
-  const keys = createSigningKeys(wallet, privateKeys, { ...access, log, metrics });
+  const keys = createSigningKeys(wallet, privateKeys, { ...access, db, clock, log, metrics, ...config.paymentLimits });
   const secrets = createSecrets(parts.secretKey);
   const outbound = createOutboundCalls(config);
   const base = {
@@ -131,11 +135,11 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     chunkWriter: createChunkWriter({ db, storagePace }),
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
-    beginner: createBeginner({ db, clock, ledgerTurns }),
+    beginner: createBeginner({ db, clock }),
     listing: createListing({ replica, nodeLabel: config.nodeLabel }),
     agentFinder: createAgentFinder({ db, replica }),
     typeChecks: createTypeChecks({ db }),
-    ...paymentParts({ ...access, db, clock }),
+    ...paymentParts({ ...access, db, clock, log, metrics }),
     ...chainReaders(rpcUrl, chain),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries({ db, replica }),
@@ -181,18 +185,23 @@ const phaseOf = ({ isReady, isDraining = () => false }: ContextParts, drain: Dra
 
 /** Channels are offered where they are on and their contracts are found. */
 async function withChannels(access: ChainAccess, { config, log }: ContextParts): Promise<ChainAccess> {
-  const { isOn, withdrawDelayS, minDepositMicro } = config.channels;
+  const { isOn, ...terms } = config.channels;
   const fault = isOn ? await access.settlementContract.whyUnusable() : 'they are off';
   if (fault !== null) {
     if (isOn) log.warn({ fault }, 'payment channels cannot be used; calls are paid one by one');
     return { ...access, chain: { ...access.chain, channelFault: fault } };
   }
-  return { ...access, chain: { ...access.chain, channels: { withdrawDelayS, minDepositMicro } } };
+  const mostS = longestCallS(terms.withdrawDelayS, Number(deepestOf(config.confirmations)));
+  return { ...access, chain: { ...access.chain, channels: { ...terms, longestCallS: mostS } } };
 }
 
-const paymentParts = (needs: Parameters<typeof createPaymentChecks>[0]) => ({
+type PaymentNeeds = Parameters<typeof createPaymentChecks>[0] & Parameters<typeof createSettlementHalt>[0];
+
+const paymentParts = (needs: PaymentNeeds) => ({
+  settlementHalt: createSettlementHalt(needs),
   ...createPaymentChecks(needs),
   channels: createChannels(needs),
+  purchases,
 });
 
 type MoneyNeeds = Parameters<typeof createReservesReader>[0] & Parameters<typeof createRequestPayouts>[0];
@@ -235,13 +244,14 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
   };
 }
 
-function createRegistryWork(base: WriterContext & RegistrationContext & HasNodeLabel) {
+function createRegistryWork(base: WriterContext & RegistrationContext & HasNodeLabel & HasTokenClient) {
   const registryWriter = createRegistryWriter(base, createFollower(base));
   return {
     registryWriter,
     registryWrites: createOnDemandRun(() => registryWriter.write(), base.log),
     entryKeeper: createEntryKeeper(base),
     ownerProofs: createOwnerProofs(base),
+    treasuryOwners: createTreasuryOwners(base),
   };
 }
 

@@ -18,6 +18,7 @@ import { recomputeReputations } from './agents/reputation/recompute-reputations.
 import { HAS_DUE_REPUTATIONS } from './agents/reputation/reputation-store.ts';
 import type { HasListing } from './agents/search/listing.ts';
 import { forgetTypes } from './agents/types/declare-types.ts';
+import { noteGates } from './chain/gates/gate-store.ts';
 import { createHeadWatch } from './chain/head-watch.ts';
 import { HAS_OPEN_NONCES } from './chain/transaction-store.ts';
 import { HAS_UNSHOWN_TRANSFERS } from './chain/transfer-point-store.ts';
@@ -49,7 +50,7 @@ import { foldTotals } from './payments/ledger/fold-totals.ts';
 import { HAS_UNFOLDED_TOTALS } from './payments/ledger/ledger-total-store.ts';
 import type { HasPlatformFee } from './payments/ledger/platform-fee.ts';
 import { HAS_OPEN_BILLS, HAS_UNFINISHED_PAYMENTS } from './payments/onchain/chain-payment-list-store.ts';
-import { forgetOldStrikes } from './payments/onchain/payer-standing.ts';
+import { forgetOldStrikes } from './payments/onchain/payers/payer-standing.ts';
 import { IS_BEHIND } from './payments/payouts/catch-up-store.ts';
 import { HAS_FOUND_PAYOUTS } from './payments/payouts/found-payout-store.ts';
 import { releaseForgottenWithdrawals } from './payments/payouts/hold-withdrawal.ts';
@@ -156,7 +157,7 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
   every('claim-channels', 2000, () => ctx.channelClaims.claim('due'), { look });
   every('book-claims', 15_000, () => bookClaims(ctx), { look });
   every('follow-channels', 2000, () => actOnChannels(ctx), { look });
-  every('reread-channels', 60_000, () => rereadChannels(ctx), { look });
+  every('reread-channels', 60_000, () => rereadChannels(ctx, ctx.channelClaimSettings.minMicro), { look });
   // In every process: each reports its own figures.
   here('watch-settlement', 10_000, () => watchSettlement(ctx));
   here('measure-channels', 10_000, () => measureChannels(ctx));
@@ -166,18 +167,21 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
 
 /** Adds the jobs that run when the chain has a new head. */
 function addWorkOnTheChain(ctx: JobContext, { every }: Schedule): void {
-  const { follow } = createHeadWatch(ctx);
-  const payments = follow(() => reconcilePayments(ctx));
+  const { follow } = createHeadWatch({
+    usdc: ctx.usdc,
+    note: (name, block, reason) => noteGates(ctx.db, ctx.chain.chainId, [{ name, block, reason }], ctx.clock.now()),
+  });
+  const payments = follow('payments', () => reconcilePayments(ctx));
   every('reconcile-payments', 2000, payments.work, {
     look: { sql: `${HAS_OPEN_NONCES} or ${HAS_UNFINISHED_PAYMENTS}`, isDue: payments.isDue },
   });
-  const transfers = follow(() => readWallet(ctx));
+  const transfers = follow('transfers', () => readWallet(ctx));
   every('read-transfers', 2000, transfers.work, {
     look: { sql: `${HAS_UNSHOWN_TRANSFERS} or ${HAS_FOUND_PAYOUTS} or ${IS_BEHIND}`, isDue: transfers.isDue },
   });
-  const registry = follow(() => ctx.registryReader.read());
+  const registry = follow('registry', () => ctx.registryReader.read());
   every('read-registry', ctx.registry.pollMs, registry.work, { look: { isDue: registry.isDue } });
-  const writes = follow(async () => {
+  const writes = follow(null, async () => {
     await ctx.registryWriter.write();
     return true;
   });

@@ -22,6 +22,7 @@ import { startTracing } from './lib/tracing/tracing.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
 import { catchUp } from './payments/reconcile/read-payouts.ts';
+import { warnOfSettlement } from './payments/settlement/settlement-state.ts';
 import { startWorker } from './queue/worker.ts';
 import { noteSignatureEngine, warnOfReach } from './start-warnings.ts';
 
@@ -120,6 +121,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   front.serve(createApp(ctx).fetch, createAdmission({ ...ctx, admissionLimits: config.admissionLimits }));
   await ctx.replica.start();
   await prepareChain(ctx, local?.chainRepair, () => catchUp(ctx));
+  await warnOfSettlement(ctx);
   await startBackground(ctx, stops);
   stops.push({
     name: 'requests',

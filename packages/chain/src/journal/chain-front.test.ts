@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chainReader, USDC } from '../../test/chain-clients.ts';
@@ -72,6 +73,48 @@ it('the clock moves as callers ask, block by block', async () => {
   expect(await newest()).toBe(before + 2000);
   await callChain(chain.rpcUrl, 'anvil_mine', '0x3', '0x64');
   expect(await newest()).toBe(before + 2200);
+});
+
+/** Sends a call with headers of its own; the status, or null when it hangs up instead of waiting. */
+const sendRaw = (headers: Record<string, string>, { hangsUp = false, method = 'eth_chainId' } = {}) =>
+  new Promise<number | null>((resolve, reject) => {
+    const { hostname, port } = new URL(chain.rpcUrl);
+    const call = request({ hostname, port, method: 'POST', headers });
+    call.on('error', (error) => (hangsUp ? resolve(null) : reject(error)));
+    call.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+    call.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }), () => {
+      if (hangsUp) setImmediate(() => call.destroy());
+    });
+  });
+
+it('readers that hang up hold nothing: the chain answers the next one', async () => {
+  for (let round = 0; round < 4; round++)
+    await Promise.all(Array.from({ length: 100 }, () => sendRaw({}, { hangsUp: true, method: 'anvil_dumpState' })));
+  expect((await post('{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}')).answer.result).toBe('0x14a34');
+});
+
+it('a page of the web neither reads nor changes it, by its own name or by one that leads here', async () => {
+  const { port } = new URL(chain.rpcUrl);
+  const statuses = (...all: Record<string, string>[]) => Promise.all(all.map((headers) => sendRaw(headers)));
+  expect(
+    await statuses(
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'http://127.0.0.1.evil.example' },
+      { host: 'evil.example' },
+      { host: `rebound.example:${port}` },
+    ),
+  ).toEqual([403, 403, 403, 403, 403]);
+  expect(
+    await statuses(
+      {},
+      { host: `localhost:${port}` },
+      { host: `[::1]:${port}` },
+      { origin: 'http://localhost:3000' },
+      { origin: 'http://127.0.0.1:5173' },
+      { origin: 'chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn' },
+    ),
+  ).toEqual([200, 200, 200, 200, 200, 200]);
 });
 
 it('a body over 32 MB is refused without being kept', async () => {

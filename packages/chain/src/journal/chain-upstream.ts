@@ -5,8 +5,8 @@ export type UpstreamAnswer = { result?: unknown; error?: { code: number; message
 
 /** Keep-alive connections to anvil: any number for reads, and one for changes, which keeps them in order. */
 export type ChainUpstream = {
-  /** Forwards a request unchanged. The caller reads or destroys the response. */
-  forward(body: Buffer): Promise<IncomingMessage>;
+  /** Forwards a request unchanged, until the signal. The caller reads or destroys the response. */
+  forward(body: Buffer, signal: AbortSignal): Promise<IncomingMessage>;
   /** Makes a call that changes the chain. Throws only when anvil is unreachable or does not answer. */
   call(method: string, params: readonly unknown[]): Promise<UpstreamAnswer>;
   /** Mines one block with this time. Also throws when anvil refuses. */
@@ -19,10 +19,10 @@ const MAX_READERS = 64;
 export function openChainUpstream(port: number): ChainUpstream {
   const readers = new Agent({ keepAlive: true, maxSockets: MAX_READERS });
   const writer = new Agent({ keepAlive: true, maxSockets: 1 });
-  const post = (agent: Agent, body: Buffer) =>
+  const post = (agent: Agent, body: Buffer, signal?: AbortSignal) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': body.length };
-      const call = request({ host: '127.0.0.1', port, method: 'POST', agent, headers });
+      const call = request({ host: '127.0.0.1', port, method: 'POST', agent, headers, ...(signal && { signal }) });
       call.once('response', resolve).once('error', reject);
       call.end(body);
     });
@@ -31,7 +31,7 @@ export function openChainUpstream(port: number): ChainUpstream {
     return JSON.parse(Buffer.concat(await response.toArray()).toString()) as Answer;
   };
   return {
-    forward: (body) => post(readers, body),
+    forward: (body, signal) => post(readers, body, signal),
     async call(method, params) {
       const { result = null, error } = await write<UpstreamAnswer>(toCall(method, params));
       return error ? { error } : { result };

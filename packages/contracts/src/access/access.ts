@@ -62,7 +62,9 @@ const ApiKeyCreation = z.object({
   expiresAt: Timestamp.optional(),
   limits: SpendingLimits.partial()
     .optional()
-    .describe('Default: none. Refused for keys whose scopes could bypass them.'),
+    .describe(
+      "Refused for keys whose scopes could bypass them. Default of `perCall`: the node's (`NEW_KEY_PER_CALL`), unless the scopes could bypass it; null: none.",
+    ),
 });
 
 /** Value of an hourly limit when none is in effect. */

@@ -35,6 +35,15 @@ const AgentCallItem = z.object({
       message: z.string().nullable().describe("Null for `payment_failed`, which tells of the caller's money."),
     })
     .nullable(),
+  endedEarly: z
+    .boolean()
+    .describe(
+      'True if it ended without a result after its caller had read output, by no error of the agent: `cost` pays for that.',
+    ),
+  callerEndedEarly: z
+    .int()
+    .min(0)
+    .describe('Number of calls to this agent that the same caller ended early, with this one.'),
   createdAt: Timestamp,
   completedAt: Timestamp.nullable(),
 });

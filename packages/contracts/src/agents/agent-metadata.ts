@@ -76,6 +76,20 @@ export const AgentMetadata = z.object({
   perUnit: PerUnit.optional().describe(
     'A price by units: a call costs what its units cost, at most `maximum`, and at least its price per request. Filters and orders by price mean the price per request, the least price of a call.',
   ),
+  shownShare: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe(
+      'Percent of its price that a call costs which is ended before its result, after output of it was shown (a cancellation, its deadline, a decided bulk request). Default: 100.',
+    ),
+  showsUnjudged: z
+    .boolean()
+    .optional()
+    .describe(
+      'true: chunks of calls whose result is held to an `outputSchema` are shown as they come. Default: they are held back until the result has been judged, as a result that does not fit is refunded.',
+    ),
 });
 
 /** The metadata as an owner declares it: a price by units says what is counted. */
@@ -85,7 +99,8 @@ export const DeclaredMetadata = AgentMetadata.extend({
     .describe(AgentMetadata.shape.perUnit.description ?? ''),
 });
 
-const { avatar, website, tags, maxConcurrency, priceHints, sizeSteps, perUnit } = DeclaredMetadata.shape;
+const { avatar, website, tags, maxConcurrency, priceHints, sizeSteps, perUnit, shownShare, showsUnjudged } =
+  DeclaredMetadata.shape;
 
 /** A change of the metadata: the fields that it names are replaced, null removes one, the others stay. */
 export const AgentMetadataChange = z
@@ -97,6 +112,8 @@ export const AgentMetadataChange = z
     priceHints: priceHints.nullable(),
     sizeSteps: sizeSteps.nullable(),
     perUnit: perUnit.nullable(),
+    shownShare: shownShare.nullable(),
+    showsUnjudged: showsUnjudged.nullable(),
   })
   .partial();
 export type AgentMetadataChange = z.output<typeof AgentMetadataChange>;

@@ -6,6 +6,7 @@ import {
   Duration,
   Id,
   JsonObject,
+  PaymentSchemes,
   plainText,
   Timestamp,
   TransactionHash,
@@ -18,7 +19,6 @@ import { foldCap } from './spending-cap.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof priorities)[number];
-
 export const requestStatuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
@@ -204,8 +204,16 @@ export const invocationHeaders = z.object({
   accept: z.string().max(1024).optional().describe('text/event-stream, with `stream: true`: a stream of events.'),
   'x-sync': z.enum(['true', 'false']).optional().describe('true: wait up to 30 s for the result.'),
   'x-payment-method': z.enum(['x402', 'treasury']).optional().describe('Forces a payment method.'),
-  'payment-signature': z.string().max(16_384).optional().describe('x402 v2 payment, base64 JSON.'),
-  'x-payment': z.string().max(16_384).optional().describe('x402 v1 payment, base64 JSON.'),
+  'x-payment-scheme': PaymentSchemes.optional().describe(
+    'Schemes that the client can pay by beside `exact`, separated by commas.',
+  ),
+  'payment-signature': z.string().max(16_384).optional().describe('x402 payment, base64 JSON.'),
+  'x-payment': z.string().max(16_384).optional().describe('The same, under the name of x402 v1.'),
+});
+
+/** For clients that choose only the address: `X-Payment-Scheme` in the query. */
+export const paymentQuery = z.object({
+  paymentScheme: PaymentSchemes.optional().describe('As the header `X-Payment-Scheme`.'),
 });
 
 export const invocationErrors = [
@@ -247,7 +255,7 @@ export const invocationEndpoints = {
     scope: 'invoke',
     limit: 'invocations',
     params: z.object({ agentId: Id }),
-    query: z.object({
+    query: paymentQuery.extend({
       quote: Id.optional().describe('A quote of this agent, whose price is used. A quote is valid once.'),
     }),
     headers: invocationHeaders.extend({

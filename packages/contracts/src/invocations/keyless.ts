@@ -8,6 +8,7 @@ import {
   invocationErrors,
   invocationHeaders,
   keylessReadHeaders,
+  paymentQuery,
   RequestRecord,
 } from './invocations.ts';
 
@@ -38,6 +39,7 @@ export const keylessEndpoints = {
     face: 'x402',
     limit: 'invocations',
     params: z.object({ agentId: Id }),
+    query: paymentQuery,
     headers: invocationHeaders.extend(keylessReadHeaders.shape),
     body: InvocationRequest,
     stream: 'on_request',

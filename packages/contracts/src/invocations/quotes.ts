@@ -7,6 +7,9 @@ const Quote = z.object({
   quoteId: Id,
   estimatedCost: Usdc,
   estimatedTime: z.string(),
+  endedEarly: Usdc.describe(
+    'What the call costs if it is ended without a result after output of it was shown: by its caller, its deadline or a decided bulk request, not by an error of the agent (`metadata.shownShare`).',
+  ),
   breakdown: z.object({
     base_fee: Usdc.describe("The agent's price per request.").meta({ examples: ['0.04'] }),
     complexity_multiplier: z

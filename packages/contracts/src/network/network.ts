@@ -16,6 +16,18 @@ const Node = z.object({
   lastSeen: Timestamp,
 });
 
+/** What answers wait for: a block of the chain that has to move. */
+const Gate = z.object({
+  name: z
+    .enum(['head', 'safe', 'registry', 'transfers', 'payments'])
+    .describe('`head`, `safe`: as the RPC node tells them. The others: up to where the chain was read for it.'),
+  state: z.enum(['moving', 'stalled']),
+  block: z.int().min(0),
+  ageS: z.int().min(0).describe('Seconds since the block last rose.'),
+  reason: z.string().nullable().describe('What stands still, since when, and what that means; null: it moves.'),
+});
+export type Gate = z.infer<typeof Gate>;
+
 /** A node's progress in reading the shared registry. */
 export const ChainIndex = z.object({
   chainId: z.int(),
@@ -24,6 +36,13 @@ export const ChainIndex = z.object({
   block: z.int().min(0).describe('Last block read.'),
   headBlock: z.int().min(0),
   lagBlocks: z.int().min(0),
+  safeBlock: z
+    .int()
+    .min(0)
+    .describe(
+      'Blocks up to this one count as safe from reorgs: reported by the chain, or 600 deep where that is newer.',
+    ),
+  gates: z.array(Gate).describe('What the node waits for on the chain, and whether it moves.'),
 });
 
 export type ChainIndex = z.infer<typeof ChainIndex>;

@@ -33,6 +33,13 @@ export const OperatorStatus = z.object({
     inFlight: Count.describe('Claimed or sent, outcome not known yet.'),
     unknown: Count.describe('Of these, overdue ones.'),
     lost: Count.describe('Reorganised out of a block, and not found in another yet.'),
+    held: Count.describe('Payouts that the token refuses: GET /payments/held lists them.'),
+    halted: z
+      .string()
+      .nullable()
+      .describe(
+        "The token's words for moving nothing from or to the node's wallet (paused, blacklisted); null: payments settle.",
+      ),
     oldestS: AgeS,
   }),
   reserves: Reserves.nullable().describe('null: the chain is unreachable.'),

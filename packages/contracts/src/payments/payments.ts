@@ -73,6 +73,17 @@ export const Payment = z.object({
 });
 export type Payment = z.infer<typeof Payment>;
 
+/** Plain transfers that were credited at once, told of together. */
+export const CreditedDeposits = z.object({
+  treasuryId: Id,
+  count: z.int().min(1).describe('Number of deposits; GET /payments/history lists each.'),
+  amount: Usdc.describe('Sum of them.'),
+  firstPaymentId: Id,
+  lastPaymentId: Id,
+  createdAt: Timestamp,
+});
+export type CreditedDeposits = z.infer<typeof CreditedDeposits>;
+
 /** A payment in a list, with where the money came from or went. */
 const PaymentItem = Payment.extend({
   treasuryId: Id.nullable().describe('The treasury that it was paid from or into; null: a wallet.'),
@@ -90,6 +101,10 @@ export const Withdrawal = z.object({
   to: WalletAddress,
   transactionHash: TransactionHash.nullable(),
   treasuryId: Id,
+  held: z
+    .object({ paymentId: z.string(), reason: z.string(), since: Timestamp, nextTryAt: Timestamp })
+    .optional()
+    .describe('The token refuses the transfer. It is tried again; POST /payments/held/{paymentId}/credit ends it.'),
   createdAt: Timestamp,
 });
 export type Withdrawal = z.infer<typeof Withdrawal>;

@@ -50,7 +50,7 @@ export const Reserves = z.object({
   status: z
     .enum(['balanced', 'settling', 'drift'])
     .describe(
-      '`settling`: the difference equals, to the last micro-USDC, payments that are on chain and not in the books yet. `drift`: it does not.',
+      '`settling`: the difference equals, to the last micro-USDC, payments that are on chain and not in the books yet. `drift`: it does not, or a loss is above the fees of the node, which cover it.',
     ),
   platformFeeBps: z.int().min(0).max(5000).describe("The node's fee on agents' earnings, in hundredths of a percent."),
 });

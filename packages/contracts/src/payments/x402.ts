@@ -8,14 +8,18 @@ const AtomicAmount = z.string().regex(/^(0|[1-9]\d{0,30})$/);
 /** Up to 18 digits: beyond the age of the universe, and still what a 64-bit integer holds. */
 const Seconds = z.string().regex(/^\d{1,18}$/);
 
+/** A whole number, as decimal text or, as some wallets write it, a JSON number that is exact. */
+const uintText = (text: z.ZodString) =>
+  z.preprocess((value) => (Number.isSafeInteger(value) ? String(value) : value), text);
+
 const Eip3009Payload = z.object({
   signature: z.string().regex(/^0x([0-9a-fA-F]{2}){1,4096}$/),
   authorization: z.object({
     from: Address,
     to: Address,
-    value: AtomicAmount,
-    validAfter: Seconds,
-    validBefore: Seconds,
+    value: uintText(AtomicAmount),
+    validAfter: uintText(Seconds),
+    validBefore: uintText(Seconds),
     nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/),
   }),
 });

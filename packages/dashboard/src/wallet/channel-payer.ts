@@ -88,6 +88,7 @@ export async function channelPayer(
   let letGo = () => {};
   return {
     address: payer.address,
+    ...(payer.schemes ? { schemes: payer.schemes } : {}),
     signed: () => payment,
     async pay(header, url) {
       letGo = await holdBooks();

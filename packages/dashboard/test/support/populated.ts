@@ -119,7 +119,10 @@ const named = (noun: string, tabs: readonly (readonly [string, string])[]) =>
 async function openChannel(h: Harness, key: `0x${string}`, agentId: string): Promise<string> {
   const payer = newVoucherPayer(h, { key });
   const pay = (headers: Record<string, string> = {}) =>
-    h.request('POST', `/x402/${agentId}`, { body: { task: 'by voucher' }, headers });
+    h.request('POST', `/x402/${agentId}`, {
+      body: { task: 'by voucher' },
+      headers: { 'x-payment-scheme': 'batch-settlement', ...headers },
+    });
   const payload = await payer.deposit(500_000n);
   await pay(payer.pay(await pay(), 50_000n, { payload }));
   return payer.channelId;

@@ -135,7 +135,8 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
             g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed",
             case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs",
             coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints", g.metadata->'perUnit' as "perUnit",
-            g.metadata->'sizeSteps' as "sizeSteps",
+            g.metadata->'sizeSteps' as "sizeSteps", coalesce((g.metadata->>'shownShare')::int, 100) as "shownShare",
+            coalesce((g.metadata->>'showsUnjudged')::boolean, false) as "showsUnjudged",
             case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home
        from agent g join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node
             left join agent_types y on y.id = g.types_id

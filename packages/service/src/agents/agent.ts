@@ -153,6 +153,8 @@ export interface AgentMetadata {
   priceHints?: boolean | undefined;
   perUnit?: PerUnit | undefined;
   sizeSteps?: SizeStep[] | undefined;
+  shownShare?: number | undefined;
+  showsUnjudged?: boolean | undefined;
 }
 
 /** Calls of more bytes cost their price times the multiplier, as on the wire ("1.25"). */
@@ -203,6 +205,10 @@ export type CallableAgent = Pick<
   readonly perUnit: PerUnit | null;
   /** Its price by size (`metadata.sizeSteps`); null: one price for all sizes. */
   readonly sizeSteps: readonly SizeStep[] | null;
+  /** Percent of its price that a call costs which is ended early after output was shown (`metadata.shownShare`). */
+  readonly shownShare: number;
+  /** True when chunks are shown before the result was judged (`metadata.showsUnjudged`). */
+  readonly showsUnjudged: boolean;
 };
 
 /** Spec `verified`: the endpoint and the owner's wallet are proven; for a remote agent, its home node says so. */

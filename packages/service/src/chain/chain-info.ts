@@ -29,6 +29,10 @@ export interface ChannelTerms {
   /** Time from the beginning of a payer's withdrawal to its end, in which vouchers can be claimed. */
   readonly withdrawDelayS: number;
   readonly minDepositMicro: bigint;
+  /** True when every 402 of a call offers them; else those to clients that ask. */
+  readonly isOfferedToAll?: boolean;
+  /** Longest time of a call that a channel pays (`config-call-time.ts`). */
+  readonly longestCallS: number;
 }
 
 export interface HasChain {

@@ -8,19 +8,54 @@ export interface Head {
   readonly timeS: bigint;
 }
 
+/**
+ * An RPC node answered "no" at a block that is older than the newest one, where the answer is another: of several nodes behind one address,
+ * one is behind. Nothing is known; asking again helps.
+ */
+export class NodeBehindError extends Error {
+  constructor() {
+    super('the RPC node that answered is behind');
+  }
+}
+
+/** Time for which a block that was told of must be there: a reorg may take it. */
+const KNOWN_FOR_MS = 10_000;
+
+/** Tells the newest block that any RPC node has told of lately: "no" is said by the state there. A node that lacks it says nothing. */
+export function createNewestBlock(gatherer: PublicClient) {
+  let newest = { number: 0n, atMs: 0 };
+  const note = (number: bigint): bigint => {
+    if (number >= newest.number || performance.now() - newest.atMs > KNOWN_FOR_MS)
+      newest = { number, atMs: performance.now() };
+    return number;
+  };
+  return {
+    note,
+    async read(): Promise<bigint> {
+      note(await gatherer.getBlockNumber({ cacheTime: 0 }));
+      return newest.number;
+    },
+  };
+}
+
+export type NewestBlock = ReturnType<typeof createNewestBlock>;
+
 /** Chain reads that do not depend on the token. `gatherer` batches reads of the same moment into one request. */
-export function readsOf(client: PublicClient, gatherer: PublicClient) {
+export function readsOf(client: PublicClient, gatherer: PublicClient, newest: NewestBlock) {
   const findBlock = (block: bigint) =>
     gatherer.request({ method: 'eth_getBlockByNumber', params: [toHex(block), false] });
   return {
     chainId: () => client.getChainId(),
-    headBlock: () => gatherer.getBlockNumber({ cacheTime: 0 }),
+    headBlock: async () => newest.note(await gatherer.getBlockNumber({ cacheTime: 0 })),
     /** The newest block. Read other things at its number: of several RPC nodes behind one address, the next may be behind. */
     async head(): Promise<Head> {
       const { number, timestamp } = await client.getBlock({ blockTag: 'latest' });
-      return { number, timeS: timestamp };
+      return { number: newest.note(number), timeS: timestamp };
     },
-    headHash: async () => (await client.getBlock({ blockTag: 'latest' })).hash,
+    async newestBlock() {
+      const { number, hash } = await client.getBlock({ blockTag: 'latest' });
+      return { number, hash };
+    },
     /** The chain's own time, in seconds. Authorization windows are measured by it, not by our clock. */
     headTimeS: async () => (await client.getBlock({ blockTag: 'latest' })).timestamp,
     /** Timestamp of a block, in seconds; null when the chain does not know the block. */
@@ -41,21 +76,26 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
     baseFeePerGas: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
     /** True for an address with code: a contract, or a key that delegates to one (EIP-7702). */
     hasCode: async (address: string) => ((await gatherer.getCode({ address: address as Hex })) ?? '0x') !== '0x',
+    /** Code of an address at the newest block; `0x`: none. */
+    codeOf: async (address: string): Promise<Hex> =>
+      (await gatherer.getCode({ address: address as Hex, blockNumber: await newest.read() })) ?? '0x',
 
-    /** Gas that a transaction would use in the current state, or the reason it would revert. */
-    async estimateGas(call: { from: string; to: string; data: Hex }): Promise<bigint | string> {
-      try {
-        return await client.estimateGas({ account: call.from as Hex, to: call.to as Hex, data: call.data });
-      } catch (error) {
-        if (error instanceof BaseError && error.walk((cause) => cause instanceof ExecutionRevertedError))
-          return error.shortMessage;
-        throw error;
-      }
+    /** Gas that a transaction would use in the current state, or the reason it would revert. Throws when only a node that is behind says so. */
+    async estimateGas(call: EstimatedCall): Promise<bigint | string> {
+      const answer = await estimate(client, call);
+      if (typeof answer !== 'string') return answer;
+      if (typeof (await estimate(client, call, await newest.read())) !== 'string') throw new NodeBehindError();
+      return answer;
     },
 
-    /** True if a contract wallet accepts the signature of a digest in the current state (EIP-1271). */
-    hasContractSigned: (address: string, digest: Hex, signature: string) =>
-      hasContractSigned(client, { address: address as Hex, digest, signature: signature as Hex }),
+    /** True if a contract wallet accepts the signature of a digest in the current state (EIP-1271); false only by the newest block. */
+    async hasContractSigned(address: string, digest: Hex, signature: string): Promise<boolean> {
+      const asked = { address: address as Hex, digest, signature: signature as Hex };
+      return (
+        (await hasContractSigned(client, asked)) ||
+        hasContractSigned(client, { ...asked, blockNumber: await newest.read() })
+      );
+    },
 
     /** Broadcasts raw bytes. Throws unless the chain confirms that it has the transaction or a better one under the same nonce. */
     async send(raw: string): Promise<SendAnswer> {
@@ -69,4 +109,22 @@ export function readsOf(client: PublicClient, gatherer: PublicClient) {
       }
     },
   };
+}
+
+interface EstimatedCall {
+  readonly from: string;
+  readonly to: string;
+  readonly data: Hex;
+}
+
+/** Gas of a transaction, or the reason it would revert; `blockNumber`: in the state of that block. */
+async function estimate(client: PublicClient, call: EstimatedCall, blockNumber?: bigint): Promise<bigint | string> {
+  const at = blockNumber === undefined ? {} : { blockNumber };
+  try {
+    return await client.estimateGas({ account: call.from as Hex, to: call.to as Hex, data: call.data, ...at });
+  } catch (error) {
+    if (error instanceof BaseError && error.walk((cause) => cause instanceof ExecutionRevertedError))
+      return error.shortMessage;
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../lib/app-error.ts';
 import type { Telemetry } from '../lib/log/telemetry.ts';
 import type { HasFees } from './chain-fees.ts';
+import { createGasCap, type GasCap, type GasCapContext } from './keys/gas-cap.ts';
 import { createSender, type HasWallet, type NodeWallet } from './keys/node-wallet.ts';
 import { createSenders, type HasRegistrar, type HasSenders } from './keys/senders.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
@@ -14,8 +15,10 @@ export interface GasWatch {
   thatBear(costWei: bigint): string[];
   /** Deducts spent gas from a key's cached balance until the next read. */
   spend(address: string, costWei: bigint): void;
-  /** Throws UNAVAILABLE with this message when no key can pay for a transaction of this gas now. */
+  /** Throws UNAVAILABLE: with this message when no key can pay for a transaction of this gas now, in other words when the cap is reached. */
   requireGas(gas: bigint, message: string): Promise<void>;
+  /** True while the operator's cap of gas for a day is reached. Throws when the database does not answer. */
+  isCapReached(): Promise<boolean>;
   /** The most gas that any one key can pay for now; null when unknown. */
   mostGas(): Promise<bigint | null>;
   /** Balance of each key, at most a second old; null when the chain does not answer. */
@@ -47,19 +50,21 @@ interface PrivateKeys {
   readonly registrar: `0x${string}` | null;
 }
 
-export function createSigningKeys(
-  wallet: NodeWallet,
-  keys: PrivateKeys,
-  needs: HasUsdc & HasFees & Telemetry,
-): SigningKeys {
+interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
+  /** The most that the sending keys spend on gas in 24 hours; null: no cap. */
+  readonly gasPerDayWei: bigint | null;
+}
+
+export function createSigningKeys(wallet: NodeWallet, keys: PrivateKeys, needs: SigningNeeds): SigningKeys {
   const senders = createSenders(wallet, keys.senders);
+  const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, needs.gasPerDayWei);
   const registrar = keys.registrar === null ? null : createSender(keys.registrar);
   return {
     wallet,
     senders,
     registrar,
-    gas: createGasWatch({ ...needs, senders }),
-    registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [] }),
+    gas: createGasWatch({ ...needs, senders, gasCap }),
+    registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [], gasCap: null }),
   };
 }
 
@@ -67,7 +72,13 @@ export function createSigningKeys(
 const LOW_AT_TRANSACTIONS = 20n;
 const LOOK_AGAIN_MS = 1000;
 
-type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry;
+type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry & { readonly gasCap: GasCap | null };
+
+const refuse = (message: string, reason: string): AppError<'UNAVAILABLE'> =>
+  new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing', state: 'cannot_settle', reason } });
+
+const CAPPED =
+  'The node settles nothing more for now: it has spent what its operator allows for gas in 24 hours. Nothing was charged; repeat the identical request later.';
 
 function createGasWatch(ctx: WatchContext): GasWatch {
   /** A key without a known balance counts as sufficient: a chain that does not report balances may still accept transactions. */
@@ -109,6 +120,7 @@ function createGasWatch(ctx: WatchContext): GasWatch {
   return {
     refresh,
     thatBear,
+    isCapReached: async () => (await ctx.gasCap?.isReached()) ?? false,
     spend(address, costWei) {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
@@ -116,7 +128,8 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     async requireGas(gas, message) {
       const canPay = () => thatBear(gas * feePerGas).length > 0;
       if (!canPay()) await lookAgain();
-      if (!canPay()) throw new AppError('UNAVAILABLE', message);
+      if (!canPay()) throw refuse(message, 'no sending key has the gas');
+      if (await ctx.gasCap?.isReached()) throw refuse(CAPPED, 'the cap of gas for a day is reached');
     },
     async levels() {
       await lookAgain();

@@ -1,3 +1,4 @@
+import type { GateName } from './gates/gate-store.ts';
 import type { UsdcClient } from './usdc-client.ts';
 
 /** Recurring work on what the chain says: it need not run again while the chain's head is the one that it has seen. */
@@ -8,36 +9,52 @@ export interface FollowsHead {
 }
 
 export interface HeadWatch {
-  /** `work` resolves with false when it has not seen everything up to the head: it is then due again. */
-  follow(work: () => Promise<boolean>): FollowsHead;
+  /** `work` resolves with false when it has not seen everything up to the head: it is then due again. `gate`: tells how far it has come; null: nobody waits for it. */
+  follow(gate: GateName | null, work: () => Promise<boolean>): FollowsHead;
 }
+
+interface WatchContext {
+  readonly usdc: Pick<UsdcClient, 'newestBlock'>;
+  /** Notes the head up to which a follower has seen everything (null: not this time), or why its run failed. */
+  readonly note: (gate: GateName, block: bigint | null, reason: string | null) => Promise<void>;
+}
+
+type Newest = Awaited<ReturnType<UsdcClient['newestBlock']>>;
 
 /** Time after which work is done again even at the same head, for whatever else may have changed. */
 const MAX_PAUSE_MS = 10_000;
 
 /** All who ask at the same moment share one request to the chain. */
-export function createHeadWatch({ usdc }: { readonly usdc: Pick<UsdcClient, 'headHash'> }): HeadWatch {
-  let asking: Promise<string | null> | null = null;
-  const head = (): Promise<string | null> => {
-    asking ??= usdc.headHash().finally(() => {
+export function createHeadWatch({ usdc, note }: WatchContext): HeadWatch {
+  let asking: Promise<Newest> | null = null;
+  const head = (): Promise<Newest> => {
+    asking ??= usdc.newestBlock().finally(() => {
       asking = null;
     });
     return asking;
   };
   return {
-    follow(work) {
-      let found: string | null = null;
-      let done: { readonly hash: string | null; readonly atMs: number } | null = null;
+    follow(gate, work) {
+      const noteHere = async (block: bigint | null, reason: string | null) => {
+        if (gate !== null) await note(gate, block, reason);
+      };
+      let found: Newest | null = null;
+      let done: { readonly hash: string | undefined; readonly atMs: number } | null = null;
       return {
         async work() {
-          const hash = found;
+          const seen = found;
           const startMs = performance.now();
           done = null;
-          if (await work()) done = { hash, atMs: startMs };
+          const isComplete = await work().catch(async (error) => {
+            await noteHere(null, String(error?.message ?? error).slice(0, 500));
+            throw error;
+          });
+          await noteHere(isComplete ? (seen?.number ?? null) : null, null);
+          if (isComplete) done = { hash: seen?.hash, atMs: startMs };
         },
         async isDue() {
           found = await head();
-          return done === null || done.hash !== found || performance.now() - done.atMs >= MAX_PAUSE_MS;
+          return done === null || done.hash !== found.hash || performance.now() - done.atMs >= MAX_PAUSE_MS;
         },
       };
     },

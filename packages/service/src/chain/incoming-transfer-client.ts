@@ -1,5 +1,8 @@
 import { createPublicClient, type Hex, pad, toEventHash, toHex } from 'viem';
-import { logsUpTo } from './rpc/logs-up-to.ts';
+import { SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
+import { channelEventOf } from './channels/channel-events.ts';
+import { createLogQuery } from './rpc/log-query.ts';
+import { movesMoney } from './rpc/receipts-of-logs.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 import { usdcEventsOf } from './usdc-events.ts';
@@ -24,7 +27,10 @@ export interface IncomingTransfers {
   headBlock(): Promise<bigint>;
   /** Hash of the block at a height in the current chain; null above the head. */
   hashAt(block: bigint): Promise<string | null>;
-  /** Reads all transfers in a range of blocks, in chain order. Throws when the chain does not answer, or changed during the read. */
+  /**
+   * Reads all transfers in a range of blocks, in chain order. Throws when the chain does not answer, or changed during the read. Sweeps of
+   * claimed vouchers are left out: they are booked from the contract's totals.
+   */
   read(fromBlock: bigint, toBlock: bigint): Promise<IncomingTransfer[]>;
 }
 
@@ -41,27 +47,11 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
     transport: rpcTransport(options.rpcUrl, { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } }),
   });
 
-  const findLogs = (fromBlock: bigint, toBlock: bigint) =>
-    client.request({
-      method: 'eth_getLogs',
-      params: [
-        {
-          address: token as Hex,
-          topics: [TRANSFER, null, pad(wallet as Hex)],
-          fromBlock: toHex(fromBlock),
-          toBlock: toHex(toBlock),
-        },
-      ],
-    });
-
-  async function readTransaction(hash: Hex, blockHash: Hex): Promise<IncomingTransfer[]> {
-    const receipt = await client.getTransactionReceipt({ hash });
-    if (receipt.transactionHash !== hash)
-      throw new Error('the RPC node answered with the receipt of another transaction');
-    if (receipt.blockHash !== blockHash)
-      throw new Error(`transaction ${hash} moved to another block while it was read`);
-    return incomingIn({ ...receipt, hash }, token, wallet);
-  }
+  const logs = createLogQuery(options.rpcUrl);
+  const transfersBehind = logs.receipts((receipt) =>
+    incomingIn({ ...receipt, hash: receipt.transactionHash }, token, wallet),
+  );
+  const filter = { address: token, topics: [TRANSFER, null, pad(wallet as Hex)] };
 
   return {
     headBlock: () => client.getBlockNumber({ cacheTime: 0 }),
@@ -70,17 +60,17 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
       return found?.hash ?? null;
     },
     async read(fromBlock, toBlock) {
-      const logs = await logsUpTo(client, toBlock, () => findLogs(fromBlock, toBlock));
-      const blockOf = new Map(logs.map((log) => [log.transactionHash as Hex, log.blockHash as Hex]));
-      const found = await Promise.all([...blockOf].map(([hash, block]) => readTransaction(hash, block)));
-      return found.flat();
+      return transfersBehind((await logs.read(filter, fromBlock, toBlock)).filter(movesMoney));
     },
   };
 }
 
 type Mined = Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'logs'>;
 
-/** The transfers to a wallet in a mined transaction. USDC logs AuthorizationUsed right before the Transfer that it caused. */
+/**
+ * The transfers to a wallet in a mined transaction, without sweeps of claimed vouchers. USDC logs AuthorizationUsed right before the Transfer
+ * that it caused. What else comes from the settlement contract, as a withdrawal of a stranger's channel for the wallet, is a transfer as any other.
+ */
 export function incomingIn(mined: Mined, token: string, wallet: string): IncomingTransfer[] {
   const { blockNumber, blockHash } = mined;
   const events = usdcEventsOf(token, mined.logs);
@@ -90,13 +80,23 @@ export function incomingIn(mined: Mined, token: string, wallet: string): Incomin
     const isAuthorized = cause?.kind === 'authorization used' && cause.from === event.from;
     return [{ event, nonce: isAuthorized ? cause.nonce : null }];
   });
-  return incoming.map(({ event, nonce }, ordinal) => ({
-    transactionHash: mined.hash.toLowerCase(),
-    ordinal,
-    blockNumber,
-    blockHash,
-    from: event.from,
-    valueMicro: event.valueMicro,
-    nonce,
-  }));
+  const isSweep = sweepsIn(mined.logs, token, wallet);
+  return incoming.flatMap(({ event, nonce }, ordinal) => {
+    const { from, valueMicro } = event;
+    if (from === SETTLEMENT_CONTRACT && isSweep(valueMicro)) return [];
+    return [{ transactionHash: mined.hash.toLowerCase(), ordinal, blockNumber, blockHash, from, valueMicro, nonce }];
+  });
+}
+
+/** Tells of each amount that the settlement contract moved whether that was a sweep into the wallet; each sweep is told once. */
+function sweepsIn(logs: Mined['logs'], token: string, wallet: string): (valueMicro: bigint) => boolean {
+  const open = logs.flatMap((log) => {
+    const event = channelEventOf(log);
+    return event?.kind === 'swept' && event.receiver === wallet && event.token === token ? [event.amountMicro] : [];
+  });
+  return (valueMicro) => {
+    const place = open.indexOf(valueMicro);
+    if (place >= 0) open.splice(place, 1);
+    return place >= 0;
+  };
 }

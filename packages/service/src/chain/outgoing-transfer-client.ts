@@ -1,11 +1,11 @@
-import { createPublicClient, type Hex, pad, toEventHash, toHex } from 'viem';
+import { type Hex, pad, type TransactionReceipt, toEventHash } from 'viem';
 import {
   createIncomingTransfers,
   type HasIncomingTransfers,
   type IncomingTransfer,
 } from './incoming-transfer-client.ts';
-import { logsUpTo } from './rpc/logs-up-to.ts';
-import { rpcTransport } from './rpc/rpc-transport.ts';
+import { createLogQuery } from './rpc/log-query.ts';
+import { movesMoney } from './rpc/receipts-of-logs.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 import { createWalletBalances, type HasWalletBalances } from './wallet-balance-client.ts';
 
@@ -38,54 +38,34 @@ export const createWalletReads = (
 /** Reads the transfers out of a wallet from the token's logs. */
 function createOutgoingTransfers(options: { rpcUrl: string; token: string; wallet: string }): OutgoingTransfers {
   const { token, wallet } = options;
-  const client = createPublicClient({
-    transport: rpcTransport(options.rpcUrl, { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } }),
-  });
 
-  /** USDC logs AuthorizationUsed right before the Transfer that it caused. */
-  async function readTransaction(hash: Hex, blockHash: Hex): Promise<OutgoingTransfer[]> {
-    const receipt = await client.getTransactionReceipt({ hash });
-    if (receipt.transactionHash !== hash)
-      throw new Error('the RPC node answered with the receipt of another transaction');
-    if (receipt.blockHash !== blockHash)
-      throw new Error(`transaction ${hash} moved to another block while it was read`);
-    const events = usdcEventsOf(token, receipt.logs);
-    const { blockNumber } = receipt;
-    return events
-      .flatMap((event, index) => {
-        if (event.kind !== 'transfer' || event.from !== wallet) return [];
-        const cause = events[index - 1];
-        const isAuthorized = cause?.kind === 'authorization used' && cause.from === wallet;
-        return [{ to: event.to, valueMicro: event.valueMicro, nonce: isAuthorized ? cause.nonce : null }];
-      })
-      .map((transfer, ordinal) => ({
-        ...transfer,
-        ordinal,
-        transactionHash: hash.toLowerCase(),
-        blockNumber,
-        blockHash,
-      }));
-  }
-
-  const findLogs = (fromBlock: bigint, toBlock: bigint) =>
-    client.request({
-      method: 'eth_getLogs',
-      params: [
-        {
-          address: token as Hex,
-          topics: [TRANSFER, pad(wallet as Hex)],
-          fromBlock: toHex(fromBlock),
-          toBlock: toHex(toBlock),
-        },
-      ],
-    });
+  const logs = createLogQuery(options.rpcUrl);
+  const transfersBehind = logs.receipts((receipt) => outgoingIn(receipt, token, wallet));
+  const filter = { address: token, topics: [TRANSFER, pad(wallet as Hex)] };
 
   return {
     async read(fromBlock, toBlock) {
-      const logs = await logsUpTo(client, toBlock, () => findLogs(fromBlock, toBlock));
-      const blockOf = new Map(logs.map((log) => [log.transactionHash as Hex, log.blockHash as Hex]));
-      const found = await Promise.all([...blockOf].map(([hash, block]) => readTransaction(hash, block)));
-      return found.flat();
+      return transfersBehind((await logs.read(filter, fromBlock, toBlock)).filter(movesMoney));
     },
   };
+}
+
+/** USDC logs AuthorizationUsed right before the Transfer that it caused. */
+function outgoingIn(receipt: TransactionReceipt, token: string, wallet: string): OutgoingTransfer[] {
+  const { blockNumber, blockHash } = receipt;
+  const events = usdcEventsOf(token, receipt.logs);
+  return events
+    .flatMap((event, index) => {
+      if (event.kind !== 'transfer' || event.from !== wallet) return [];
+      const cause = events[index - 1];
+      const isAuthorized = cause?.kind === 'authorization used' && cause.from === wallet;
+      return [{ to: event.to, valueMicro: event.valueMicro, nonce: isAuthorized ? cause.nonce : null }];
+    })
+    .map((transfer, ordinal) => ({
+      ...transfer,
+      ordinal,
+      transactionHash: receipt.transactionHash.toLowerCase(),
+      blockNumber,
+      blockHash,
+    }));
 }

@@ -85,6 +85,9 @@ export const gasOfCall = (batch: readonly SignedAuthorization[]): bigint =>
 /** Transactions that one key must be able to pay for before a payment is taken. */
 const TRANSACTIONS_TO_TAKE = 10n;
 
+/** Gas of the payment of a key that is sent alone. */
+export const GAS_OF_ONE = GAS_BASE + GAS_OF_KEY;
+
 /** Gas that a key must be able to pay for before a payment is taken: its own, that of its refund, and that of others taken at the same time. */
 export const gasToTake = (gasOfPayment: bigint): bigint => TRANSACTIONS_TO_TAKE * gasOfPayment;
 

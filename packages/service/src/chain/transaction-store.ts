@@ -22,19 +22,23 @@ export interface OpenNonce extends SignerKey {
 export async function insertTransaction(
   sql: Sql,
   key: SignerKey,
-  transaction: { hash: string; nonce: bigint; raw: string; now: Date },
+  transaction: { hash: string; nonce: bigint; raw: string; costWei: bigint; now: Date },
 ): Promise<void> {
   await sql.query(
     'insert-chain-transaction',
-    `insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at) values ($1, $2, $3, $4, $5, 'sent', $6)`,
-    [transaction.hash, key.chainId, key.signer, transaction.nonce, transaction.raw, transaction.now],
+    `insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at, cost_wei)
+     values ($1, $2, $3, $4, $5, 'sent', $6, $7)`,
+    [
+      ...[transaction.hash, key.chainId, key.signer, transaction.nonce, transaction.raw, transaction.now],
+      transaction.costWei,
+    ],
   );
 }
 
 /** Records the block of a transaction, marks the others under its nonce as replaced and frees its key. Idempotent. */
 export async function markMined(
   tx: Tx,
-  mined: Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'index' | 'minedAtS'>,
+  mined: Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'index' | 'minedAtS' | 'costWei'>,
 ): Promise<void> {
   const locked = lockKeyOf(tx, mined.hash);
   const replaced = tx.query(
@@ -47,9 +51,9 @@ export async function markMined(
   );
   const marked = tx.query(
     'mark-mined',
-    `update chain_transaction set state = 'mined', mined_block = $2, mined_at_s = $3, block_hash = $4, block_index = $5
+    `update chain_transaction set state = 'mined', mined_block = $2, mined_at_s = $3, block_hash = $4, block_index = $5, cost_wei = $6
       where hash = $1`,
-    [mined.hash, mined.blockNumber, mined.minedAtS, mined.blockHash, mined.index],
+    [mined.hash, mined.blockNumber, mined.minedAtS, mined.blockHash, mined.index, mined.costWei],
   );
   await Promise.all([locked, replaced, marked, freeKeyOf(tx, mined.hash)]);
 }

@@ -17,25 +17,32 @@ export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): P
 const transferColumns = `from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
   block_number as "blockNumber", block_hash as "blockHash"`;
 
-export type AuthorizedTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
+/** A transfer with its unique key: the nonce of its authorization, or for a plain transfer one from its position on chain. */
+export type StoredTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
+
+/** `plain`: nobody can show anything for it, so it may be credited at once. */
+export type SeenTransfer = StoredTransfer & { readonly isPlain: boolean };
+
+/** Before every time: nothing is waited for. */
+const AT_ONCE = new Date(0);
 
 /**
- * Stores transfers made by an authorization until they are booked: the authorization may not have been shown to us yet, or its payment may
- * still be open and be taken for failed.
+ * Stores transfers until they are booked: the authorization of one may not have been shown to us yet, or its payment may still be open and be
+ * taken for failed. Those that are booked or stored already are left out: blocks are read more than once.
  */
 export async function insertUnshown(
   sql: Sql,
   { chainId, token, now }: { chainId: number; token: string; now: Date },
-  transfers: readonly AuthorizedTransfer[],
+  transfers: readonly SeenTransfer[],
 ): Promise<void> {
-  const of = <T>(pick: (t: AuthorizedTransfer) => T) => transfers.map(pick);
+  const of = <T>(pick: (t: SeenTransfer) => T) => transfers.map(pick);
   await sql.query(
     'insert-unshown-transfers',
     `insert into unshown_transfer
         (chain_id, from_address, nonce, value_micro, transaction_hash, block_number, block_hash, seen_at)
-     select $1, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, $9
-       from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])
-         as t(from_address, nonce, value, hash, block, block_hash)
+     select $1, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, t.seen_at
+       from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], $9::timestamptz[])
+         as t(from_address, nonce, value, hash, block, block_hash, seen_at)
       where not exists (select from chain_payment p
         where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce
           and p.value_micro = t.value and p.direction = 'in' and p.state = 'settled')
@@ -49,7 +56,7 @@ export async function insertUnshown(
       of((t) => t.transactionHash),
       of((t) => t.blockNumber),
       of((t) => t.blockHash),
-      now,
+      of((t) => (t.isPlain ? AT_ONCE : now)),
     ],
   );
 }
@@ -74,8 +81,8 @@ export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
 export const takeUnshown = (
   sql: Sql,
   { chainId, before, limit }: { chainId: number; before: Date; limit: number },
-): Promise<AuthorizedTransfer[]> =>
-  sql.query<AuthorizedTransfer>(
+): Promise<StoredTransfer[]> =>
+  sql.query<StoredTransfer>(
     'take-unshown-transfers',
     `delete from unshown_transfer where (chain_id, from_address, nonce) in (
        select u.chain_id, u.from_address, u.nonce from unshown_transfer u
@@ -114,8 +121,8 @@ export async function takeTransfer(
   sql: Sql,
   chainId: number,
   { from, nonce }: { from: string; nonce: string },
-): Promise<AuthorizedTransfer | null> {
-  const rows = await sql.query<AuthorizedTransfer>(
+): Promise<StoredTransfer | null> {
+  const rows = await sql.query<StoredTransfer>(
     'take-transfer',
     `delete from unshown_transfer where chain_id = $1 and from_address = $2 and nonce = $3 returning ${transferColumns}`,
     [chainId, from, nonce],

@@ -10,7 +10,7 @@ import {
   type PublicClient,
   type TransactionReceipt,
 } from 'viem';
-import { readsOf } from './chain-reads.ts';
+import { createNewestBlock, type NewestBlock, NodeBehindError, readsOf } from './chain-reads.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
 import type { Authorization } from './signatures/authorization.ts';
@@ -24,6 +24,8 @@ export interface MinedTransaction {
   readonly index: number;
   readonly minedAtS: bigint;
   readonly gasUsed: bigint;
+  /** Wei that it cost: its gas and, on a rollup, the fee of the chain below. */
+  readonly costWei: bigint;
   /** False for a transaction that was mined and reverted. */
   readonly hasSucceeded: boolean;
   readonly logs: TransactionReceipt['logs'];
@@ -46,10 +48,12 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   const gatherer = createPublicClient({
     transport: rpcTransport(options.rpcUrl, { ...transport, batch: { batchSize: 50 } }),
   });
+  const newest = createNewestBlock(gatherer);
 
   return {
-    ...readsOf(client, gatherer),
-    ...authorizationsOf(client, token),
+    ...readsOf(client, gatherer, newest),
+    ...authorizationsOf(client, token, newest),
+    ...refusalsOf(client, token),
     ...receiptsOf(client, token),
     balanceOf: (address: string) =>
       client.readContract({ address: token, abi: usdcAbi, functionName: 'balanceOf', args: [address as Hex] }),
@@ -67,12 +71,27 @@ export function createUsdcClient(options: { rpcUrl: string; token: string; timeo
   };
 }
 
+/** The results of calls, each of which may fail by itself. */
+async function tryAll(client: PublicClient, calls: readonly ContractCall[], at: At) {
+  const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
+  return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
+}
+
+const refusalsOf = (client: PublicClient, token: Hex) => ({
+  /**
+   * For each address: the reason that the token would move nothing from or to it now, whoever pays (a pause, a blacklist); null if it
+   * would. Asks for a transfer of zero from the address to itself.
+   */
+  async whyRefused(addresses: readonly string[]): Promise<(string | null)[]> {
+    const probes = addresses.map((address) => probeCall(token, address));
+    const results = await tryAll(client, probes, { blockTag: 'pending' });
+    return results.map(reasonOf);
+  },
+});
+
 /** Reads the present or past state of authorizations. */
-function authorizationsOf(client: PublicClient, token: Hex) {
-  async function tryAll(calls: readonly ContractCall[], at: { blockTag: 'pending' } | { blockNumber?: bigint }) {
-    const { data } = await client.call({ ...at, to: MULTICALL3_ADDRESS as Hex, data: aggregate(calls) });
-    return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: data ?? '0x' });
-  }
+function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock) {
+  const areSpent = spentOf(client, token, newest);
 
   const findEvents = (
     eventName: 'AuthorizationUsed' | 'AuthorizationCanceled',
@@ -88,28 +107,37 @@ function authorizationsOf(client: PublicClient, token: Hex) {
     });
 
   return {
-    /** For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. */
+    /**
+     * For each payment: the reason it would not move money if all were submitted now in this order, or null if it would. Throws when only an
+     * RPC node that is behind refuses one.
+     */
     async simulate(batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
+      const calls = batch.map((signed) => paymentCall(token, signed));
       // The pending block, because on a quiet chain the latest one may be old.
-      const results = await tryAll(
-        batch.map((signed) => paymentCall(token, signed)),
-        { blockTag: 'pending' },
-      );
-      return results.map(({ success, returnData }) => (success ? null : revertReason(returnData)));
+      const [height, ...results] = await tryAll(client, [heightCall, ...calls], { blockTag: 'pending' });
+      const answers = results.map(reasonOf);
+      if (!answers.some(isOfState)) return answers;
+      const head = await newest.read();
+      // Above the head: the next block, with what waits for it. At the head: a node without a pending block, or one that is a block behind.
+      const asOf = BigInt(height?.returnData ?? 0);
+      if (asOf > head) return answers;
+      const known = asOf < head ? [] : (await tryAll(client, calls, { blockNumber: head })).map(reasonOf);
+      if (answers.some((reason, index) => isOfState(reason) && !known[index])) throw new NodeBehindError();
+      return answers;
     },
 
     /**
-     * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest that the RPC node has. Throws
-     * when the node does not have the block: one that is behind has not seen that an authorization is unused.
+     * For each authorization: true if it was used or cancelled by the end of a block; without one, by the newest. Throws when the node does
+     * not have the block: one that is behind has not seen that an authorization is unused. null: no answer about this one, which says
+     * nothing about the others.
      */
-    async areSpent(batch: readonly Pick<Authorization, 'from' | 'nonce'>[], atBlock?: bigint): Promise<boolean[]> {
-      const at = atBlock === undefined ? {} : { blockNumber: atBlock };
-      const spent: boolean[] = [];
-      for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
-        const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
-        spent.push(...(await tryAll(calls, at)).map(({ returnData }) => BigInt(returnData) !== 0n));
-      }
-      return spent;
+    areSpent,
+
+    /** The same for one authorization; throws when there is no answer about it. */
+    async isSpent(authorization: Pick<Authorization, 'from' | 'nonce'>, atBlock?: bigint): Promise<boolean> {
+      const [isSpent = null] = await areSpent([authorization], atBlock);
+      if (isSpent === null) throw new Error('the RPC node does not tell whether an authorization is spent');
+      return isSpent;
     },
 
     /** Finds the use or cancellation of an authorization in a range of blocks; null when the logs there do not have it. */
@@ -130,6 +158,27 @@ function authorizationsOf(client: PublicClient, token: Hex) {
   };
 }
 
+type At = { blockTag: 'pending' } | { blockNumber?: bigint };
+type Tried = readonly { readonly success: boolean; readonly returnData: string }[];
+
+const spentOf =
+  (client: PublicClient, token: Hex, newest: NewestBlock) =>
+  async (batch: readonly Pick<Authorization, 'from' | 'nonce'>[], atBlock?: bigint): Promise<(boolean | null)[]> => {
+    const at = { blockNumber: atBlock ?? (await newest.read()) };
+    const spent: (boolean | null)[] = [];
+    for (let start = 0; start < batch.length; start += MAX_IN_ONE_CALL) {
+      const calls = batch.slice(start, start + MAX_IN_ONE_CALL).map((each) => stateCall(token, each));
+      spent.push(...(await tryAll(client, calls, at)).map(readState));
+    }
+    return spent;
+  };
+
+const WORD_LENGTH = 66;
+
+/** The answer of `authorizationState`: a word. null for anything else, as an RPC node without the state gives it. */
+const readState = ({ success, returnData }: Tried[number]): boolean | null =>
+  success && returnData.length === WORD_LENGTH ? BigInt(returnData) !== 0n : null;
+
 function receiptsOf(client: PublicClient, token: Hex) {
   /** Block timestamp. Some RPC providers include it in the receipt, which saves a request. */
   async function minedAt(receipt: { blockHash: string; blockTimestamp?: string | undefined }): Promise<bigint> {
@@ -145,7 +194,9 @@ function receiptsOf(client: PublicClient, token: Hex) {
     const place = { blockNumber: BigInt(receipt.blockNumber), blockHash, index: Number(transactionIndex) };
     const hasSucceeded = receipt.status === '0x1';
     const gasUsed = BigInt(receipt.gasUsed);
-    return { hash, ...place, minedAtS: await minedAt(receipt), gasUsed, hasSucceeded, logs, used: usedIn(token, logs) };
+    const costWei = gasUsed * BigInt(receipt.effectiveGasPrice ?? 0) + BigInt((receipt as { l1Fee?: Hex }).l1Fee ?? 0);
+    const at = { ...place, minedAtS: await minedAt(receipt) };
+    return { hash, ...at, gasUsed, costWei, hasSucceeded, logs, used: usedIn(token, logs) };
   }
 
   return {
@@ -166,6 +217,11 @@ function stateCall(token: Hex, { from, nonce }: Pick<Authorization, 'from' | 'no
   return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'authorizationState', args }) };
 }
 
+function probeCall(token: Hex, address: string): ContractCall {
+  const args = [address as Hex, address as Hex, 0n] as const;
+  return { target: token, callData: encodeFunctionData({ abi: usdcAbi, functionName: 'transferFrom', args }) };
+}
+
 export type UsdcClient = ReturnType<typeof createUsdcClient>;
 export interface HasUsdc {
   readonly usdc: UsdcClient;
@@ -175,8 +231,23 @@ const ERROR_STRING_SELECTOR = '0x08c379a0';
 /** Failure text of a call that reverted without a reason; usually it ran out of gas. */
 export const NO_REASON = 'reverted without a reason';
 
+/** True for a refusal that another state may contradict. */
+const isOfState = (reason: string | null): boolean => reason !== null && !TIME_OR_GAS.test(reason);
+
+/** Asks the height of the block that calls are answered by. */
+const heightCall: ContractCall = {
+  target: MULTICALL3_ADDRESS as Hex,
+  callData: encodeFunctionData({ abi: multicall3Abi, functionName: 'getBlockNumber' }),
+};
+
+/** Refusals that the state of the newest block cannot contradict: its time is an older one, and in a batch others use up the gas. */
+const TIME_OR_GAS = new RegExp(`not yet valid|expired|${NO_REASON}`, 'i');
+
 /** True for the reason with which the token refuses an authorization that was used or cancelled before. */
 export const isUsedBefore = (reason: string): boolean => /used or canceled/i.test(reason);
+
+const reasonOf = ({ success, returnData }: { success: boolean; returnData: Hex }): string | null =>
+  success ? null : revertReason(returnData);
 
 function revertReason(data: Hex): string {
   if (data === '0x') return NO_REASON;

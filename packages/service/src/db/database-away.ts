@@ -95,3 +95,7 @@ export const isRolledBack = (error: unknown): boolean =>
 
 /** True if a row with the same key is there already; the transaction was undone. */
 export const isDuplicate = (error: unknown): boolean => error instanceof pg.DatabaseError && codeOf(error) === '23505';
+
+/** True if a statement waited too long for a lock; the transaction was undone. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseAwayError && error.cause instanceof pg.DatabaseError && codeOf(error.cause) === '55P03';

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 import { madeOnce } from '../lib/made-once.ts';
-import { connectionOptions, watchPool } from './connection-pool.ts';
+import { connectionOptions, openClient, watchPool } from './connection-pool.ts';
 import { DatabaseAwayError } from './database-away.ts';
 import { repeatHeldUp } from './lock-wait.ts';
 import { migrateQueue } from './migrate-queue.ts';
 import { clientOn } from './primary/database-hosts.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
 import { takeConnection } from './take-connection.ts';
+import { requireOwnServer, throwPoolerNamed } from './transaction-pooler.ts';
 
 interface Migration {
   version: number;
@@ -66,7 +67,11 @@ export async function migrate(
   });
   watchPool(pool, { url, log, gate, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
-    const first = await takeConnection(pool);
+    const first = await takeConnection(pool).catch(throwPoolerNamed);
+    await requireOwnServer(first, () => openClient(connectionOptions(url, 'agent-network start'))).catch((error) => {
+      first.release();
+      throw error;
+    });
     const pid = await lockOthersOut(first, waitMs).finally(() => first.release());
     const wait = { url, log, pid, waitMs };
     await repeatHeldUp(wait, () => migrateQueue(pool, log));

@@ -11,6 +11,8 @@ import { takeConnection } from './take-connection.ts';
 export interface TransactionOptions {
   /** Default: read committed. */
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
+  /** Limit of each wait for a lock; default: that of the connection. */
+  lockTimeoutMs?: number;
 }
 
 const MAX_TRIES = 5;
@@ -47,14 +49,14 @@ export async function runTransaction<T>(
 /** The connection was lost before COMMIT was sent: the transaction changed nothing. */
 class LostBeforeCommitError extends DatabaseAwayError {}
 
-async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation }: TransactionOptions): Promise<T> {
+async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
   const client = await takeConnection(pool);
   const scope: Scope = { open: true };
   let isCommitSent = false;
   let broken: Error | undefined;
   try {
     // Sent together with the first statement: it fails only with the connection.
-    const begun = client.query(isolation === undefined ? 'begin' : `begin isolation level ${isolation}`);
+    const begun = begin(client, options);
     const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope))));
     scope.open = false;
     isCommitSent = true;
@@ -76,6 +78,13 @@ async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, { isolation
   } finally {
     client.release(broken);
   }
+}
+
+async function begin(client: pg.PoolClient, { isolation, lockTimeoutMs }: TransactionOptions): Promise<void> {
+  await Promise.all([
+    client.query(isolation === undefined ? 'begin' : `begin isolation level ${isolation}`),
+    lockTimeoutMs === undefined ? null : client.query(`set local lock_timeout = ${lockTimeoutMs}`),
+  ]);
 }
 
 /** The server ran nothing of it: the transaction had failed before. */

@@ -7,9 +7,10 @@ import { AUTO, keylessResourceOf, resourceOf } from '../invocations/start/invoca
 import { newId } from '../lib/id.ts';
 import { networkOf } from '../lib/net/address-ranges.ts';
 import { isLoopback } from '../lib/net/guarded-fetch-address.ts';
+import { bazaarExtension } from '../payments/x402/bazaar-extension.ts';
 import { toChannelState } from '../payments/x402/channels/channel.ts';
 import { refundByPayload } from '../payments/x402/channels/claims/refund-by-payload.ts';
-import type { Due } from '../payments/x402/payment-required.ts';
+import { type Due, PaymentRequiredError } from '../payments/x402/payment-required.ts';
 import { shownPayment } from '../payments/x402/shown-payment.ts';
 import { commonHeaders } from './answer/common-headers.ts';
 import { encode, toErrorAnswer } from './answer/errors.ts';
@@ -67,7 +68,10 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
     const data = { channelId: channel.id, refunded: formatUsdc(amountMicro), transactionHash };
     const all = { ...headers, 'payment-response': encode(settled) };
     return new Response(JSON.stringify({ status: 'success', data }), { status: 200, headers: all });
-  } catch (error) {
+  } catch (thrown) {
+    // Whoever looks what is sold here, by GET, reads how it is called.
+    const isTerms = thrown instanceof PaymentRequiredError && path === keylessResourceOf;
+    const error = isTerms ? thrown.with('bazaar', bazaarExtension) : thrown;
     const failure = toErrorAnswer(error, requestId);
     if (failure.status >= 500) ctx.log.error({ err: error, requestId }, 'refund of a channel failed');
     return new Response(JSON.stringify(failure.body), {
@@ -89,6 +93,7 @@ async function refundDue(ctx: HttpContext, agentId: string, path: (agentId: stri
   const priceMicro = agent?.perRequestMicro ?? 0n;
   return {
     purpose: 'invocation',
+    channels: 'only',
     target: `refund ${agentId}`,
     accountId: '',
     amountMicro: priceMicro > leastMicro ? priceMicro : leastMicro,

@@ -4,6 +4,7 @@ import { type StartedSession, startSession } from '../access/sessions/manage-ses
 import type { HasDb } from '../db/database.ts';
 import { notFound } from '../lib/app-error.ts';
 import type { HasClock } from '../lib/clock.ts';
+import { claimAtSignIn } from '../payments/deposits/suspense.ts';
 import type { HasLocalAccount } from './local-account.ts';
 import { type ChallengeContext, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
@@ -21,7 +22,9 @@ export async function signInSession(
   return ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
     const accountId = await admitWallet(ctx, tx, proof.address, now);
-    return startSession(tx, { accountId, userAgent, isLocal: false, now });
+    const session = await startSession(tx, { accountId, userAgent, isLocal: false, now });
+    await claimAtSignIn(tx, { claimId: signed.challengeId, address: proof.address, accountId, now });
+    return session;
   });
 }
 

@@ -6,6 +6,7 @@ import { admitWallet, type HasOwnerProofs, noteNode } from '../access/accounts/a
 import { type HasKeyMode, issueApiKey } from '../access/keys/manage-keys.ts';
 import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../access/limits/plan-caps.ts';
 import { invalid } from '../lib/app-error.ts';
+import { claimAtSignIn } from '../payments/deposits/suspense.ts';
 import { readChallengeId } from './challenges/challenge-id.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
@@ -60,6 +61,7 @@ export async function signIn(
     const key = await withinKeyCap(ctx, tx, { accountId, now }, () =>
       issueApiKey({ ...ctx, db: tx }, { accountId, name, scopes, expiresAt, isFromSignIn: true }),
     );
+    await claimAtSignIn(tx, { claimId: input.challengeId, address, accountId, now });
     return { ...key, accountId, address };
   });
 }

@@ -4,7 +4,7 @@ import { NOTE_UNAUDITED, noteUnaudited, OR_AGAIN } from './audit-store.ts';
 import { type CancelReason, type Invocation, statesThatTake } from './invocation.ts';
 
 /** The columns of a request without its content. */
-export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", account_id as "accountId", caller_agent_id as "callerAgentId", caller_kind as "callerKind", face, agent_id as "agentId", requested_agent_id as "requestedAgentId", chosen, capability, types_id as "typesId", task,
+export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", shown_share as "shownShare", is_held_back as "isHeldBack", account_id as "accountId", caller_agent_id as "callerAgentId", caller_kind as "callerKind", face, agent_id as "agentId", requested_agent_id as "requestedAgentId", chosen, capability, types_id as "typesId", task,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
   cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
@@ -21,18 +21,18 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
     `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
        estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at, bulk_id,
        webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at, budget_id,
-       requested_agent_id, chosen, capability, types_id, caller_kind, face)
+       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back)
      select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
             method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-            budget, requested, chosen::json, capability, types, caller_kind, face
+            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
             $18::timestamptz[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[], $23::bigint[], $24::bigint[],
             $25::text[], $26::text[], $27::timestamptz[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[],
-            $33::text[], $34::text[])
+            $33::text[], $34::text[], $35::smallint[], $36::boolean[])
          as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
               payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-              budget, requested, chosen, capability, types, caller_kind, face)`,
+              budget, requested, chosen, capability, types, caller_kind, face, share, held_back)`,
     [
       of((r) => r.id),
       of((r) => r.accountId),
@@ -68,6 +68,8 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
       of((r) => r.typesId),
       of((r) => r.callerKind),
       of((r) => r.face),
+      of((r) => r.shownShare),
+      of((r) => r.isHeldBack),
     ],
   );
   const ended = rows.filter(({ completedAt }) => completedAt !== null);
@@ -88,7 +90,7 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
   return rows[0] ?? null;
 }
 
-/** Moves paid invocations to `processing`; returns the ids that this call moved. One whose payment went back is not moved. */
+/** Moves paid invocations to `processing`; returns the ids that this call moved. One whose payment went back, or was reversed, is not moved. */
 export async function beginInvocations(
   sql: Sql,
   begins: readonly { id: string; attempt: number; paymentHash: string | null }[],
@@ -99,7 +101,8 @@ export async function beginInvocations(
     `update invocation v set status = 'processing', started_at = $4, payment_hash = n.hash
        from unnest($1::text[], $2::int[], $3::text[]) as n(id, attempt, hash)
       where v.id = n.id and v.attempt = n.attempt and v.status = any($5)
-        and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund') returning v.id`,
+        and not exists (select from chain_payment r where r.subject_id = v.id
+                           and (r.purpose = 'refund' or r.purpose = 'invocation' and r.state = 'reversed')) returning v.id`,
     [
       begins.map((b) => b.id),
       begins.map((b) => b.attempt),
@@ -111,6 +114,22 @@ export async function beginInvocations(
   return new Set(rows.map((row) => row.id));
 }
 
+/** Begins requests whose payments have settled; returns those that this call began. One whose payment went back does not begin. */
+export const beginPaid = (
+  tx: Tx,
+  paid: readonly { readonly requestId: string; readonly paymentHash: string | null }[],
+  now: Date,
+): Promise<Pick<Invocation, 'id' | 'payerLedgerId' | 'priceMicro' | 'deadline'>[]> =>
+  tx.query(
+    'begin-paid',
+    `update invocation v set status = 'processing', started_at = $3, payment_hash = n.hash
+       from unnest($1::text[], $2::text[]) as n(id, hash)
+      where v.id = n.id and v.status = any($4)
+        and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund')
+      returning v.id, v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.deadline`,
+    [paid.map(({ requestId }) => requestId), paid.map(({ paymentHash }) => paymentHash), now, statesThatTake('begin')],
+  );
+
 export interface InvocationEnd {
   readonly id: string;
   readonly attempt: number;
@@ -118,6 +137,10 @@ export interface InvocationEnd {
   readonly result: unknown;
   readonly costMicro: bigint;
   readonly refundMicro: bigint;
+  /** The cost instead, if output of it was shown before. */
+  readonly shownCostMicro: bigint;
+  /** True when output that was shown is paid for: it ends without a result, by no error of the agent. */
+  readonly isShownPaid: boolean;
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
   readonly cancelReason: CancelReason | null;
@@ -129,9 +152,17 @@ export interface InvocationEnd {
 export type EndedMoney = Pick<
   Invocation,
   'costMicro' | 'refundMicro' | 'billedMicro' | 'promisedMicro' | 'returnedMicro'
->;
+> & {
+  /** What its hold pays: the cost, unless the agent billed it. */
+  readonly captureMicro: bigint;
+  /** True when it was ended without a result after output was shown, by no error of the agent. */
+  readonly isEndedEarly: boolean;
+};
 
-/** Ends invocations by compare-and-set on status and attempt; returns those that this call ended. */
+/**
+ * Ends invocations by compare-and-set on status and attempt; returns those that this call ended. Whether output was shown stands in the same
+ * row: a chunk that is stored while the end waits for the row counts, and none is stored after it.
+ */
 export async function endInvocations(
   sql: Sql,
   ends: readonly InvocationEnd[],
@@ -142,24 +173,28 @@ export async function endInvocations(
     'end-invocations',
     `with ended as (
        update invocation v
-          set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, n.cost),
-              refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro, n.refund), error_code = n.code, error_message = n.message,
+          set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, case when v.shown_at is null then n.cost else n.shown_cost end),
+              refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro,
+                                      n.refund + n.cost - case when v.shown_at is null then n.cost else n.shown_cost end),
+              is_ended_early = n.is_shown_paid and v.shown_at is not null, error_code = n.code, error_message = n.message,
               cancel_reason = n.cancelled, content_hashes = n.hashes, completed_at = $9,
               counted_bytes = coalesce(octet_length(n.result), 0) + octet_length(v.input::text) + octet_length(v.metadata::text)
                               + octet_length(v.task) + coalesce(octet_length(v.context), 0)
          from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $13::text[],
-              $14::bytea[]) as n(id, attempt, status, result, cost, refund, code, message, cancelled, hashes)
+              $14::bytea[], $15::bigint[], $16::boolean[]) as n(id, attempt, status, result, cost, refund, code, message, cancelled, hashes, shown_cost, is_shown_paid)
         where v.id = n.id and v.attempt = n.attempt
           and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
         returning v.id, v.account_id, v.counted_bytes as bytes,
-                  v.cost_micro, v.refund_micro, v.billed_micro, v.promised_micro, v.returned_micro
+                  v.cost_micro, v.refund_micro, v.billed_micro, v.promised_micro, v.returned_micro, v.is_ended_early,
+                  case when v.shown_at is null or v.billed_micro is not null then n.cost else n.shown_cost end as capture_micro
      ), noted as (
        ${NOTE_UNAUDITED} select id, $9::timestamptz from ended ${OR_AGAIN}
      ), stored as (
        insert into storage_change (account_id, bytes) select account_id, sum(bytes) from ended group by account_id
      )
      select id, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro",
-            promised_micro as "promisedMicro", returned_micro as "returnedMicro" from ended`,
+            promised_micro as "promisedMicro", returned_micro as "returnedMicro", capture_micro as "captureMicro",
+            is_ended_early as "isEndedEarly" from ended`,
     [
       of((e) => e.id),
       of((e) => e.attempt),
@@ -175,6 +210,8 @@ export async function endInvocations(
       statesThatTake('cancel'),
       of((e) => e.cancelReason),
       of((e) => e.contentHashes),
+      of((e) => e.shownCostMicro),
+      of((e) => e.isShownPaid),
     ],
   );
   return new Map(rows.map(({ id, ...money }) => [id, money]));
@@ -199,13 +236,12 @@ export const HAS_ORPHANS = `(select v.agent_id from invocation v where v.status 
        or not exists (select from process p where p.id = v.worker)) order by v.agent_id, v.worker limit 1) is not null`;
 
 /**
- * Takes over invocations whose process is gone or gave them back, and this process's own ones that it does not track (`tracked` lists the
- * others). A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to
+ * Takes over invocations whose process is gone or gave them back, and this process's own ones from before `lostBefore` that it does not know. A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to
  * the queue.
  */
 export const takeOrphans = (
   sql: Sql,
-  { worker, tracked, limit }: { worker: string; tracked: readonly string[]; limit: number },
+  { worker, known, lostBefore, limit }: { worker: string; known: readonly string[]; lostBefore: Date; limit: number },
 ): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'take-orphans',
@@ -214,7 +250,7 @@ export const takeOrphans = (
         select v.id, v.attempt from invocation v
          where v.status in ('pending', 'processing')
            and case when v.worker is null then v.status = 'processing' or v.payment_method = 'x402'
-                    when v.worker = $1 then coalesce(v.started_at, v.created_at) < now() - interval '10 seconds' and not (v.id = any($2))
+                    when v.worker = $1 then coalesce(v.started_at, v.created_at) < $4 and not (v.id = any($2))
                     else not exists (select 1 from process p where p.id = v.worker) end
          order by v.created_at limit $3
      ), taken as (
@@ -223,7 +259,7 @@ export const takeOrphans = (
      )
      update invocation set worker = $1, attempt = attempt + 1 where id in (select id from taken)
       returning ${invocationColumns}`,
-    [worker, tracked, limit],
+    [worker, known, limit, lostBefore],
   );
 
 /** Gives back all invocations of this process, so that another process, or its next start, continues them at once. */

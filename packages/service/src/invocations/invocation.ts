@@ -30,6 +30,10 @@ export const hasEnded = (status: RequestStatus): boolean => statesThatTake('canc
 export const wasGivenBack = ({ status, costMicro }: Pick<Invocation, 'status' | 'costMicro'>): boolean =>
   (status === 'failed' || status === 'cancelled') && (costMicro ?? 0n) === 0n;
 
+/** True while nothing that its agent says may be read: its result is not judged yet, or was found not to fit. */
+export const isWithheld = ({ isHeldBack, status }: Pick<Invocation, 'isHeldBack' | 'status'>): boolean =>
+  isHeldBack && status !== 'completed';
+
 export type PaymentMethod = 'treasury' | 'x402' | 'free';
 
 export interface Invocation {
@@ -52,6 +56,10 @@ export interface Invocation {
   /** True when the agent was asked to stream. */
   readonly isStreamed: boolean;
   readonly input: Record<string, unknown>;
+  /** Percent of the price that it costs when it is ended early after output was shown; null: all of it. */
+  readonly shownShare: number | null;
+  /** True when the agent's chunks are shown only once it has completed. */
+  readonly isHeldBack: boolean;
   /** The capability that the call names; null: none. */
   readonly capability: string | null;
   /** The version of the agent's types that it was accepted with: its result is held to them. Null: the agent had none. */

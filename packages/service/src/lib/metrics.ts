@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
-import { networkMetrics, registryMetrics } from './metrics-registry.ts';
+import { moneyMetrics, networkMetrics, registryMetrics } from './metrics-of-rooms.ts';
 import { toPlainText } from './metrics-text.ts';
 
 export interface Metrics {
@@ -14,6 +14,10 @@ export interface Metrics {
   readonly nativeSignatures: Gauge;
   readonly gasBalance: Gauge<'signer'>;
   readonly gasLow: Gauge<'signer'>;
+  readonly gasSpent: Gauge;
+  readonly gasCapReached: Gauge;
+  readonly settlementHalted: Gauge;
+  readonly heldPayouts: Gauge;
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge;
@@ -45,6 +49,8 @@ export interface Metrics {
   readonly readModelLag: Gauge;
   readonly registryBlock: Gauge;
   readonly registryLagBlocks: Gauge;
+  readonly chainGateStalled: Gauge<'gate'>;
+  readonly chainGateAge: Gauge<'gate'>;
   readonly registryLogs: Counter<'kind'>;
   readonly registryReorgs: Counter;
   readonly networkNodes: Gauge<'status'>;
@@ -105,6 +111,16 @@ export function createMetrics(): Metrics {
       labelNames: ['signer'],
       registers,
     }),
+    gasSpent: new Gauge({
+      name: 'gas_spent_day_wei',
+      help: 'Wei that the sending keys have spent on gas in 24 hours; 0 without GAS_PER_DAY.',
+      registers,
+    }),
+    gasCapReached: new Gauge({
+      name: 'gas_cap_reached',
+      help: '1 while the sending keys have spent GAS_PER_DAY in 24 hours, else 0.',
+      registers,
+    }),
     ...channelMetrics(registers),
     ...databaseMetrics(registers),
     ...queueMetrics(registers),
@@ -112,59 +128,6 @@ export function createMetrics(): Metrics {
     ...networkMetrics(registers),
   };
 }
-
-const moneyMetrics = (registers: OpenRegistry[]) => ({
-  invocationsCharged: new Counter({
-    name: 'invocation_charged_micro_total',
-    help: 'Charged for invocations that ended, in micro-USDC, the fee of the node included.',
-    enableExemplars: true,
-    registers,
-  }),
-  invocationsRefunded: new Counter({
-    name: 'invocation_refunded_micro_total',
-    help: 'Given back of the prices of invocations that ended, in micro-USDC, by its way.',
-    labelNames: ['way'] as const,
-    enableExemplars: true,
-    registers,
-  }),
-  settlements: new Counter({
-    name: 'settlements_total',
-    help: 'Settlements on chain, by outcome. The reconciler resolves `unknown` ones.',
-    labelNames: ['outcome'] as const,
-    registers,
-  }),
-  unknownPayments: new Gauge({
-    name: 'unknown_payments',
-    help: 'Overdue payments, neither settled nor failed; the reconciler looks them up on the chain.',
-    registers,
-  }),
-  oldestUnknownSeconds: new Gauge({
-    name: 'oldest_unknown_payment_seconds',
-    help: 'Age of the oldest overdue payment; 0 without any.',
-    registers,
-  }),
-  reservesDifference: new Gauge({
-    name: 'reserves_difference_micro',
-    help: 'Wallet balance less the balance that the books expect, in micro-USDC; negative: USDC is missing.',
-    registers,
-  }),
-  reservesChecked: new Gauge({
-    name: 'reserves_checked_timestamp_seconds',
-    help: 'When this process last compared the wallet with the books; before that, when it started.',
-    registers,
-  }),
-  booksLoss: new Gauge({
-    name: 'books_loss_micro',
-    help: 'Losses of the node in its books, in micro-USDC, at the last comparison of wallet and books by this process; none before its first.',
-    registers,
-  }),
-  moneyContradictions: new Counter({
-    name: 'money_contradictions_total',
-    help: 'Contradictions found by the audit of the books, by kind. Each is a fault of the node.',
-    labelNames: ['kind'] as const,
-    registers,
-  }),
-});
 
 const channelMetrics = (registers: OpenRegistry[]) => ({
   channelsOpen: new Gauge({

@@ -83,6 +83,7 @@ export interface SettlementRow {
   readonly inFlight: number;
   readonly unknown: number;
   readonly lost: number;
+  readonly held: number;
   readonly oldestAt: Date | null;
 }
 
@@ -91,12 +92,13 @@ export async function readSettlements(sql: Sql, before: Date): Promise<Settlemen
   const [row] = await sql.query<SettlementRow>(
     'read-settlements',
     `select count(*)::int as "inFlight", count(*) filter (where created_at <= $1)::int as unknown, min(created_at) as "oldestAt",
-            (select count(*)::int from chain_payment where lost_at is not null and state = 'settled') as lost
-       from (select created_at from chain_payment where state in ('claimed', 'broadcasting') and purpose <> 'bill'
+            (select count(*)::int from chain_payment where lost_at is not null and state = 'settled') as lost,
+            (select count(*)::int from held_payout) as held
+       from (select created_at from chain_payment where state in ('claimed', 'broadcasting') and purpose <> 'bill' and not exists (select from held_payout h where h.payment_id = chain_payment.id)
               order by created_at limit ${MAX_COUNTED}) open`,
     [before],
   );
-  return row ?? { inFlight: 0, unknown: 0, lost: 0, oldestAt: null };
+  return row ?? { inFlight: 0, unknown: 0, lost: 0, held: 0, oldestAt: null };
 }
 
 /** Transactions of each signer that are in no block yet. */

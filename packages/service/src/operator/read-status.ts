@@ -1,6 +1,7 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import type { SigningKeys } from '../chain/gas-watch.ts';
 import type { Records } from '../db/records.ts';
+import type { HasSettlementHalt } from '../payments/onchain/settlement-halt.ts';
 import { SETTLED_BY_NOW_MS } from '../payments/reconcile/reconcile.ts';
 import type { HasReserves } from '../payments/statements/read-reserves.ts';
 import type { HasProcessId } from '../queue/heartbeat.ts';
@@ -17,7 +18,7 @@ import {
 import type { HasTotals } from './read-totals.ts';
 
 /** Readings that all callers share for a while. */
-interface SharedReadings extends HasReserves, HasTotals {}
+interface SharedReadings extends HasReserves, HasTotals, HasSettlementHalt {}
 
 export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, SharedReadings {}
 
@@ -39,7 +40,7 @@ export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
     asOf: now.toISOString(),
     processes: processes.map((row) => processOf(row, ctx.processId())),
     queues: queues.map((queue) => ({ kind: queue.kind, depth: queue.depth, oldestS: ageS(queue.oldestAt) })),
-    settlements: { ...counts, oldestS: ageS(oldestAt) },
+    settlements: { ...counts, halted: ctx.settlementHalt.reason(), oldestS: ageS(oldestAt) },
     reserves,
     signers,
     index,

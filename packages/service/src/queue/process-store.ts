@@ -96,6 +96,17 @@ export async function removeProcess(tx: Tx, id: string): Promise<boolean> {
   return removed !== undefined;
 }
 
+/** Those of these processes that are gone, or may be declared dead within two seconds. */
+export async function findSilent(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'process-silent',
+    `select w.id from unnest($1::uuid[]) w(id)
+      where not exists (select from process p where p.id = w.id and p.seen_at > clock_timestamp() - ${DEAD_AFTER} + interval '2 seconds')`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function unlockWorkers(sql: Sql, workerIds: readonly string[]): Promise<void> {
   await sql.query('queue-unlock-workers', 'select graphile_worker.force_unlock_workers($1)', [workerIds]);
 }

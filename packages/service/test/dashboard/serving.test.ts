@@ -214,3 +214,20 @@ describe('a dashboard that is not there', () => {
     }
   });
 });
+
+it.each([
+  ['localhost', 307],
+  ['[::1]', 307],
+  ['127.0.0.1', 200],
+  ['node.example', 200],
+])('asked for as %s, it is one dashboard: under the name of the node', async (name, status) => {
+  const { port } = new URL(h.baseUrl);
+  const headers = { host: `${name}:${port}` };
+  const answer = await h.request('GET', '/dashboard/agents?tab=mine', { headers });
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get('location')).toBe(status === 307 ? `${h.baseUrl}/dashboard/agents?tab=mine` : null);
+});
+
+it('asked for at another port, as behind a forwarded one, it is served where it is', async () => {
+  expect((await h.request('GET', '/dashboard', { headers: { host: 'localhost:1' } })).status).toBe(200);
+});

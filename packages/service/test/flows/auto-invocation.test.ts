@@ -13,7 +13,7 @@ let second: TestAgent;
 let dear: TestAgent;
 const names = { best: 'German contract translator', second: 'Contract translator', dear: 'Translation' };
 beforeAll(async () => {
-  h = await startHarness({ env: { MIN_PAYMENT: '0.01' } });
+  h = await startHarness({ env: { MIN_PAYMENT: '0.01', CHANNELS: 'true' } });
   owner = await h.newAccount();
   const start = (name: string, perRequest: string) =>
     startTestAgent(h, { owner, name, perRequest, capabilities: ['auto-test'] });

@@ -18,10 +18,10 @@ const around = (...steps: string[]): Deaths[] => steps.flatMap((step) => [`befor
 const tried: Record<ScenarioName, readonly Deaths[]> = {
   'an x402 call': [
     ...around('handle', 'simulate', 'open-payer', 'accept-commit', 'write-ahead-commit', 'send', 'read-mined'),
-    ...around('record-commit', 'begin-commit', 'agent-call', 'finish-commit'),
+    ...around('record-commit', 'agent-call', 'finish-commit'),
     'after-send then before-reconcile-commit',
     'after-send then after-reconcile-commit',
-    'after-accept-commit then after-write-ahead-commit then before-begin-commit then after-agent-call',
+    'after-accept-commit then after-write-ahead-commit then before-reconcile-commit then after-agent-call',
   ],
   'an x402 call of version 1': ['after-send'],
   'an x402 call under an Idempotency-Key': ['after-take-key', ...around('keep-answer')],
@@ -58,6 +58,7 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-accept-commit then after-agent-call then after-finish-commit',
   ],
   'a failed call paid by a voucher': around('finish-commit'),
+  'a call paid by a voucher whose payer withdraws': around('channel-claim-commit', 'channel-book-commit'),
   'a bulk request under an Idempotency-Key': [
     ...around('bulk-commit', 'bulk-finish-commit'),
     'before-bulk-finish-commit:2',
@@ -106,8 +107,7 @@ const alike: readonly (readonly Deaths[])[] = [
   ['after-write-ahead-commit', 'before-send'],
   ['after-send', 'before-read-mined'],
   ['before-record-commit', 'after-read-mined'],
-  ['before-begin-commit', 'after-record-commit'],
-  ['after-begin-commit', 'before-agent-call'],
+  ['after-record-commit', 'before-agent-call'],
   ['before-finish-commit', 'after-agent-call'],
   ['after-finish-commit', 'after-handle'],
   ['before-bulk-finish-commit:2', 'after-bulk-finish-commit'],

@@ -14,7 +14,7 @@ let dear: TestAgent;
 let stranger: TestAgent;
 const skills = ['fall-a', 'fall-b', 'fall-c'];
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ env: { CHANNELS: 'true' } });
   owner = await h.newAccount();
   const start = (name: string, perRequest: string, capabilities = skills) =>
     startTestAgent(h, { owner, name, perRequest, capabilities });

@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { answerTo } from '../../src/invocations/start/unaffordable.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions } from '../support/books.ts';
 import type { Harness } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, deposit, newClient, untilEnded } from '../support/treasury.ts';
+import { payV2 } from '../support/x402-payer.ts';
 
 let h: Harness;
 let agent: TestAgent;
@@ -34,6 +36,33 @@ describe('a treasury that cannot pay', () => {
     });
     expect(agent.calls.length).toBe(calls);
     expect(await balanceOf(h, key)).toEqual({ available: '0.049999', held: '0.00' });
+  });
+
+  it('is told the terms when it is empty, as without a treasury; 422 when it is forced, or holds too little', async () => {
+    const { key } = await h.newAccount();
+    await h.request('POST', '/payments/treasury', { key, body: {} });
+    const unpaid = await invoke(key);
+    expect(unpaid).toMatchObject({ status: 402, body: { error: { code: 'PAYMENT_REQUIRED' } } });
+    const paid = await invoke(key, agent.id, await payV2(h, await h.newWallet(1_000_000n), unpaid));
+    expect(paid.body.data).toMatchObject({ status: 'completed', paymentMethod: 'x402' });
+    const forced = await invoke(key, agent.id, { 'x-payment-method': 'treasury' });
+    expect(forced).toMatchObject({ status: 422, body: { error: { code: 'INSUFFICIENT_FUNDS' } } });
+    const emptied = await newClient(h, '0.05');
+    expect((await invoke(emptied.key)).status).toBe(200);
+    const free = await startTestAgent(h, { perRequest: '0.05' });
+    await untilEnded(
+      h,
+      emptied.key,
+      (await h.request('GET', '/invoke/history', { key: emptied.key })).body.data.requests[0].requestId,
+    );
+    expect((await invoke(emptied.key, free.id)).status).toBe(402);
+    await free.die();
+    for (const [funds, open] of [
+      ['none', 'terms'],
+      ['empty', 'terms'],
+      ['short', 'refusal'],
+    ] as const)
+      expect(answerTo[funds]).toEqual({ open, treasury: 'refusal' });
   });
 
   it('names no balance when there is no treasury', async () => {
@@ -103,7 +132,7 @@ describe('a treasury that cannot pay', () => {
       status: 'completed',
       cost: '0.05',
     });
-    expect((await invoke(key)).status).toBe(422);
+    expect((await invoke(key)).status).toBe(402);
   });
 });
 

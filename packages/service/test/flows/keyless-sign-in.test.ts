@@ -72,10 +72,11 @@ describe('a wallet that signs in with the stock client', () => {
   });
 
   it('gets the call that a voucher of its channel paid for, and of two like it the later one, whatever paid', async () => {
+    const byChannel = { 'x-payment-scheme': 'batch-settlement' };
     const payer = newVoucherPayer(h);
     const wallet = await newWallet(h.rpcUrl, h.ctx.chain.token, 1_000_000n, payer.key);
     const deposit = await payer.deposit(500_000n);
-    const paid = await call('mine', payer.pay(await call('mine'), 50_000n, { payload: deposit }));
+    const paid = await call('mine', payer.pay(await call('mine', byChannel), 50_000n, { payload: deposit }));
     expect(paid.body.data).toMatchObject({ status: 'completed', result: { echo: 'mine' } });
     const runs = agent.calls.length;
     const send = signingCall(wallet);
@@ -86,7 +87,7 @@ describe('a wallet that signs in with the stock client', () => {
     expect(agent.calls.length).toBe(runs);
     const { requestId: byTransfer } = await buy(wallet, 'mine');
     expect((await send('mine')).body.data.requestId).toBe(byTransfer);
-    const third = await call('mine', payer.pay(await call('mine'), 100_000n));
+    const third = await call('mine', payer.pay(await call('mine', byChannel), 100_000n));
     expect((await send('mine')).body.data.requestId).toBe(third.body.data.requestId);
     expect(await h.usdcOf(wallet.address)).toBe(450_000n);
   });

@@ -92,6 +92,28 @@ it("USDC sent from an account's wallet is credited to its treasury once, with it
   await ledgerEqualsChain();
 });
 
+it('USDC that waits for a wallet is in its balance as soon as the wallet has signed in, by key or by session, once', async () => {
+  for (const way of ['/auth/sign-in', '/auth/session']) {
+    const wallet = await h.newWallet(10_000_000n);
+    await send(wallet, 2_000_000n);
+    await eventually(() => suspended(wallet)).toBe(2_000_000n);
+    const signIn = async (path: string) => {
+      const asked = await h.request('POST', '/auth/challenge', { body: { address: wallet.address } });
+      const { challengeId, message } = asked.body.data;
+      const body = { challengeId, signature: await wallet.signMessage({ message }) };
+      const named = path === '/auth/sign-in' ? { ...body, name: 'x' } : body;
+      const answer = await h.request('POST', path, { body: named, headers: { origin: h.baseUrl } });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      return answer;
+    };
+    await signIn(way);
+    const { apiKey: key } = (await signIn('/auth/sign-in')).body.data;
+    expect(await available(key)).toBe('2.00');
+    expect(await suspended(wallet)).toBe(0n);
+  }
+  await ledgerEqualsChain();
+});
+
 it('USDC from a wallet of nobody waits in suspense until its owner proves the wallet, and later transfers need no proof', async () => {
   const wallet = await h.newWallet(10_000_000n);
   await send(wallet, 2_000_000n);
@@ -331,7 +353,7 @@ describe('a transfer that a reorg took back', () => {
     isHolding = false;
     held[0]?.();
     await Promise.all([first, second]);
-    expect(await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).toHaveLength(1);
+    expect(await listLost(h.ctx.db, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10)).toHaveLength(1);
     await reverseLost();
     expect(await available(key)).toBe('0.00');
   });
@@ -343,10 +365,12 @@ describe('a transfer that a reorg took back', () => {
     await eventually(() => available(key)).toBe('0.20');
     await takeBack(keccak256(raw));
     // Asked before the transfer is back, and answered after the reader has seen it.
-    const [lost] = await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10);
+    const [lost] = await listLost(h.ctx.db, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10);
     if (!lost) throw new Error('nothing is lost');
     await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
-    await eventually(async () => (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length).toBe(0);
+    await eventually(
+      async () => (await listLost(h.ctx.db, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10)).length,
+    ).toBe(0);
     await reversePayment(h.ctx, lost, 'of a reading that is old');
     await reverseLost();
     expect(await available(key)).toBe('0.20');
@@ -424,7 +448,7 @@ describe('a transfer that a reorg took back', () => {
     const raw = await sendSigned(wallet, 400_000n);
     await eventually(() => suspended(wallet)).toBe(400_000n);
     await takeBack(keccak256(raw));
-    const [before] = await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10);
+    const [before] = await listLost(h.ctx.db, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10);
     if (!before) throw new Error('nothing is lost');
     const { key } = await accountOf(privateKeyToAccount(generatePrivateKey()));
     await claim(key, wallet);
@@ -446,7 +470,7 @@ async function takeBack(hash: Hex): Promise<void> {
   await reorgOut(hash);
   const lost = async () => {
     await h.ctx.reorgWatch.look();
-    return (await listLost(h.ctx.db, { createdAt: new Date(0), id: '' }, 10)).length;
+    return (await listLost(h.ctx.db, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10)).length;
   };
   await expect.poll(lost).toBe(1);
 }

@@ -91,10 +91,16 @@ describe('an agent with a price by units', () => {
     pager = await startTestAgent(h, { owner, perRequest: '0.05', metadata: { perUnit } });
   });
   afterAll(() => pager.die());
-  const ask = (key: string | undefined, path: string, pages: number, headers: Record<string, string> = {}) =>
+  const ask = (
+    key: string | undefined,
+    path: string,
+    pages: number,
+    headers: Record<string, string> = {},
+    most?: string,
+  ) =>
     h.request('POST', path, {
       key,
-      body: { task: 'read', input: { pages } },
+      body: { task: 'read', input: { pages }, ...(most ? { maxCost: most } : {}) },
       headers: { 'x-sync': 'true', ...headers },
     });
 
@@ -170,7 +176,8 @@ describe('an agent with a price by units', () => {
     const sale = before && { agent: before, isPriceLocked: false };
     if (!sale) throw new Error('the agent is gone');
     expect((await h.ctx.db.transaction((tx) => findChanged(tx, [sale]))).has(sale)).toBe(true);
-    expect((await ask(key, `/invoke/${id}`, 10)).body.data.cost).toBe('0.30');
+    // A raised price has to be agreed to.
+    expect((await ask(key, `/invoke/${id}`, 10, {}, '0.30')).body.data.cost).toBe('0.30');
     await reprice('0.02');
   });
 

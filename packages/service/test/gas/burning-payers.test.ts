@@ -1,6 +1,6 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createPayerStanding } from '../../src/payments/onchain/payer-standing.ts';
+import { createPayerStanding } from '../../src/payments/onchain/payers/payer-standing.ts';
 import { newContractWallet } from '../api/support/chain-actions.ts';
 import { contradictions } from '../support/books.ts';
 import { emptyWallet, paymentIn } from '../support/chain-actions.ts';

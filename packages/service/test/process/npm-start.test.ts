@@ -128,10 +128,10 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
   };
 
   it.runIf(isPossible)(
-    'is ready within 20 s, with the example agents online, and tells its secrets to its owner alone',
+    'is ready within a minute on a busy machine, with the example agents online, and tells its secrets to its owner alone',
     async () => {
       const { readyMs, local } = await start();
-      expect(readyMs).toBeLessThan(20_000);
+      expect(readyMs).toBeLessThan(60_000);
       expect(local).toMatchObject({
         baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
         apiKey: expect.stringMatching(/^ank_test_/),
@@ -156,7 +156,7 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       expect(online).toEqual(['online', 'online', 'online']);
       expect(wallets.every((micro) => micro === 1_000_000_000n)).toBe(true);
     },
-    30_000,
+    90_000,
   );
 
   it.runIf(diesMildly)(
@@ -229,6 +229,6 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       expect(second.output).toContain(String(service.pid));
       expect(await stateOf(service)).toEqual(before);
     },
-    30_000,
+    90_000,
   );
 });

@@ -85,6 +85,9 @@ const rules: Record<EndpointName, Rule> = {
   requestWithdrawal: rule('payments:write', 404, 403),
   claimWallet: rule('payments:write', 'own', 403),
   getWithdrawal: rule('payments:read', 404, 200),
+  listHeldPayouts: rule('payments:read', 'own', 403),
+  // Strangers who are operators may: see test/payments/settlement/refusing-token.test.ts.
+  creditHeldPayout: rule('payments:write', 'own', 403),
   requestSignIn: open,
   signIn: open,
   createSession: open,

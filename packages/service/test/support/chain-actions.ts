@@ -10,15 +10,15 @@ import type { TokenHost } from './x402-payer.ts';
 const stranger = () => privateKeyToAccount(generatePrivateKey()).address;
 
 /** Sends a transaction in anybody's name and waits for its block. Throws when it reverts. */
-export async function sendAs(rpcUrl: string, from: string, to: string, data: Hex): Promise<string> {
+export async function sendAs(
+  rpcUrl: string,
+  from: string,
+  to: string,
+  data: Hex,
+  gas: Hex = '0x1c00000',
+): Promise<string> {
   await callChain(rpcUrl, 'anvil_impersonateAccount', from);
-  const hash = await callChain<string>(rpcUrl, 'eth_sendTransaction', {
-    from,
-    to,
-    data,
-    gas: '0x1c00000',
-    gasPrice: '0x0',
-  });
+  const hash = await callChain<string>(rpcUrl, 'eth_sendTransaction', { from, to, data, gas, gasPrice: '0x0' });
   for (;;) {
     const receipt = await callChain<{ status: string } | null>(rpcUrl, 'eth_getTransactionReceipt', hash);
     if (receipt?.status === '0x0') throw new Error(`transaction ${hash} reverted`);

@@ -12,6 +12,7 @@ import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';
 import type { ChannelClaimSettings } from '../../src/config-payments.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { purchases } from '../../src/invocations/start/begin-invocations.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
@@ -20,6 +21,7 @@ import { openLedgerAccount } from '../../src/payments/ledger/ledger-store.ts';
 import { payerAccountId } from '../../src/payments/ledger/treasury.ts';
 import type { NewChainPayment } from '../../src/payments/onchain/chain-payment.ts';
 import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
+import { createSettlementHalt } from '../../src/payments/onchain/settlement-halt.ts';
 import { prepareChain } from '../../src/payments/reconcile/prepare-chain.ts';
 import type { ReconcileContext } from '../../src/payments/reconcile/reconcile.ts';
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
@@ -148,19 +150,23 @@ async function createContext(
   const fees = createChainFees({ usdc });
   const metrics = createMetrics();
   const log = silentLog;
+  const db = openDatabase(parts.databaseUrl, { max: 8, log });
+  const told = { db, clock: parts.clock ?? systemClock, log, metrics, chain };
   const base = {
-    db: openDatabase(parts.databaseUrl, { max: 8, log }),
-    clock: parts.clock ?? systemClock,
-    log,
-    metrics,
-    chain,
+    ...told,
     usdc,
     settlementContract: createSettlementContract({ rpcUrl: parts.proxy.url, ...chain }),
     fees,
-    ...createSigningKeys(wallet, { senders: parts.senderKeys, registrar: null }, { usdc, fees, log, metrics }),
+    ...createSigningKeys(
+      wallet,
+      { senders: parts.senderKeys, registrar: null },
+      { ...told, usdc, fees, gasPerDayWei: null },
+    ),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),
+    settlementHalt: createSettlementHalt({ usdc, chain, log, metrics }),
+    purchases,
     claimSimulator: createClaimSimulator({ rpcUrl: parts.proxy.url, from: wallet.address }),
     paymentLimits: readConfig(SMALLEST).config.paymentLimits,
     channelClaimSettings: { ...readConfig(SMALLEST).config.channelClaimSettings, ...parts.claims },

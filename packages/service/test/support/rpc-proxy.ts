@@ -13,6 +13,8 @@ export interface RpcCall {
   /** An answer as the chain would give it. */
   answer(result: unknown): string;
   refuse(message: string): string;
+  /** Height of the chain. */
+  head(): Promise<number>;
 }
 
 /** Returns the answer of a call, or null to close the connection without one. */
@@ -65,6 +67,15 @@ export function limitLogQueries(proxy: RpcProxy, mostBlocks: bigint): void {
   });
 }
 
+/** From now on the logs of so many of the newest blocks are left out of every answer, without an error. */
+export function leaveOutLogs(proxy: RpcProxy, blocks: number): void {
+  proxy.rule('eth_getLogs', async ({ forward, answer, head }) => {
+    const { result } = JSON.parse(await forward());
+    const first = (await head()) - blocks + 1;
+    return answer((result as { blockNumber: string }[]).filter(({ blockNumber }) => Number(blockNumber) < first));
+  });
+}
+
 async function treat(
   message: IncomingMessage,
   response: ServerResponse,
@@ -105,6 +116,7 @@ function answerTo(request: RpcRequest, chainUrl: string, rules: ReadonlyMap<stri
     method: request.method,
     params: request.params,
     forward,
+    head: async () => Number(await callChain(chainUrl, 'eth_blockNumber')),
     answer: (result) => reply({ result }),
     refuse: (reason) => reply({ error: { code: -32_000, message: reason } }),
   });

@@ -15,6 +15,15 @@ export function stockChannelPayer({ ctx, rpcUrl }: Pick<Harness, 'ctx' | 'rpcUrl
   );
 }
 
+/** Asks for the terms of channels, which the stock clients do not do by themselves. */
+export const askingForChannels =
+  (send: typeof fetch): typeof fetch =>
+  (input, init) => {
+    const request = new Request(input, init);
+    request.headers.set('x-payment-scheme', 'batch-settlement');
+    return send(request);
+  };
+
 /** What the channels of a wallet were charged and have in flight. */
 export const chargedOf = ({ ctx }: Pick<Harness, 'ctx'>, wallet: Pick<TestWallet, 'address'>) =>
   ctx.db.query<{ chargedMicro: bigint; reservedMicro: bigint }>(

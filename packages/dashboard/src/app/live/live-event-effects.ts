@@ -44,6 +44,8 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'payment.confirmed': [...money, 'getInvocation'],
   'payment.refunded': [...money, 'getInvocation'],
   'payment.failed': [...money, 'getInvocation'],
+  'payment.held': [...money, 'getWithdrawal'],
+  'deposits.confirmed': money,
   'agent.verified': agents,
   'agent.online': agents,
   'agent.offline': agents,

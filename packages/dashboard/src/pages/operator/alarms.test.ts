@@ -20,7 +20,7 @@ const well: OperatorStatus = {
     { kind: 'jobs', depth: 2, oldestS: 3 },
     { kind: 'deliveries_retrying', depth: 7, oldestS: 80_000 },
   ],
-  settlements: { inFlight: 3, unknown: 0, lost: 0, oldestS: 2 },
+  settlements: { inFlight: 3, unknown: 0, lost: 0, held: 0, halted: null, oldestS: 2 },
   reserves: {
     asOf: '2026-11-21T10:00:00.000Z',
     network: 'base',
@@ -47,7 +47,16 @@ const well: OperatorStatus = {
     platformFeeBps: 0,
   },
   signers: [{ address: '0x2', role: 'sender', gasWei: '1', isLow: false, openTransactions: 0 }],
-  index: { chainId: 8453, registry: '0x3', state: 'live', block: 9, headBlock: 9, lagBlocks: 0 },
+  index: {
+    chainId: 8453,
+    registry: '0x3',
+    state: 'live',
+    block: 9,
+    headBlock: 9,
+    lagBlocks: 0,
+    safeBlock: 9,
+    gates: [],
+  },
   database: { sizeBytes: 1, connections: 5, maxConnections: 100 },
 };
 

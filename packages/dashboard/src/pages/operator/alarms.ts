@@ -59,6 +59,7 @@ function chainAlarms({ signers, index }: OperatorStatus): Alarm[] {
   const low = signers.filter(({ isLow }) => isLow);
   return [
     ...low.map(({ role, address }) => bad(`The ${role} key ${address} is running low on gas.`)),
+    ...index.gates.flatMap(({ reason }) => (reason === null ? [] : [bad(`On the chain, ${reason}.`)])),
     ...(index.state === 'stalled' ? [bad('The registry index is stalled.')] : []),
     ...(index.state !== 'stalled' && index.lagBlocks > LAG_BLOCKS
       ? [warn(`The registry index is ${index.lagBlocks} blocks behind.`)]

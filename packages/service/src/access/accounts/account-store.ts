@@ -262,3 +262,11 @@ export async function findListedNode(sql: Sql, accountId: string, address: strin
   );
   return rows.length > 0;
 }
+
+/** Ids of the accounts of these addresses, as far as there are any. */
+export async function accountIdsOf(sql: Sql, addresses: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>('account-ids-of', 'select id from account where address = any($1)', [
+    addresses,
+  ]);
+  return rows.map(({ id }) => id);
+}

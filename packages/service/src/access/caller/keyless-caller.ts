@@ -28,3 +28,7 @@ export const isUnkeyed = (caller: KnownCaller): boolean => caller.kind === 'acco
 
 /** True until a payment has named the account. */
 export const isKeyless = ({ accountId }: Pick<KnownCaller, 'accountId'>): boolean => accountId === KEYLESS;
+
+/** True for who called without an API key and pays nothing, in the name of an account that visitors share. */
+export const isVisitor = (caller: KnownCaller): boolean =>
+  caller.kind === 'account' && isUnkeyed(caller) && !isKeyless(caller) && caller.address === '';

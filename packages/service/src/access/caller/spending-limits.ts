@@ -10,6 +10,9 @@ export interface Budget {
   readonly perDayMicro: bigint;
 }
 
+/** Name of a budget in a HeldUpError. */
+export const budgetName = (budgetId: string): string => `budget:${budgetId}`;
+
 export const noLimits: SpendingLimits = { perCallMicro: null, perDayMicro: null, allowedAgents: null };
 
 export const isLimited = (limits: SpendingLimits): boolean =>
@@ -17,6 +20,9 @@ export const isLimited = (limits: SpendingLimits): boolean =>
 
 /** Scopes by which a key could lift its own limit. */
 const LIFTING_SCOPES: readonly Scope[] = ['keys:manage', 'payments:withdraw', 'operator'];
+
+/** True for a key that cannot get around limits of its own. */
+export const canLimit = (scopes: readonly Scope[]): boolean => !LIFTING_SCOPES.some((scope) => scopes.includes(scope));
 
 /** Parses the limits of a new key. Throws VALIDATION_ERROR when its scopes would let it get around them. */
 export function readLimits(

@@ -10,10 +10,11 @@ import { findAccount, insertApiKey, type KeyRow, revokeApiKeyRow } from '../acco
 import { listWallets } from '../accounts/account-wallet-store.ts';
 import { hashSecret, keyStart, newApiKey } from '../caller/api-key.ts';
 import { type AccountCaller, helpForScope, type KnownCaller, type SpendingLimits } from '../caller/caller.ts';
-import { noLimits, readLimits, toWireLimits } from '../caller/spending-limits.ts';
+import { canLimit, noLimits, readLimits, toWireLimits } from '../caller/spending-limits.ts';
 import { type Once, unkeyed } from '../idempotency/once.ts';
 import { type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
 import { isSession } from '../sessions/session-caller.ts';
+import type { HasNewKeyLimit } from './new-key-limit.ts';
 
 export interface HasKeyMode {
   /** `live`: keys of this node move real money. */
@@ -24,7 +25,7 @@ type KeyInput = Parsed<Api['createApiKey']>['body'];
 
 /** Creates a key for the account, with at most the caller's own rights. Throws CONFLICT at the plan's maximum number of keys. */
 export async function createApiKey(
-  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps,
+  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps & HasNewKeyLimit,
   caller: AccountCaller,
   input: KeyInput,
   once: Once = unkeyed,
@@ -36,7 +37,7 @@ export async function createApiKey(
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
   const now = ctx.clock.now();
   if (expiresAt && expiresAt <= now) throw invalid('expiresAt', 'is in the past');
-  const limits = readLimits(input.limits, scopes);
+  const limits = withNewKeyLimit(ctx, readLimits(input.limits, scopes), { input, scopes });
   const { accountId } = caller;
   const key = { accountId, name: input.name, scopes, expiresAt, limits };
   return ctx.db.transaction(async (tx) => {
@@ -44,6 +45,14 @@ export async function createApiKey(
     return once.keep(tx, made);
   });
 }
+
+/** What is not said of a call's cost is the node's default; a key that could lift it is given none. */
+const withNewKeyLimit = (
+  { newKeyPerCallMicro }: HasNewKeyLimit,
+  limits: SpendingLimits,
+  { input, scopes }: { input: KeyInput; scopes: readonly Scope[] },
+): SpendingLimits =>
+  input.limits?.perCall === undefined && canLimit(scopes) ? { ...limits, perCallMicro: newKeyPerCallMicro } : limits;
 
 /** `operator` reads metrics too, and so may give a key that reads nothing else. */
 const mayGive = ({ scopes }: AccountCaller, scope: Scope): boolean =>

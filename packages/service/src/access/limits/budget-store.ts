@@ -1,11 +1,26 @@
+import { lockFree } from '../../db/lock-free.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
+import { budgetName } from '../caller/spending-limits.ts';
 
 export interface SpendingRow {
   readonly id: string;
   readonly budgetId: string;
   readonly perDayMicro: bigint;
   readonly amountMicro: bigint;
+  /** The day (UTC) that it is counted on. */
+  readonly day: string;
 }
+
+/** Locks budgets of days that nobody else has locked. Throws HeldUpError for the others, instead of waiting. */
+export const lockFreeBudgets = (
+  tx: Tx,
+  rows: readonly { readonly budgetId: string; readonly day: string }[],
+): Promise<void> =>
+  lockFree(tx, {
+    ...{ name: 'lock-free-budgets', key: 'budget_id', nameOf: budgetName },
+    from: 'key_spending where budget_id = any($1) and day = any($2::date[])',
+    params: [rows.map(({ budgetId }) => budgetId), rows.map(({ day }) => day)],
+  });
 
 /**
  * Spends from the daily budgets (UTC) for the requests that each budget can bear, in their order. Budgets are locked in the order of ids,
@@ -14,28 +29,32 @@ export interface SpendingRow {
 export async function addSpending(
   tx: Tx,
   requests: readonly SpendingRow[],
-  day: string,
 ): Promise<{ id: string; isWithin: boolean; remainingMicro: bigint }[]> {
-  const budgets = [...new Set(requests.map(({ budgetId }) => budgetId))].sort();
+  const budgets = [...new Map(requests.map((each) => [`${each.budgetId} ${each.day}`, each])).entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, each]) => each);
   await tx.query(
     'open-budgets',
-    `insert into key_spending (budget_id, day, spent_micro) select b, $2::date, 0 from unnest($1::text[]) b on conflict do nothing`,
-    [budgets, day],
+    `insert into key_spending (budget_id, day, spent_micro)
+     select b, day, 0 from unnest($1::text[], $2::date[]) n(b, day) on conflict do nothing`,
+    [budgets.map(({ budgetId }) => budgetId), budgets.map(({ day }) => day)],
   );
   return tx.query(
     'add-spending',
     `with request as (
-       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) with ordinality as r(id, budget, most, amount, turn)
+       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::date[]) with ordinality
+         as r(id, budget, most, amount, day, turn)
      ), locked as materialized (
-       select budget_id, spent_micro from key_spending where budget_id = any($2) and day = $5::date order by budget_id for update
+       select k.budget_id, k.day, k.spent_micro from key_spending k
+        where k.budget_id = any($2) and (k.budget_id, k.day) in (select budget, day from request) order by k.budget_id, k.day for update
      ), decided as (
        select r.*, r.most - l.spent_micro as remaining,
-              sum(r.amount) over (partition by r.budget order by r.turn) <= r.most - l.spent_micro as is_within
-         from request r join locked l on l.budget_id = r.budget
+              sum(r.amount) over (partition by r.budget, r.day order by r.turn) <= r.most - l.spent_micro as is_within
+         from request r join locked l on l.budget_id = r.budget and l.day = r.day
      ), moved as (
        update key_spending k set spent_micro = k.spent_micro + d.amount
-         from (select budget, sum(amount)::bigint as amount from decided where is_within group by budget) d
-        where k.budget_id = d.budget and k.day = $5::date
+         from (select budget, day, sum(amount)::bigint as amount from decided where is_within group by budget, day) d
+        where k.budget_id = d.budget and k.day = d.day
      )
      select id, is_within as "isWithin", greatest(remaining, 0) as "remainingMicro" from decided order by turn`,
     [
@@ -43,7 +62,7 @@ export async function addSpending(
       requests.map((r) => r.budgetId),
       requests.map((r) => r.perDayMicro),
       requests.map((r) => r.amountMicro),
-      day,
+      requests.map((r) => r.day),
     ],
   );
 }

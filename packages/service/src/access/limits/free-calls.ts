@@ -1,8 +1,9 @@
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/duration.ts';
+import { siteOf } from '../../lib/net/address-ranges.ts';
 import type { KnownCaller } from '../caller/caller.ts';
-import { isUnkeyed } from '../caller/keyless-caller.ts';
+import { isUnkeyed, isVisitor } from '../caller/keyless-caller.ts';
 import { accountSubject, addressSubject, type CountedLimit, type LimitState } from './rate-limit.ts';
 import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
 
@@ -23,6 +24,8 @@ export interface HasFreeCalls {
 
 /** A node that passes calls on stands for many callers, whom it counts itself; visitors of many network addresses share an account. */
 const SHARED_FACTOR = 10;
+/** Visitors of one site, who may have many networks, together. */
+const SITE_FACTOR = 4;
 const MAX_LIMIT = 2_000_000_000;
 
 const isNode = (caller: KnownCaller): boolean => caller.node === 'online';
@@ -36,9 +39,12 @@ const accountLimit = (perHour: number, caller: KnownCaller) => ({
 /** The limits that a free call counts against. The address of another node says nothing about who called it. */
 function limitsOf(perHour: number, caller: KnownCaller, client: string | null): readonly CountedLimit[] {
   const account = accountLimit(perHour, caller);
-  return client === null || isNode(caller)
-    ? [account]
-    : [account, { ...account, subject: addressSubject(client), limit: perHour }];
+  if (client === null || isNode(caller)) return [account];
+  const own = { ...account, subject: addressSubject(client), limit: perHour };
+  if (!isVisitor(caller)) return [account, own];
+  // Their account has no limit: one of them would shut out others who share it.
+  const limit = Math.min(MAX_LIMIT, perHour * SITE_FACTOR);
+  return [own, { ...own, subject: `site:${siteOf(client) ?? client}`, limit }];
 }
 
 /** A process that dies after it counted a call and before it stored it leaves that call counted until its hour ends. */

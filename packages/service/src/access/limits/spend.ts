@@ -1,15 +1,18 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { HasDb } from '../../db/database.ts';
+import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { AccountCaller } from '../caller/caller.ts';
 import type { Budget } from '../caller/spending-limits.ts';
-import { addSpending, listSpent, returnSpending } from './budget-store.ts';
+import { addSpending, listSpent, lockFreeBudgets, returnSpending } from './budget-store.ts';
 
 export interface Spending {
   /** The request with this cost. */
   readonly id: string;
   readonly budget: Budget;
   readonly amountMicro: bigint;
+  /** Its day (UTC) is charged; what comes back is returned to the same day, however late. */
+  readonly spentAt: Date;
 }
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
@@ -18,10 +21,15 @@ const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
  * Counts spending against the daily budgets, in the caller's transaction. Returns requests beyond a budget with the rest of it; they count
  * nothing.
  */
-export async function spend(tx: Tx, spendings: readonly Spending[], now: Date): Promise<ReadonlyMap<string, bigint>> {
+export async function spend(
+  tx: Tx,
+  spendings: readonly Spending[],
+  locks: LockMode = 'wait',
+): Promise<ReadonlyMap<string, bigint>> {
   if (spendings.length === 0) return new Map();
-  const rows = spendings.map(({ id, budget, amountMicro }) => ({ id, ...budget, amountMicro }));
-  const decided = await addSpending(tx, rows, dayOf(now));
+  const rows = spendings.map(({ budget, spentAt, ...rest }) => ({ ...rest, ...budget, day: dayOf(spentAt) }));
+  if (locks === 'skip') await lockFreeBudgets(tx, rows);
+  const decided = await addSpending(tx, rows);
   return new Map(decided.flatMap(({ id, isWithin, remainingMicro }) => (isWithin ? [] : [[id, remainingMicro]])));
 }
 
@@ -29,13 +37,14 @@ export async function spend(tx: Tx, spendings: readonly Spending[], now: Date): 
 export async function unspend(
   tx: Tx,
   unspent: readonly { readonly budgetId: string; readonly amountMicro: bigint; readonly spentAt: Date }[],
+  locks: LockMode = 'wait',
 ): Promise<void> {
-  const returns = unspent.filter(({ amountMicro }) => amountMicro > 0n);
+  const returns = unspent
+    .filter(({ amountMicro }) => amountMicro > 0n)
+    .map(({ spentAt, ...rest }) => ({ ...rest, day: dayOf(spentAt) }));
   if (returns.length === 0) return;
-  await returnSpending(
-    tx,
-    returns.map(({ budgetId, amountMicro, spentAt }) => ({ budgetId, amountMicro, day: dayOf(spentAt) })),
-  );
+  if (locks === 'skip') await lockFreeBudgets(tx, returns);
+  await returnSpending(tx, returns);
 }
 
 /** Spending limits of a key and today's spending (UTC); null without limits. Spending without a daily limit is not counted. */

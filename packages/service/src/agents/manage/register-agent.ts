@@ -41,7 +41,7 @@ export async function registerAgent(
 ): Promise<DataOf<Api['registerAgent']>> {
   requireCallable(ctx, input.endpoint);
   requireCapabilities(input.types ?? null, input.capabilities);
-  if (input.types) await requireTypes(input.types);
+  if (input.types) await requireTypes(input.types, owner.accountId);
   const identityToken = `0x${randomBytes(32).toString('hex')}`;
   const now = ctx.clock.now();
   const agent: Omit<NewAgent, 'typesId'> = {

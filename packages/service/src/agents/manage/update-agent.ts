@@ -28,7 +28,7 @@ export async function updateAgent(
   input: AgentUpdate,
 ): Promise<DataOf<Api['updateAgent']>> {
   if (input.endpoint !== undefined) requireCallable(ctx, input.endpoint);
-  if (input.types) await requireTypes(input.types);
+  if (input.types) await requireTypes(input.types, caller.accountId);
   const now = ctx.clock.now();
   const { updated, updatedAt } = await ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);

@@ -8,7 +8,8 @@ import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from '../../identity/prove-wallet.ts';
-import { notFound } from '../../lib/app-error.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import { type Agent, changesFile, isVerified } from '../agent.ts';
 import { noteChange } from '../agent-change-store.ts';
 import { agentEventsOf } from '../agent-events.ts';
@@ -19,10 +20,11 @@ import type { CheckContext } from '../health/check-agents.ts';
 import { verifyAgent } from '../health/verify-agent.ts';
 import { lockOwnAgent } from '../lock-own-agent.ts';
 import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
+import { requireHolder } from '../registry-entry/token-holders.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 import { isHeirOf, renewIdentityToken, transferAgent } from './transfer-agent.ts';
 
-type VerifyContext = CheckContext & ChallengeContext & HasAgentChecks;
+type VerifyContext = CheckContext & ChallengeContext & HasAgentChecks & HasTokenClient;
 type Verified = DataOf<Api['verifyIdentity']>;
 
 /** Proves an agent's endpoint now, or its owner's wallet in two steps: a challenge, then the signed challenge. */
@@ -56,12 +58,17 @@ async function proveOwner(
   const proof = await judgeChallenge(ctx, caller.accountId, signed, { purpose: 'agent' });
   const { agentId, method, address } = proof;
   if (agentId === null) throw notFound('challenge for an agent');
+  const asked = await findAgentRow(ctx.db, agentId);
+  // What follows gives the agent, or a key that spends its money: the contract has the last word on whose it is, not the index.
+  if (asked && (asked.frozenAt !== null || newIdentityToken === true)) await requireHolder(ctx, asked, address);
   const now = ctx.clock.now();
   const verifiedAt = now.toISOString();
   const verified = await ctx.db.transaction(async (tx) => {
     await useChallenge(tx, proof, now);
     const before = await lockAgentRow(tx, agentId);
     let identityToken: string | null = null;
+    if (before?.tokenId !== asked?.tokenId)
+      throw new AppError('CONFLICT', "The agent's token has just changed. Repeat the call.");
     if (before?.owner === address && (await isHeirOf(tx, caller, before)))
       identityToken = await transferAgent(ctx, tx, caller, before);
     else if (before && newIdentityToken === true && isOwnersAgent(before, caller, address))

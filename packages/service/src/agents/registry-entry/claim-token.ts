@@ -68,12 +68,12 @@ async function requireLasting(ctx: ClaimContext, { tokenId, owner }: Agent): Pro
     const isRight = known?.token.owner === ctx.registrar?.address || known?.token.owner === owner;
     return known?.isSafe && isRight ? true : null;
   };
-  if (!(await until(isLasting, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })))
-    throw new AppError(
-      'CONFLICT',
-      'The token is too new: the chain could still change its number. Try again in some minutes.',
-    );
-  return tokenId;
+  if (await until(isLasting, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })) return tokenId;
+  const waits = (await ctx.registryTokens.at(BigInt(tokenId)))?.waits ?? 'this node has not read it yet';
+  throw new AppError(
+    'CONFLICT',
+    `The token is too new: the chain could still change its number (${waits}). Try again in some minutes.`,
+  );
 }
 
 async function stateOf(ctx: ClaimContext, agent: Agent): Promise<TokenClaim> {

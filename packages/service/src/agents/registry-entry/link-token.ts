@@ -1,5 +1,6 @@
 import type { TokenLink } from '@agent-network/contracts/agents/identity';
 import type { AccountCaller } from '../../access/caller/caller.ts';
+import { whyStalled } from '../../chain/gates/gates.ts';
 import type { Tx } from '../../db/sql.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
@@ -69,9 +70,11 @@ async function requireHolder(ctx: LinkContext, owner: string, tokenId: string): 
   // By an index that does not name this holder yet, and an RPC node that is behind, the agent would be the former holder's.
   const hasRead = async () => ((await ctx.registryTokens.at(BigInt(tokenId)))?.token.owner === owner ? true : null);
   if (await until(hasRead, { timeoutMs: READ_WITHIN_MS, firstMs: 20, mostMs: 200 })) return;
+  const stalled = await whyStalled(ctx, ctx.registry);
+  const why = stalled === null ? '' : ` (${stalled})`;
   throw conflict(
     (await ctx.registryTokens.at(BigInt(tokenId)))
-      ? 'This node has not read yet that the owner holds this token; try again in some seconds.'
+      ? `This node has not read yet that the owner holds this token${why}; try again in some seconds.`
       : 'This node has not read this token yet; try again later. It reads the registry from block REGISTRY_START_BLOCK on: a token that was minted before, and not transferred since, is not known to it.',
   );
 }

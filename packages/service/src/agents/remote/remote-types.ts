@@ -9,12 +9,15 @@ import { type RemoteAgent, remoteTypesId } from './remote-agent.ts';
 const MAX_LEVELS = 100;
 
 /** Reads the types that another node says of its agent, under the same limits as those of our own agents. Throws for any that break them. */
-export async function readRemoteTypes(text: string, capabilities: readonly string[]): Promise<AgentTypes> {
+export async function readRemoteTypes(
+  text: string,
+  { capabilities, home }: { readonly capabilities: readonly string[]; readonly home: string },
+): Promise<AgentTypes> {
   const value: unknown = JSON.parse(text);
   if (isDeeperThan(value, MAX_LEVELS)) throw new Error(`the types are nested deeper than ${MAX_LEVELS} levels`);
   const types = AgentTypes.parse(value);
   requireCapabilities(types, capabilities);
-  await requireTypes(types);
+  await requireTypes(types, home);
   return types;
 }
 

@@ -1,7 +1,7 @@
 import type { AgentTypes, AgentTypesPart } from '@agent-network/contracts/agents/agent-types';
 import { AppError } from '../../lib/app-error.ts';
 import { countSchemas, type Fault } from '../../lib/json-schema/schema-rules.ts';
-import { compileSchema } from './compile-schema.ts';
+import { judgeSchema } from '../../lib/json-schema/schema-thread.ts';
 
 interface Problem {
   readonly path: string;
@@ -22,9 +22,12 @@ export function requireCapabilities(types: AgentTypes | null, capabilities: read
 
 /**
  * Throws VALIDATION_ERROR for types that this node does not take: schemas that are not valid, or that cannot be checked in bounded time,
- * and examples that do not fit them.
+ * and examples that do not fit them. They are judged in a thread, those of one owner in turn; UNAVAILABLE: too many of his wait.
  */
-export async function requireTypes({ capabilities: byCapability = {}, ...whole }: AgentTypes): Promise<void> {
+export async function requireTypes(
+  { capabilities: byCapability = {}, ...whole }: AgentTypes,
+  owner: string,
+): Promise<void> {
   const problems: Problem[] = [];
   const parts: [string, AgentTypesPart][] = [
     ['types', whole],
@@ -37,8 +40,8 @@ export async function requireTypes({ capabilities: byCapability = {}, ...whole }
   if (schemas.reduce((sum, schema) => sum + countSchemas(schema), 0) > MAX_SCHEMAS)
     throw refusal([{ path: 'types', message: `has more than ${MAX_SCHEMAS} schemas` }]);
   for (const [path, part] of parts) {
-    problems.push(...(await problemsOf(path, { whole, part }, 'inputSchema')));
-    problems.push(...(await problemsOf(path, { whole, part }, 'outputSchema')));
+    for (const name of ['inputSchema', 'outputSchema'] as const)
+      problems.push(...(await problemsOf(path, { whole, part, name }, owner)));
     if (problems.length > 0) break;
   }
   if (problems.length > 0) throw refusal(problems.slice(0, 20));
@@ -47,21 +50,24 @@ export async function requireTypes({ capabilities: byCapability = {}, ...whole }
 /** Problems of a schema of the part, and of the part's examples by it, or by that of the whole agent where the part has none. */
 async function problemsOf(
   path: string,
-  { whole, part }: { whole: AgentTypesPart; part: AgentTypesPart },
-  name: 'inputSchema' | 'outputSchema',
+  judged: { whole: AgentTypesPart; part: AgentTypesPart; name: 'inputSchema' | 'outputSchema' },
+  owner: string,
 ): Promise<Problem[]> {
+  const { whole, part, name } = judged;
   const examples = part.examples ?? [];
   const schema = part[name] ?? (examples.length > 0 ? whole[name] : undefined);
   if (schema === undefined) return [];
   if (name === 'inputSchema' && schema.type !== 'object')
     return [{ path: `${path}.${name}.type`, message: 'must be "object": the input of a call is one' }];
-  const validator = await compileSchema(schema);
-  if (!('check' in validator)) return validator.map((fault) => toProblem(`${path}.${name}`, fault));
-  return examples.flatMap(({ input, output }, index) => {
+  const given = examples.flatMap(({ input, output }, index) => {
     const value = name === 'inputSchema' ? input : output;
-    if (value === undefined) return [];
-    const place = `${path}.examples.${index}.${name === 'inputSchema' ? 'input' : 'output'}`;
-    const faults = validator.check(value);
+    return value === undefined ? [] : [{ value, place: `${path}.examples.${index}.${name.replace('Schema', '')}` }];
+  });
+  const values = given.map(({ value }) => value);
+  const result = await judgeSchema(schema, values, owner);
+  if ('refused' in result) return result.refused.map((fault) => toProblem(`${path}.${name}`, fault));
+  return given.flatMap(({ place }, index) => {
+    const faults = result.checked[index] ?? [];
     if (faults === 'too_much') return [{ path: place, message: 'takes too many steps to check' }];
     return faults.map((fault) => toProblem(place, fault));
   });

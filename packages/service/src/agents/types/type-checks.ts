@@ -1,13 +1,16 @@
+import { setImmediate } from 'node:timers/promises';
 import { typesOfCall } from '@agent-network/contracts/agents/agent-types';
 import { LRUCache } from 'lru-cache';
 import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
-import type { Fault } from '../../lib/json-schema/schema-rules.ts';
-import type { Validator } from '../../lib/json-schema/validator.ts';
+import { type Fault, isLight } from '../../lib/json-schema/schema-rules.ts';
+import { checkInThread } from '../../lib/json-schema/schema-thread.ts';
+import type { Checked, Validator } from '../../lib/json-schema/validator.ts';
+import { QUICK_STEPS } from '../../lib/json-schema/work.ts';
 import type { CallableAgent } from '../agent.ts';
 import { countUnits, unitsFault } from '../count-units.ts';
-import { compileSchema } from './compile-schema.ts';
-import { findTypes } from './types-store.ts';
+import { compileKnown } from './compile-schema.ts';
+import { findOwnedTypes } from './types-store.ts';
 
 /** The parts of a call that an agent's types are about. */
 export interface TypedCall {
@@ -16,6 +19,12 @@ export interface TypedCall {
 }
 
 type TypedAgent = Pick<CallableAgent, 'capabilities' | 'typesId' | 'perUnit'>;
+
+/** The schema version and the capability that decide about a result. */
+interface ResultCall {
+  readonly typesId: string | null;
+  readonly capability: string | null;
+}
 
 /** Holds calls and results to the types that agents declare. Schemas are compiled once for each version, and kept while they are used. */
 export interface TypeChecks {
@@ -26,8 +35,10 @@ export interface TypeChecks {
   requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
   /** The same as a question. */
   fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
+  /** True when the result of such a call is held to a schema. */
+  judgesResult(call: ResultCall): Promise<boolean>;
   /** Explains in words why a result does not match the declared schema; null: it matches, or none was declared. */
-  faultOfResult(call: { typesId: string | null; capability: string | null }, result: unknown): Promise<string | null>;
+  faultOfResult(call: ResultCall, result: unknown): Promise<string | null>;
 }
 
 export interface HasTypeChecks {
@@ -37,34 +48,52 @@ export interface HasTypeChecks {
 /** Compiled schemas in memory, by the size of their JSON; compiled they take about ten times that. */
 const MAX_HELD_BYTES = 4_000_000;
 
-interface Compiled {
+interface Held {
+  readonly schema: string;
+  /** Account of the agent's owner. */
+  readonly owner: string;
+  /** null: the schema is too large for the event loop. */
   readonly validator: Validator | null;
-  readonly bytes: number;
 }
 
-export function createTypeChecks({ db }: HasDb): TypeChecks {
-  const held = new LRUCache<string, Compiled>({ maxSize: MAX_HELD_BYTES, sizeCalculation: ({ bytes }) => bytes });
+type SchemaName = 'inputSchema' | 'outputSchema';
 
-  async function validatorOf(
-    typesId: string,
-    capability: string | null,
-    name: 'inputSchema' | 'outputSchema',
-  ): Promise<Validator | null> {
+const nothing: Held = { schema: '', owner: '', validator: null };
+/** Work after which everything else has its turn: who chooses among many agents makes many checks. */
+const LONG_MS = 5;
+
+export function createTypeChecks({ db }: HasDb): TypeChecks {
+  const held = new LRUCache<string, Held>({
+    maxSize: MAX_HELD_BYTES,
+    sizeCalculation: ({ schema }) => 200 + schema.length,
+  });
+
+  async function schemaOf(typesId: string, capability: string | null, name: SchemaName): Promise<Held> {
     const key = `${typesId} ${name} ${capability ?? ''}`;
     const known = held.get(key);
-    if (known) return known.validator;
+    if (known) return known;
     // A version is removed only when every call that was accepted with it is past its deadline.
-    const types = await findTypes(db, typesId);
-    const schema = types && typesOfCall(types, capability)[name];
-    const validator = schema ? await compileSchema(schema) : null;
-    if (validator && !('check' in validator)) throw new Error(`schema ${key} cannot be compiled any more`);
-    held.set(key, { validator, bytes: 200 + (schema ? JSON.stringify(schema).length : 0) });
-    return validator;
+    const found = await findOwnedTypes(db, typesId);
+    const schema = found && typesOfCall(found.declared, capability)[name];
+    const text = JSON.stringify(schema ?? null);
+    const validator = schema && isLight(schema, text) ? await compileKnown(schema) : null;
+    const read = found && schema ? { schema: text, owner: found.accountId, validator } : nothing;
+    held.set(key, read);
+    return read;
   }
 
-  async function faultsOfInput({ typesId }: TypedAgent, { input, capability }: TypedCall) {
-    const validator = typesId === null ? null : await validatorOf(typesId, capability ?? null, 'inputSchema');
-    return validator?.check(input) ?? [];
+  /** Small schemas are checked at once. What takes longer goes to a thread, in which owners take turns. */
+  async function faultsOf({ schema, owner, validator }: Held, value: unknown, mayWait: boolean): Promise<Checked> {
+    if (schema === '') return [];
+    const startMs = performance.now();
+    const checked = validator?.check(value, QUICK_STEPS) ?? 'too_much';
+    if (performance.now() - startMs > LONG_MS) await setImmediate();
+    return checked === 'too_much' ? checkInThread({ schema, value }, { owner, mayWait }) : checked;
+  }
+
+  async function faultsOfInput({ typesId }: TypedAgent, { input, capability }: TypedCall): Promise<Checked> {
+    if (typesId === null) return [];
+    return faultsOf(await schemaOf(typesId, capability ?? null, 'inputSchema'), input, false);
   }
   const canCount = ({ perUnit }: TypedAgent, { input }: TypedCall) =>
     perUnit === null || countUnits(perUnit, input) !== null;
@@ -82,9 +111,12 @@ export function createTypeChecks({ db }: HasDb): TypeChecks {
       if (!hasCapability(agent, call) || !canCount(agent, call)) return false;
       return (await faultsOfInput(agent, call)).length === 0;
     },
+    async judgesResult({ typesId, capability }) {
+      return typesId !== null && (await schemaOf(typesId, capability, 'outputSchema')).schema !== '';
+    },
     async faultOfResult({ typesId, capability }, result) {
-      const validator = typesId === null ? null : await validatorOf(typesId, capability, 'outputSchema');
-      const faults = validator?.check(result) ?? [];
+      if (typesId === null) return null;
+      const faults = await faultsOf(await schemaOf(typesId, capability, 'outputSchema'), result, true);
       if (faults === 'too_much') return "The result is too large to be checked against the agent's output schema.";
       return faults.length === 0 ? null : resultFault(faults);
     },

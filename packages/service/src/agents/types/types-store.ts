@@ -24,6 +24,19 @@ export async function findTypes(sql: Sql, id: string): Promise<AgentTypes | null
   return row?.declared ?? null;
 }
 
+/** A version, and the account of its agent; for remote agents that is one account for each home. */
+export async function findOwnedTypes(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly declared: AgentTypes; readonly accountId: string } | null> {
+  const [row] = await sql.query<{ declared: AgentTypes; account_id: string }>(
+    'find-owned-types',
+    'select t.declared, a.account_id from agent_types t join agent a on a.id = t.agent_id where t.id = $1',
+    [id],
+  );
+  return row ? { declared: row.declared, accountId: row.account_id } : null;
+}
+
 /** Stores a version that another node has named, if it is not here yet, and removes the agent's others that nothing points to. */
 export async function replaceRemoteTypes(tx: Tx, { id, agentId, declared }: NewTypes, now: Date): Promise<void> {
   await tx.query(

@@ -5,11 +5,15 @@ import {
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
   createPublicClient,
+  formatLog,
   getAbiItem,
   type Hex,
+  type Log,
+  type RpcLog,
+  toEventSelector,
   toHex,
 } from 'viem';
-import { logsUpTo } from '../rpc/logs-up-to.ts';
+import { createLogQuery } from '../rpc/log-query.ts';
 import { rpcTransport } from '../rpc/rpc-transport.ts';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channel-calls.ts';
 import { channelDigestsOf } from './channel-digests.ts';
@@ -93,7 +97,9 @@ interface ContractOptions {
   readonly wallet: string;
 }
 
-const channelCreated = getAbiItem({ abi: batchSettlementAbi, name: 'ChannelCreated' });
+const CREATED = toEventSelector(getAbiItem({ abi: batchSettlementAbi, name: 'ChannelCreated' }));
+/** A log of a block, never a pending one: those have no place. */
+const formatMined = (log: RpcLog) => formatLog(log) as Log<bigint, number, false>;
 const contract = { address: SETTLEMENT_CONTRACT, abi: batchSettlementAbi } as const;
 const channelReads = ['channels', 'refundNonce', 'pendingWithdrawals'] as const;
 type ReadName = 'receivers' | (typeof channelReads)[number];
@@ -104,6 +110,7 @@ const NO_CHANNEL = `0x${'0'.repeat(64)}` as const;
 export function createSettlementContract({ rpcUrl, chainId, token, wallet }: ContractOptions): SettlementContract {
   const transport = { timeout: 10_000, retryCount: 1, batch: { batchSize: 50 } };
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, transport) });
+  const logs = createLogQuery(rpcUrl);
   const at = (blockNumber: bigint | null) => (blockNumber === null ? {} : { blockNumber });
 
   /** One call, so one state of the chain. */
@@ -151,18 +158,16 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
       return found?.hash ?? null;
     },
     async readLogs(fromBlock, toBlock) {
-      const range = { address: SETTLEMENT_CONTRACT, fromBlock, toBlock };
-      const logs = await logsUpTo(client, toBlock, () => client.getLogs(range));
-      return logs.flatMap((log) => {
+      const found = await logs.read({ address: SETTLEMENT_CONTRACT, topics: [] }, fromBlock, toBlock);
+      return found.map(formatMined).flatMap((log) => {
         const event = channelEventOf(log);
         const { transactionHash, blockNumber, blockHash, logIndex } = log;
         return event ? [{ transactionHash, blockNumber, blockHash, logIndex, event }] : [];
       });
     },
     async readOpened(fromBlock, toBlock) {
-      const range = { address: SETTLEMENT_CONTRACT, event: channelCreated, fromBlock, toBlock };
-      const logs = await logsUpTo(client, toBlock, () => client.getLogs(range));
-      return logs.map((log) => ({ ...openedChannelOf(log), transactionHash: log.transactionHash }));
+      const found = await logs.read({ address: SETTLEMENT_CONTRACT, topics: [CREATED] }, fromBlock, toBlock);
+      return found.map(formatMined).map((log) => ({ ...openedChannelOf(log), transactionHash: log.transactionHash }));
     },
   };
 }

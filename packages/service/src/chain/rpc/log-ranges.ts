@@ -1,5 +1,4 @@
-import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
-import { BehindError } from './logs-up-to.ts';
+import { isOfAnySize, isUnanswered } from './rpc-errors.ts';
 
 /** Blocks of the first query. */
 const MAX_BLOCKS = 2000n;
@@ -21,8 +20,8 @@ export async function readLogRanges(
       await read(start, end);
       start = end + 1n;
     } catch (error) {
-      if (most === 1n || isOfAnySize(error)) throw error;
-      most = most / 4n || 1n;
+      if (start === end || isOfAnySize(error)) throw error;
+      most = (end - start + 1n) / 4n || 1n;
     }
   }
 }
@@ -47,34 +46,9 @@ export async function searchLogRanges<Found>(
       if (found !== undefined) return found;
       end = start - 1n;
     } catch (error) {
-      if (most === 1n || isOfAnySize(error) || isUnanswered(error)) throw error;
-      most = most / 4n || 1n;
+      if (start === end || isOfAnySize(error) || isUnanswered(error)) throw error;
+      most = (end - start + 1n) / 4n || 1n;
     }
   }
   return undefined;
 }
-
-const isAny = (error: unknown, test: (cause: unknown) => boolean): boolean =>
-  error instanceof BaseError && error.walk(test) !== null;
-
-/** Texts of rate limits: JSON-RPC has no code of their own for them, and viem keeps no HTTP status beside a JSON-RPC error. */
-const RATE_LIMITED = /\brate\b|too many requests|(per |\/)second/i;
-
-/** True if the RPC node would refuse a query of a smaller range too: it is behind the blocks, or was asked too often. */
-const isOfAnySize = (error: unknown): boolean =>
-  error instanceof BehindError ||
-  isAny(
-    error,
-    (cause) =>
-      (cause instanceof HttpRequestError && cause.status === 429) ||
-      (cause instanceof RpcRequestError && (cause.code === 429 || RATE_LIMITED.test(cause.details))),
-  );
-
-/** True if no RPC node answered: none was reached, not in time, or it failed. */
-const isUnanswered = (error: unknown): boolean =>
-  isAny(
-    error,
-    (cause) =>
-      cause instanceof TimeoutError ||
-      (cause instanceof HttpRequestError && (cause.status === undefined || cause.status >= 500)),
-  );

@@ -57,6 +57,19 @@ export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 
   return { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, v };
 }
 
+/**
+ * A key's signature as USDC and the channel contract take it: 65 bytes, v of 27 or 28. Wallets also write 0 or 1 for v, and v as the first
+ * bit of s (64 bytes, EIP-2098). Anything else stays as it is. Lower case.
+ */
+export function strictForm(signature: string): string {
+  if (/^0x[0-9a-f]{128}0[01]$/.test(signature))
+    return `${signature.slice(0, 130)}${signature.endsWith('0') ? '1b' : '1c'}`;
+  if (!/^0x[0-9a-f]{128}$/.test(signature)) return signature;
+  const parityAndS = BigInt(`0x${signature.slice(66)}`);
+  const s = word(parityAndS & ((1n << 255n) - 1n)).slice(2);
+  return `${signature.slice(0, 66)}${s}${parityAndS >> 255n === 0n ? '1b' : '1c'}`;
+}
+
 /** The address of an uncompressed public key, lower case. */
 export const addressOf = (publicKey: Uint8Array): string => `0x${keccak256(publicKey.subarray(1)).slice(-40)}`;
 

@@ -7,13 +7,21 @@ const contractWalletAbi = parseAbi(['function isValidSignature(bytes32 hash, byt
 const MAGIC_WORD = `0x1626ba7e${'0'.repeat(56)}`;
 const MAX_GAS = 5_000_000n;
 
+interface Asked {
+  readonly address: Hex;
+  readonly digest: Hex;
+  readonly signature: Hex;
+  /** Absent: the newest that the RPC node has. */
+  readonly blockNumber?: bigint;
+}
+
 /**
  * True if a contract wallet accepts the signature of a digest (EIP-1271). Called through Multicall3, so a contract that reverts counts as a
  * "no" and is not mistaken for an unavailable chain.
  */
 export async function hasContractSigned(
   client: PublicClient,
-  { address, digest, signature }: { address: Hex; digest: Hex; signature: Hex },
+  { address, digest, signature, blockNumber }: Asked,
 ): Promise<boolean> {
   const callData = encodeFunctionData({
     abi: contractWalletAbi,
@@ -23,6 +31,7 @@ export async function hasContractSigned(
   const { data } = await client.call({
     to: MULTICALL3_ADDRESS as Hex,
     gas: MAX_GAS,
+    ...(blockNumber === undefined ? {} : { blockNumber }),
     data: encodeFunctionData({
       abi: multicall3Abi,
       functionName: 'aggregate3',

@@ -102,6 +102,19 @@ describe('requests that write, while the node does not keep up', () => {
     expect(node.ran).toEqual(['a write', 'b normal', 'a high', 'a normal', 'a normal 2', 'a low']);
   });
 
+  it('a large body takes the turns of several small ones', async () => {
+    node = await startGuarded();
+    node.state.isHeld = true;
+    const answers = await sendAll(
+      ['a large', { body: { text: 'x'.repeat(200_000) } }],
+      ['a small'],
+      ...['b 1', 'b 2', 'b 3', 'b 4'].map((name) => [name, { account: 'b' }] as Parameters<typeof node.ask>),
+    );
+    node.state.isHeld = false;
+    expect(await Promise.all(answers.map(statusOf))).toEqual(Array(6).fill(200));
+    expect(node.ran.indexOf('a large')).toBeGreaterThan(node.ran.indexOf('b 3'));
+  });
+
   it('strangers with credentials that were never good share the lane of their address', async () => {
     node = await startGuarded();
     node.state.isHeld = true;

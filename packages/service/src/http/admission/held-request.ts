@@ -33,11 +33,24 @@ export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Wai
   return {
     ...held,
     // A credential that was never good makes no lane of its own.
-    place: { lane: account ?? address(), rank: isRepeated || !asked ? 0 : ranks.indexOf(asked.priority) },
+    place: {
+      lane: account ?? address(),
+      rank: isRepeated || !asked ? 0 : ranks.indexOf(asked.priority),
+      turns: turnsOf(incoming),
+    },
     // One that had passed before is refused by the handler: to try again later would not help.
     deadlineMs: asked?.deadlineMs && asked.deadlineMs > ctx.clock.now().getTime() ? asked.deadlineMs : null,
     isRepeated,
   };
+}
+
+const BYTES_OF_TURN = 64 * 1024;
+const MOST_TURNS = 16;
+
+/** Turns that a request takes in the line, by what its body may have to be read and validated for. */
+function turnsOf({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return MOST_TURNS;
+  return Math.min(MOST_TURNS, 1 + Math.floor(Number(headers['content-length'] ?? 0) / BYTES_OF_TURN));
 }
 
 /** The body, if all of it has arrived and it is small. It is then taken from the stream: the adapter reads `rawBody` instead. */

@@ -23,6 +23,6 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
   // Stock clients send headers of their own, which differ with their version: without credentials, `*` stands for all but Authorization.
   'access-control-allow-headers':
-    '*, Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name, A2A-Version, A2A-Extensions, X-A2A-Extensions',
+    '*, Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Payment-Scheme, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name, A2A-Version, A2A-Extensions, X-A2A-Extensions',
   'access-control-max-age': '86400',
 };

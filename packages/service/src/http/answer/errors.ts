@@ -64,7 +64,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
     };
     headers['payment-response'] = encode(answer);
   }
-  return { status: 402, headers, body: { ...body, ...known.offer.v1, error: body.error } };
+  return { status: 402, headers, body: { ...body, ...(known.offer.v1 ?? {}), error: body.error } };
 }
 
 const FAULT =

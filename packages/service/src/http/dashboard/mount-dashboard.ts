@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Context, Hono } from 'hono';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { bodyOf } from '../answer/connection.ts';
 import { acceptsEncoding } from '../answer/encodings.ts';
 import { isKnown } from '../answer/entity-tag.ts';
 import type { DashboardBuild, HasDashboard } from '../build/dashboard-build.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
+import { underOwnName } from '../request/same-origin.ts';
 import { dashboardHeaders } from './dashboard-headers.ts';
 import { buildingPage, failedPage } from './waiting-page.ts';
 
@@ -26,10 +28,15 @@ const encodings = [
 ] as const;
 
 /** Serves the dashboard under /dashboard: its built files, and its index page for every other path, which the page itself routes. */
-export function mountDashboard(app: Hono, { dashboard }: HasDashboard): void {
+export function mountDashboard(app: Hono, { dashboard, baseUrl }: HasDashboard & HasBaseUrl): void {
   if (!dashboard) return;
-  app.get('/dashboard', (c) => serve(c, dashboard, ''));
-  app.get('/dashboard/*', (c) => serve(c, dashboard, c.req.path.slice('/dashboard/'.length)));
+  const page = (c: Context, path: string) => {
+    const { pathname, search } = new URL(c.req.url);
+    const own = underOwnName(baseUrl, c.req.header('host'), pathname + search);
+    return own === null ? serve(c, dashboard, path) : answer(null, 307, { location: own, 'cache-control': 'no-store' });
+  };
+  app.get('/dashboard', (c) => page(c, ''));
+  app.get('/dashboard/*', (c) => page(c, c.req.path.slice('/dashboard/'.length)));
 }
 
 async function serve(c: Context, dashboard: DashboardBuild, path: string): Promise<Response> {

@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { ping } from '../../db/ping.ts';
+import { readSettlementState } from '../../payments/settlement/settlement-state.ts';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
 import { requestIdOf } from '../mount.ts';
 import type { HttpContext } from '../request/http-context.ts';
@@ -55,6 +56,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
           clock: await clockOf(ctx),
           signatures: ctx.signatureEngine,
           channels: await channelsOf(ctx),
+          settlement: await readSettlementState(ctx),
         })
       : json(c, notReady(ctx), 503),
   );

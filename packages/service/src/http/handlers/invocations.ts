@@ -10,11 +10,13 @@ import { readReceipt } from '../../invocations/receipts/read-receipt.ts';
 import { cancelInvocation } from '../../invocations/run/cancel-invocation.ts';
 import { awaitBegun, awaitInvocation } from '../../invocations/start/await-invocation.ts';
 import { AUTO, resourceOf } from '../../invocations/start/invocation-purchase.ts';
-import { type Invoked, type InvokeInput, invokeAgent } from '../../invocations/start/invoke-agent.ts';
+import { type InvokeInput, invokeAgent } from '../../invocations/start/invoke-agent.ts';
 import { invokeAuto } from '../../invocations/start/invoke-auto.ts';
 import { invokeBulk, readBulk } from '../../invocations/start/invoke-bulk.ts';
 import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
+import type { Invoked } from '../../invocations/start/replay.ts';
 import { hasWhole, readStream } from '../../invocations/stream/read-stream.ts';
+import { asksForChannels } from '../../payments/x402/channels/ask-for-channels.ts';
 import { channelOf } from '../../payments/x402/channels/channel.ts';
 import { shownPayment } from '../../payments/x402/shown-payment.ts';
 import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer/payment-response.ts';
@@ -70,7 +72,7 @@ export const invocationHandlers = {
 } satisfies Partial<Handlers>;
 
 type AnyStart = HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']> | HandlerCall<Api['invokeKeyless']>;
-export type StartCall = Pick<
+export type StartCall = { readonly query?: { readonly paymentScheme?: string | undefined } | undefined } & Pick<
   AnyStart,
   'caller' | 'headers' | 'body' | 'client' | 'hungUp' | 'once' | 'setHeader' | 'noteInvoked' | 'keepCount' | 'uncount'
 >;
@@ -86,6 +88,7 @@ export async function answerInvoked(
   const { caller, headers, body } = call;
   if (body.webhookUrl !== undefined) requireAllowedUrl(ctx, 'webhookUrl', body.webhookUrl);
   const shown = shownPayment(ctx, headers);
+  const schemes = headers['x-payment-scheme'] ?? call.query?.paymentScheme;
   const isSync = headers['x-sync'] === 'true';
   const isStreamed = body.stream && (headers.accept ?? '').includes('text/event-stream');
   // A call that came with its payment waits for its result (spec), unless it names a webhook.
@@ -93,6 +96,7 @@ export async function answerInvoked(
   const invoked = await invoke({
     shown,
     forced: headers['x-payment-method'] ?? null,
+    asksForChannels: asksForChannels(schemes),
     isAwaited: isAsked,
     isStreamed: body.stream,
     client: call.client.address,

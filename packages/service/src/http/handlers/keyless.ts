@@ -1,16 +1,14 @@
 import type { Api } from '@agent-network/contracts/api';
-import { SIGN_IN_WITH_X } from '@agent-network/contracts/payments/sign-in-with-x';
-import { signInExtension } from '../../identity/sign-in-with-x.ts';
 import { invokeKeyless } from '../../invocations/keyless/invoke-keyless.ts';
 import { resultTokenOf } from '../../invocations/result-token.ts';
 import { keylessResourceOf, resourceOf } from '../../invocations/start/invocation-purchase.ts';
 import { invokeAgent } from '../../invocations/start/invoke-agent.ts';
 import { invalid } from '../../lib/app-error.ts';
-import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
+import { withExtensions } from '../request/unpaid-terms.ts';
 import { answerInvoked } from './invocations.ts';
 import { signedInWith } from './reader-of.ts';
 
@@ -51,7 +49,7 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
     return invoked;
   }).catch((error) => {
     if (!(error instanceof PaymentRequiredError)) throw error;
-    throw error.with('bazaar', bazaarExtension).with(SIGN_IN_WITH_X, signInExtension(ctx, ctx.baseUrl + path));
+    throw withExtensions(ctx, error, params.agentId);
   });
   return answer instanceof SseAnswer || resultToken === null ? answer : { ...answer, resultToken };
 }

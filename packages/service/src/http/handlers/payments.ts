@@ -3,6 +3,7 @@ import { claimWallet } from '../../identity/claim-wallet.ts';
 import { requestWithdrawal, withdrawProven } from '../../identity/prove-withdrawal.ts';
 import { deposit } from '../../payments/deposits/deposit.ts';
 import { createTreasury, readBalance, readTreasury } from '../../payments/ledger/treasury.ts';
+import { creditHeldPayout, listHeldPayouts } from '../../payments/payouts/credit-held.ts';
 import { readWithdrawal } from '../../payments/payouts/withdraw.ts';
 import { listPayments } from '../../payments/statements/list-payments.ts';
 import { readStatement } from '../../payments/statements/read-statement.ts';
@@ -31,6 +32,8 @@ export const paymentHandlers = {
   withdraw: (ctx, { caller, body, once }) => withdrawProven(ctx, requireAccount(caller), body, once),
   requestWithdrawal: (ctx, { caller, body, once }) => requestWithdrawal(ctx, requireAccount(caller), body, once),
   getWithdrawal: (ctx, { caller, params }) => readWithdrawal(ctx, caller, params.withdrawalId),
+  listHeldPayouts: async (ctx, { caller }) => ({ payouts: await listHeldPayouts(ctx, requireAccount(caller)) }),
+  creditHeldPayout: (ctx, { caller, params }) => creditHeldPayout(ctx, requireAccount(caller), params.paymentId),
   claimWallet: (ctx, { caller, body, once }) => claimWallet(ctx, requireAccount(caller), body, once),
   getTreasury: (ctx, { caller, params }) => readTreasury(ctx, caller, params.treasuryId),
   getStatement: (ctx, { caller, params, query }) => readStatement(ctx, caller, params.treasuryId, query),

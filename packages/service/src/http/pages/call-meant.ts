@@ -1,5 +1,5 @@
 import { api } from '@agent-network/contracts/api';
-import type { Endpoint } from '@agent-network/contracts/endpoint';
+import type { Endpoint, Face } from '@agent-network/contracts/endpoint';
 import { madeOnce } from '../../lib/made-once.ts';
 
 /** Longer paths are no slips, and are not compared. */
@@ -16,6 +16,21 @@ const rows = madeOnce(() =>
     ending: new RegExp(`${path.replace(/\{\w+\}/g, '[^/]+')}$`),
   })),
 );
+
+const priced = madeOnce(() =>
+  Object.values<Endpoint>(api)
+    .filter(({ keyless }) => keyless === 'pays')
+    .map(({ method, path, face }) => ({
+      ...{ method, face },
+      whole: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    })),
+);
+
+/** The methods of a path at which wallets pay, where its face is served: their clients tell a wrong method by 405. None: it is no such path. */
+export const pricedMethodsOf = (faces: ReadonlySet<Face>, path: string): readonly string[] =>
+  priced().flatMap(({ method, face, whole }) =>
+    path.length <= MAX_PATH_CHARS && whole.test(path) && (!face || faces.has(face)) ? [method] : [],
+  );
 
 /**
  * The likely intention of a call that does not exist, as a sentence: the methods of its path, the path without what stands before it

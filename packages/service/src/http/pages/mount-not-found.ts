@@ -5,7 +5,7 @@ import { toErrorAnswer } from '../answer/errors.ts';
 import type { DocumentLimit } from '../documents/limit-documents.ts';
 import { requestIdOf } from '../mount.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { callMeantBy } from './call-meant.ts';
+import { callMeantBy, pricedMethodsOf } from './call-meant.ts';
 import { notFoundPage } from './error-page.ts';
 import { addressMeantBy } from './guessed-paths.ts';
 import { pageText } from './layout.ts';
@@ -28,7 +28,7 @@ export function mountNotFound(app: Hono, ctx: HttpContext, limit: DocumentLimit)
     const isPage = isRead && wantsPage(c);
     if (address !== null && (isPage || c.req.path.startsWith('/docs/')))
       return new Response(null, { status: 302, headers: { ...headers, location: address, 'content-length': '0' } });
-    return isPage ? page(c, site, limit) : notFoundAnswer(c, address);
+    return isPage ? page(c, site, limit) : notFoundAnswer(ctx, c, address);
   });
 }
 
@@ -50,14 +50,16 @@ function page(c: Context, site: Site, limit: DocumentLimit): Response {
   });
 }
 
-function notFoundAnswer(c: Context, address: string | null): Response {
+function notFoundAnswer({ faces }: HttpContext, c: Context, address: string | null): Response {
   const { method, path } = c.req;
+  const methods = pricedMethodsOf(faces, path);
   const meant = address === null ? callMeantBy(method, path) : `See ${address}.`;
   const text = `There is no ${method} ${path}.${meant === null ? ' All calls are in /openapi.json.' : ` ${meant}`}`;
   const requestId = requestIdOf(c);
   const { status, body } = toErrorAnswer(new AppError('NOT_FOUND', text), requestId);
+  const allow: Record<string, string> = methods.length > 0 ? { allow: methods.join(', ') } : {};
   return new Response(JSON.stringify(body), {
-    status,
-    headers: { ...commonHeaders, ...headers, 'content-type': 'application/json', 'x-request-id': requestId },
+    status: methods.length > 0 ? 405 : status,
+    headers: { ...commonHeaders, ...headers, ...allow, 'content-type': 'application/json', 'x-request-id': requestId },
   });
 }

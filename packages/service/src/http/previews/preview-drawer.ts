@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import { createJobThread } from '../../lib/concurrency/job-thread.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { type PreviewCard, previewSvg } from './preview-card.ts';
 
@@ -45,17 +45,18 @@ export function createPreviewDrawer({
     allowances.set(address, own);
     return own;
   };
-  const thread = createThread();
-  let last: Promise<unknown> = Promise.resolve();
+  const thread = createJobThread<string, Uint8Array<ArrayBuffer>>(new URL('draw-worker.ts', import.meta.url), {
+    maxMs: MAX_DRAW_MS,
+    idleMs: IDLE_MS,
+  });
   return {
     async draw(card, address) {
       const svg = previewSvg(card);
       const known = kept.get(svg) ?? drawing.get(svg);
       if (known) return known;
       if (drawing.size >= maxWaiting || !allowanceOf(address).take() || !allowance.take()) throw tooMany();
-      const drawn = last.then(() => thread.draw(svg)).then((png) => toDocument(png, 'image/png'));
+      const drawn = thread.run(svg).then((png) => toDocument(png, 'image/png'));
       drawing.set(svg, drawn);
-      last = drawn.catch(() => undefined);
       try {
         const document = await drawn;
         kept.set(svg, document);
@@ -84,46 +85,6 @@ function createAllowance(burst: number, msToOne: number): Allowance {
       if (left < 1) return false;
       left -= 1;
       return true;
-    },
-  };
-}
-
-/** A thread that is started when needed, ended when idle, and replaced when it fails or takes too long. It keeps no process alive. */
-function createThread() {
-  let worker: Worker | null = null;
-  let idle: NodeJS.Timeout | undefined;
-  const end = () => {
-    void worker?.terminate();
-    worker = null;
-  };
-  return {
-    draw(svg: string): Promise<Uint8Array<ArrayBuffer>> {
-      clearTimeout(idle);
-      worker ??= new Worker(new URL('draw-worker.ts', import.meta.url));
-      const asked = worker;
-      asked.unref();
-      return new Promise<Uint8Array<ArrayBuffer>>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error('drawing a link preview took too long')), MAX_DRAW_MS).unref();
-        asked.removeAllListeners();
-        asked.once('message', (png: Uint8Array<ArrayBuffer>) => {
-          clearTimeout(timer);
-          resolve(png);
-        });
-        asked.once('error', (error) => {
-          clearTimeout(timer);
-          reject(error);
-        });
-        asked.postMessage(svg);
-      }).then(
-        (png) => {
-          idle = setTimeout(end, IDLE_MS).unref();
-          return png;
-        },
-        (error: unknown) => {
-          end();
-          throw error;
-        },
-      );
     },
   };
 }

@@ -26,6 +26,7 @@ import { parseRequest } from './parse-request.ts';
 import { readAs } from './read-as.ts';
 import type { RequestParts } from './request-parts.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
+import { orTerms } from './unpaid-terms.ts';
 
 /** Wait of other requests for a database connection, above which new requests are refused. */
 const SHED_AFTER_MS = 1_500;
@@ -116,14 +117,10 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
   try {
     await requireAllowedOrNote(ctx, incoming, first);
     incoming.admit(first);
-    const { caller, body } = await readAs(first, async () => (row.body ? parts.body() : undefined), incoming.identify);
-    if (caller !== first) await requireAllowedOrNote(ctx, incoming, caller);
-    const parsed = parseRequest(row, {
-      params: parts.params,
-      query: parts.query,
-      header: parts.header,
-      body,
+    const { caller, parsed } = await readParts(incoming, first).catch(async (error) => {
+      throw await orTerms(ctx, { row, parts, caller: first }, error);
     });
+    if (caller !== first) await requireAllowedOrNote(ctx, incoming, caller);
     progress.end = enter(ctx, row);
     const begin = (running: Running) => {
       progress.hasBegun = true;
@@ -157,6 +154,12 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
         .catch((err: unknown) => ctx.log.debug({ err }, 'cannot undo the rate-limit count of a failed call'));
     throw error;
   }
+}
+
+async function readParts({ row, parts, identify }: Incoming, first: Caller) {
+  const { caller, body } = await readAs(first, async () => (row.body ? parts.body() : undefined), identify);
+  const { params, query, header } = parts;
+  return { caller, parsed: parseRequest(row, { params, query, header, body }) };
 }
 
 interface Begun extends Running {

@@ -24,6 +24,7 @@ import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts'
 import type { HasTextRecords } from '../../lib/net/text-records.ts';
 import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
+import type { HasTreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
 import type { HasClaimSettings } from '../../payments/x402/channels/claims/claim-context.ts';
 import type { HasClaimSimulator } from '../../payments/x402/channels/claims/claim-simulator-client.ts';
 import type { HasDrain } from '../../queue/drain.ts';
@@ -58,7 +59,7 @@ interface CallerLimits extends HasRateLimiter, HasRefusalLog, HasPlanCaps, Docum
 /** The callers, and their limits. */
 interface Callers extends CallerIdentity, CallerLimits {}
 
-interface RegistryEntries extends RegistryIndex, HasTokenClient, HasRegistryWriter {}
+interface RegistryEntries extends RegistryIndex, HasTokenClient, HasRegistryWriter, HasTreasuryOwners {}
 
 interface AgentSearch extends HasListing, HasReplica {}
 

@@ -45,13 +45,17 @@ const unknownProblems = ({ body: schema }: Endpoint, body: unknown): Problem[] =
         message: `is not a field of this call${nearest === null ? '' : `: did you mean ${nearest}?`}`,
       }));
 
-/** Refuses unknown and repeated query parameters: a filter that is silently ignored would mislead. */
+/**
+ * Refuses unknown and repeated query parameters: a filter that is silently ignored would mislead. Where wallets pay, links add some of their
+ * own (`utm_source`), which refuse no payment.
+ */
 function singleValues(row: Endpoint, query: Record<string, string[]>, problems: Problem[]): Record<string, string> {
   const known = row.query?.shape ?? {};
   const single: Record<string, string> = {};
   for (const [name, values] of Object.entries(query)) {
-    if (!Object.hasOwn(known, name)) problems.push({ path: name, message: 'is not a parameter of this call' });
-    else if (values.length !== 1) problems.push({ path: name, message: 'is given more than once' });
+    if (!Object.hasOwn(known, name)) {
+      if (row.keyless !== 'pays') problems.push({ path: name, message: 'is not a parameter of this call' });
+    } else if (values.length !== 1) problems.push({ path: name, message: 'is given more than once' });
     else single[name] = values[0] as string;
   }
   return single;

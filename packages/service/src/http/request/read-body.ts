@@ -3,10 +3,10 @@ import type { Context } from 'hono';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { type ArrivingBody, createArrivingBodies, SMALL_BYTES } from './arriving-bodies.ts';
+import { type BodyBounds, requireBounded } from './body-bounds.ts';
 import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
-const MAX_DEPTH = 32;
 
 /** Refuses bytes that are not UTF-8: replacement characters would change the content. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -21,10 +21,10 @@ const tooLarge = () =>
 const arriving = createArrivingBodies();
 
 /**
- * Reads a JSON body; undefined when there is none. Throws if it is too large, nested too deep, or not JSON, or holds a number that would
- * reach an agent as another one, and while too much of others or of its own network is arriving.
+ * Reads a JSON body; undefined when there is none. Throws if it is too large, beyond its bounds, nested too deep, or not JSON, or
+ * holds a number that would reach an agent as another one, and while too much of others or of its own network is arriving.
  */
-export async function readBody(ctx: HasTrustedProxies, c: Context): Promise<unknown> {
+export async function readBody(ctx: HasTrustedProxies, c: Context, bounds: BodyBounds): Promise<unknown> {
   const request = c.req.raw;
   const bytes = await bytesOf(ctx, c).catch((error: unknown) => {
     if (request.signal.aborted) throw invalid('body', 'was cut off: the connection ended before it was whole');
@@ -39,7 +39,7 @@ export async function readBody(ctx: HasTrustedProxies, c: Context): Promise<unkn
   } catch (error) {
     throw invalid('body', `is not valid JSON${whyNot(request, error)}`);
   }
-  requirePlain(value);
+  requireBounded(value, bounds);
   requireKept(text);
   return value;
 }
@@ -78,20 +78,4 @@ async function readCounted(request: Request, body: ArrivingBody): Promise<Uint8A
     if (pieces.byteLength > MAX_BODY_BYTES) throw tooLarge();
   }
   return pieces.take();
-}
-
-const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-/** Refuses deep nesting, which would exhaust later code, and keys with a meaning in JavaScript. */
-function requirePlain(root: unknown): void {
-  let level = [root].filter(isContainer);
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw invalid('body', `is nested deeper than ${MAX_DEPTH} levels`);
-    const next: object[] = [];
-    for (const value of level) {
-      if (Object.hasOwn(value, '__proto__')) throw invalid('body', 'holds a key named "__proto__"');
-      for (const child of Object.values(value)) if (isContainer(child)) next.push(child);
-    }
-    level = next;
-  }
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { type BodyBounds, trailOf } from './body-bounds.ts';
 import { readBody } from './read-body.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
 
@@ -11,10 +12,22 @@ export interface RequestParts {
   readonly body: () => Promise<unknown>;
 }
 
+/** The rest is validated by schemas of the node, field by field. */
+const bounds: BodyBounds = {
+  mostValues: 5000,
+  mostChars: 256 * 1024,
+  content: trailOf(
+    ...['input', 'task', 'context', 'metadata'],
+    ...['types', 'types.capabilities.*'].flatMap((types) =>
+      ['inputSchema', 'outputSchema', 'examples.*.input', 'examples.*.output'].map((name) => `${types}.${name}`),
+    ),
+  ),
+};
+
 export const partsOf = (ctx: HasTrustedProxies, c: Context): RequestParts => ({
   path: c.req.path,
   params: c.req.param(),
   query: c.req.queries(),
   header: (name) => c.req.header(name),
-  body: () => readBody(ctx, c),
+  body: () => readBody(ctx, c, bounds),
 });

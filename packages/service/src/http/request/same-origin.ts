@@ -40,3 +40,14 @@ export function isSameOrigin(baseUrl: string, asked: OriginHeaders): boolean {
   if (method !== 'GET') return false;
   return fetchSite !== undefined || (referer !== undefined && URL.parse(referer)?.origin === own);
 }
+
+/**
+ * The address of a page under the node's own name, if it was asked for under another name of loopback (`localhost` for `127.0.0.1`); else null.
+ * Cookies and storage count for one name: under two, the dashboard would be two.
+ */
+export function underOwnName(baseUrl: string, host: string | undefined, target: string): string | null {
+  const base = new URL(baseUrl);
+  const asked = host === undefined ? null : URL.parse(`${base.protocol}//${host}`);
+  if (!asked || asked.hostname === base.hostname || asked.port !== base.port) return null;
+  return isLoopbackHost(base.hostname) && isLoopbackHost(asked.hostname) ? base.origin + target : null;
+}

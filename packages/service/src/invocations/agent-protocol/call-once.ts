@@ -74,7 +74,7 @@ async function sendAndPay(ctx: CallContext, call: AgentCall, send: Send): Promis
   const answer = await send(null);
   if (answer.kind !== 'billed') return answer;
   if (call.signal.aborted) return takenOver;
-  const paid = await payAgentBill(ctx, call.invocation, answer);
+  const paid = await payAgentBill(ctx, call, answer);
   if ('kind' in paid) return paid;
   for (let tries = 0; ; ) {
     const outcome = await send(paid);

@@ -1,13 +1,14 @@
 import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { proofOf, signBill } from '../../payments/bills/sign-bill.ts';
+import { type Bill, proofOf, signBill } from '../../payments/bills/sign-bill.ts';
 import { type BillAnswer, readAgentTerms } from '../../payments/x402/agent-terms.ts';
+import { channelOf } from '../../payments/x402/channels/channel.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import { markBilled } from '../billed-store.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 import { failed } from './agent-answer.ts';
-import type { CallContext } from './agent-call.ts';
+import type { AgentCall, CallContext } from './agent-call.ts';
 
 /** Pauses before the same payment is shown again to an agent that asks for one: it may still be waiting for the chain. */
 export const BILLED_PAUSES_MS: readonly number[] = [200, 1000, 2000];
@@ -18,6 +19,9 @@ export const billedAgain = failed('bill_repeated', 'The agent asked for payment 
 export const proofSigned = async (ctx: CallContext, { id, billedMicro }: Invocation): Promise<PaymentProof | null> =>
   billedMicro === null ? null : proofOf(ctx, id);
 
+/** Signings of a bill that another bill of the same channel can come before. */
+const MAX_TRIES = 10;
+
 /** Additional conditions for a bill from an agent's home node rather than from the agent. */
 export interface BillTerms {
   /** The only permitted recipient; lower case. */
@@ -27,12 +31,12 @@ export interface BillTerms {
 }
 
 /**
- * Signs the payment for an agent's 402, once for each request. Returns the header to show, or the outcome of the call when the bill can't
+ * Signs the payment for an agent's 402, once for each request. One that a channel pays is claimed before. Returns the header to show, or the outcome of the call when the bill can't
  * be paid or another attempt has the request.
  */
 export async function payAgentBill(
   ctx: CallContext,
-  invocation: Invocation,
+  { invocation, signal }: Pick<AgentCall, 'invocation' | 'signal'>,
   answer: BillAnswer,
   more?: BillTerms,
 ): Promise<PaymentProof | Outcome> {
@@ -42,16 +46,47 @@ export async function payAgentBill(
   invariant(payerLedgerId !== null, 'what has a price has a payer');
   if (more && more.payTo !== terms.payTo)
     return failed('bill_not_payable', "The agent's home node wants to be paid on another wallet than its own.");
-  await ctx.walletFunds.ensure(terms.amountMicro);
-  const proof = await ctx.db.transaction(async (tx) => {
-    if (more && !(await more.awaitRefunds(tx))) return idGivenTwice;
-    if (!(await markBilled(tx, invocation, terms.amountMicro))) return null;
-    const signed = await signBill(ctx, tx, { requestId: id, accountId, payerLedgerId, deadline, terms });
-    failpoint('before-sign-bill-commit');
-    return signed;
-  });
-  failpoint('after-sign-bill-commit');
-  return proof ?? failed('agent_error', 'Another process has taken the request over, or it has ended.');
+  const channelId = channelOf(payerLedgerId);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    if (channelId !== null && !(await ctx.walletFunds.cover(channelId, terms.amountMicro, signal)))
+      return signal.aborted ? takenOver : notClaimed;
+    await ctx.walletFunds.ensure(terms.amountMicro);
+    const signed = await sign(ctx, invocation, { requestId: id, accountId, payerLedgerId, deadline, terms }, more);
+    // Another bill of the channel came in between, or a reorg: what it needs is claimed again.
+    if (signed !== null) return signed;
+  }
+  return notClaimed;
 }
 
+async function sign(
+  ctx: CallContext,
+  invocation: Invocation,
+  bill: Bill,
+  more: BillTerms | undefined,
+): Promise<PaymentProof | Outcome | null> {
+  const proof = await ctx.db
+    .transaction(async (tx) => {
+      if (more && !(await more.awaitRefunds(tx))) return idGivenTwice;
+      if (!(await markBilled(tx, invocation, bill.terms.amountMicro))) return takenOver;
+      const signed = await signBill(ctx, tx, bill);
+      if (signed === null) throw new UncoveredError();
+      failpoint('before-sign-bill-commit');
+      return signed;
+    })
+    .catch((error) => {
+      if (error instanceof UncoveredError) return null;
+      throw error;
+    });
+  failpoint('after-sign-bill-commit');
+  return proof;
+}
+
+/** Undoes the transaction of a bill that claims do not cover. */
+class UncoveredError extends Error {}
+
+const takenOver = failed('agent_error', 'Another process has taken the request over, or it has ended.');
+const notClaimed = failed(
+  'bill_not_payable',
+  "The node could not claim the payer's voucher in time, and pays no bill before it has.",
+);
 const idGivenTwice = failed('bill_not_payable', "The agent's home node bills under the id of another request.");

@@ -19,7 +19,7 @@ export const findChannelContradictions = (sql: Sql): Promise<Contradiction[]> =>
        select 'vouchers' as kind, vouchers as micro from channels
        union all select 'claimed', channels.claimed + receivers.micro from channels, receivers
      ), in_flight as (
-       select channel_id, sum(amount_micro) as micro from channel_charge where ended_at is null group by 1
+       select channel_id, sum(amount_micro) as micro, sum(billed_micro) as billed from channel_charge where ended_at is null group by 1
      )
      select 'channels_differ' as kind, e.kind as subject, 'the channels make ' || e.micro || ', the ledger has ' || coalesce(t.micro, 0) as detail
        from expected e left join total t on t.kind = e.kind where e.micro <> coalesce(t.micro, 0)
@@ -31,5 +31,8 @@ export const findChannelContradictions = (sql: Sql): Promise<Contradiction[]> =>
        from channel c left join in_flight f on f.channel_id = c.id where c.reserved_micro <> coalesce(f.micro, 0)
      union all
      select 'channel_account_differs', c.id, 'has reserved ' || c.reserved_micro || ', its account holds ' || a.posted_micro
-       from channel c join ledger_account a on a.id = 'channel:' || c.id where a.posted_micro > c.reserved_micro`,
+       from channel c join ledger_account a on a.id = 'channel:' || c.id where a.posted_micro > c.reserved_micro
+     union all
+     select 'billed_differs', c.id, 'has paid bills of ' || c.billed_micro || ' for calls in flight, which have ' || coalesce(f.billed, 0)
+       from channel c left join in_flight f on f.channel_id = c.id where c.billed_micro <> coalesce(f.billed, 0)`,
   );

@@ -20,6 +20,7 @@ export const contradictionKinds = [
   'claims_differ',
   'reserved_differs',
   'channel_account_differs',
+  'billed_differs',
 ] as const;
 
 /** A contradiction between the records of requests and of money; exists only when the node is at fault. */
@@ -82,7 +83,7 @@ export const findRequestContradictions = (sql: Sql, ids: readonly string[] | nul
     ? sql.query<Contradiction>('find-contradictions-of-all', ofRequests('true'))
     : sql.query<Contradiction>('find-request-contradictions', ofRequests('id = any($1)'), [ids]);
 
-/** Stored balances that differ from the last entry of their account, and held amounts that differ from the open holds. */
+/** Stored balances that differ from the last entry of their account, and held amounts that differ from open holds and unclaimed earnings. */
 export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<Contradiction[]> =>
   sql.query<Contradiction>(
     'find-account-contradictions',
@@ -92,7 +93,7 @@ export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<
      ), seen as (
        select a.*, greatest(coalesce(d.sequence, 0), coalesce(c.sequence, 0)) as last,
               case when coalesce(d.sequence, 0) > coalesce(c.sequence, 0) then d.balance else coalesce(c.balance, 0) end as balance,
-              coalesce(h.held, 0) as held
+              coalesce(h.held, 0) + coalesce(e.held, 0) as held
          from account a
          left join lateral (select debit_sequence as sequence, debit_balance_micro as balance from transfer
                              where debit = a.id and debit_sequence is not null
@@ -102,12 +103,13 @@ export const findAccountContradictions = (sql: Sql, range: AuditRange): Promise<
                              order by created_at desc, credit_sequence desc limit 1) c on true
          left join (select ledger_account_id, sum(amount_micro) as held from hold where ended_at is null group by 1) h
            on h.ledger_account_id = a.id
+         left join (select ledger_account_id, sum(micro) as held from channel_earning group by 1) e on e.ledger_account_id = a.id
      )
      select 'balance_differs' as kind, id as subject,
             'holds ' || posted_micro || ' after ' || entries || ' entries; its last, ' || last || ', left ' || balance as detail
        from seen where posted_micro <> balance or entries <> last
      union all
-     select 'held_differs', id, 'holds back ' || held_micro || ' for open holds of ' || held from seen where held_micro <> held
+     select 'held_differs', id, 'holds back ' || held_micro || ' for open holds and unclaimed earnings of ' || held from seen where held_micro <> held
      union all
      select 'negative_balance', id, 'holds ' || posted_micro || ', of that held ' || held_micro from seen
       where posted_micro < 0 or held_micro < 0 or held_micro > posted_micro`,

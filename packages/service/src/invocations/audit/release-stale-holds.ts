@@ -1,6 +1,7 @@
 import type { Records } from '../../db/records.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { endHolds } from '../../payments/ledger/hold-money.ts';
+import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import { feeOf } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
 import { listStaleHolds, type StaleHold } from '../audit-store.ts';
@@ -10,6 +11,7 @@ import { findInvocation } from '../invocation-store.ts';
 type ReleaseContext = EndContext & Records & Telemetry;
 
 const BATCH = 100;
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
 
 /**
  * Ends expired holds whose request has ended or does not exist: by the request's status, else in favour of the payer. A request and its
@@ -22,7 +24,9 @@ export async function releaseStaleHolds(ctx: ReleaseContext): Promise<void> {
       'hold outlived its request; ending it',
     );
     ctx.metrics.moneyContradictions.inc({ kind: 'stale_hold' });
-    await release(ctx, hold);
+    await release(ctx, hold).catch((err) =>
+      ctx.log.warn({ err, requestId: hold.id }, 'stale hold could not be ended; retrying'),
+    );
   }
 }
 
@@ -34,5 +38,5 @@ async function release(ctx: ReleaseContext, { id, ledgerAccountId }: StaleHold):
     const creditId = invocation ? agentTreasuryId(invocation.agentId) : ledgerAccountId;
     await endHolds(tx, [{ id, captureMicro, creditId, feeMicro: feeOf(captureMicro, ctx.platformFeeBps) }], now);
     if (invocation) await oweBack(ctx, tx, [invocation]);
-  });
+  }, limits);
 }

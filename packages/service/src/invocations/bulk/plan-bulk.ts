@@ -11,6 +11,7 @@ export interface BulkPart {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
   readonly isCallable: boolean;
+  readonly isHeldBack: boolean;
 }
 
 export interface BulkPlan {
@@ -57,6 +58,8 @@ function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms):
     bulkId: bulk.id,
     webhookUrl: null,
     isStreamed: false,
+    shownShare: agent.shownShare,
+    isHeldBack: part.isHeldBack,
     task: body.task,
     input: body.input,
     capability: body.capability ?? null,

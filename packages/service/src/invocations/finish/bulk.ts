@@ -1,3 +1,4 @@
+import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { type Bulk, endBulk, lockBulk, lockBulkParts } from '../bulk/bulk-store.ts';
@@ -12,10 +13,16 @@ import { type End, type EndContext, type Ended, endAll } from './end-invocations
  * with it. A request that ends after the decision is cancelled, whatever its result. All ends share one transaction: money is locked in one
  * order, so bulk requests can't deadlock.
  */
-export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, end: End): Promise<Ended> {
+export async function endBulkRequest(
+  ctx: EndContext,
+  tx: Tx,
+  bulkId: string,
+  { end, locks }: { readonly end: End; readonly locks: LockMode },
+): Promise<Ended> {
   const now = ctx.clock.now();
+  const how = { now, locks };
   const bulk = await lockBulk(tx, bulkId);
-  if (bulk?.status !== 'processing') return endAll(ctx, tx, [cancelled(end.invocation)], now);
+  if (bulk?.status !== 'processing') return endAll(ctx, tx, [cancelled(end.invocation)], how);
   const parts = await lockBulkParts(tx, bulkId);
   const isOurs = parts.some(
     (part) => isOpen(part) && part.id === end.invocation.id && part.attempt === end.invocation.attempt,
@@ -23,9 +30,9 @@ export async function endBulkRequest(ctx: EndContext, tx: Tx, bulkId: string, en
   if (!isOurs) return { invocations: new Map(), isToTell: false };
   const others = parts.filter(({ id }) => id !== end.invocation.id);
   const decision = decideBulk(bulk.strategy, [...others, partAfter(end, now)]);
-  if (decision.kind === 'open') return endAll(ctx, tx, [end], now);
+  if (decision.kind === 'open') return endAll(ctx, tx, [end], how);
   const open = await readOpen(tx, others.filter(isOpen), end.invocation);
-  const ended = await endAll(ctx, tx, [end, ...open.map(cancelled)], now);
+  const ended = await endAll(ctx, tx, [end, ...open.map(cancelled)], how);
   await endBulk(tx, bulkId, { status: decision.kind, winner: winnerOf(decision) }, now);
   const isBulkToTell = await tellBulkEnded(tx, bulk, now);
   return { ...ended, isToTell: ended.isToTell || isBulkToTell };

@@ -1,12 +1,14 @@
 import type { EventType } from '@agent-network/contracts/events';
+import { budgetName } from '../../access/caller/spending-limits.ts';
 import { unspend } from '../../access/limits/spend.ts';
 import { type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { endHolds } from '../../payments/ledger/hold-money.ts';
+import { endHolds, lockFree } from '../../payments/ledger/hold-money.ts';
 import { feeOf, type HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
@@ -19,6 +21,7 @@ import { type CancelReason, costOf, type Invocation, type Outcome } from '../inv
 import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { isOthersFault, paidOutcomeOf } from './paid-outcome.ts';
+import { paysForShown, shownCost } from './shown-cost.ts';
 
 /** The end of an invocation: the agent's outcome, or a cancellation. */
 export interface End {
@@ -59,7 +62,12 @@ export interface HasFinisher {
  * Writes state, ledger, refund, the agents' records and events in the caller's transaction. Only invocations that this call ends move
  * money.
  */
-export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now: Date): Promise<Ended> {
+export async function endAll(
+  ctx: EndContext,
+  tx: Tx,
+  ends: readonly End[],
+  { now, locks }: { readonly now: Date; readonly locks: LockMode },
+): Promise<Ended> {
   const rows = new Map(ends.map((end) => [end.invocation.id, toRow(end)]));
   const money = await endInvocations(tx, [...rows.values()], now);
   const won = ends.filter(({ invocation }) => money.has(invocation.id));
@@ -70,12 +78,12 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
     ]),
   );
   // Budgets, then channels, then ledger accounts, as at acceptance: one lock order prevents deadlocks.
-  await unspendAll(tx, [...ended.values()]);
-  const payers = await endVouchers(tx, [...ended.values()], now);
+  await unspendAll(tx, [...ended.values()], locks);
+  const payers = await endVouchers(tx, [...ended.values()], now, locks);
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
     .map(({ invocation: { id, agentId } }) => {
-      const captureMicro = rows.get(id)?.costMicro ?? 0n;
+      const captureMicro = money.get(id)?.captureMicro ?? 0n;
       return {
         id,
         captureMicro,
@@ -87,12 +95,14 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
   const calls = won.map((end) =>
     toEndedCall({ ...end, invocation: ended.get(end.invocation.id) ?? end.invocation }, payers, now),
   );
+  const accounts = won.flatMap(({ invocation }) => accountsOf(invocation));
   const [isToTell] = await Promise.all([
     tellEnded(tx, [...ended.values()], now),
     recordCalls(tx, calls, now),
     countEnded(ctx, tx, [...ended.values()]),
-    endHolds(tx, holdEnds, now),
-    releaseVouchers(tx, [...ended.values()], now),
+    locks === 'skip' && accounts.length > 0 ? lockFree(tx, accounts) : null,
+    endHolds(tx, holdEnds, now, locks),
+    releaseVouchers(tx, [...ended.values()], now, locks),
   ]);
   const ways = await oweBack(ctx, tx, [...ended.values()]);
   const invocations = new Map(
@@ -100,6 +110,17 @@ export async function endAll(ctx: EndContext, tx: Tx, ends: readonly End[], now:
   );
   return { invocations, isToTell };
 }
+
+/** The accounts that the end of a request moves money of. */
+const accountsOf = ({ payerLedgerId, agentId }: Pick<Invocation, 'payerLedgerId' | 'agentId'>): string[] =>
+  payerLedgerId === null ? [] : [payerLedgerId, agentTreasuryId(agentId)];
+
+/** The rows that an end may wait for, as a HeldUpError names them. */
+export const rowsOf = ({ invocation }: End): string[] => [
+  ...accountsOf(invocation),
+  ...(invocation.budgetId === null ? [] : [budgetName(invocation.budgetId)]),
+  invocation.accountId,
+];
 
 function toRow({ invocation, outcome }: End): InvocationEnd {
   // An agent that calls itself owes itself nothing: no account pays itself.
@@ -114,6 +135,7 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
     result: outcome.kind === 'completed' ? outcome.result : null,
     costMicro,
     refundMicro: paidMicro - costMicro,
+    ...shownOf(invocation, outcome, { costMicro, isToSelf }),
     errorCode: outcome.kind === 'failed' ? outcome.reason : null,
     errorMessage: outcome.kind === 'failed' ? outcome.message : null,
     cancelReason: outcome.kind === 'cancelled' ? outcome.reason : null,
@@ -124,6 +146,16 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
       isCompleted: outcome.kind === 'completed',
     }),
   };
+}
+
+/** What it costs if output of it was shown. */
+function shownOf(
+  { shownShare, priceMicro }: Invocation,
+  outcome: End['outcome'],
+  { costMicro, isToSelf }: { costMicro: bigint; isToSelf: boolean },
+): Pick<InvocationEnd, 'shownCostMicro' | 'isShownPaid'> {
+  const isShownPaid = paysForShown(outcome);
+  return { isShownPaid, shownCostMicro: isShownPaid && !isToSelf ? shownCost(priceMicro, shownShare) : costMicro };
 }
 
 /**
@@ -149,12 +181,13 @@ export async function oweBack(
 }
 
 /** Returns the unspent part of a request to its daily budget. */
-const unspendAll = (tx: Tx, ended: readonly Invocation[]): Promise<void> =>
+const unspendAll = (tx: Tx, ended: readonly Invocation[], locks: LockMode): Promise<void> =>
   unspend(
     tx,
     ended.flatMap(({ budgetId, priceMicro, costMicro, createdAt }) =>
       budgetId === null ? [] : [{ budgetId, amountMicro: priceMicro - (costMicro ?? 0n), spentAt: createdAt }],
     ),
+    locks,
   );
 
 /** Only the agent's own doing counts against it; not a call that gave it no chance to answer, nor the time before it was called. */

@@ -1,13 +1,14 @@
-import { isRolledBack } from '../../db/database-away.ts';
+import type { LockMode } from '../../db/lock-free.ts';
 import { notify } from '../../db/notify.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
-import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
+import { createTurns } from '../../lib/concurrency/turns.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
+import { createLedgerBatcher, LEDGER_LOCK_TIMEOUT_MS, runApart } from '../../payments/ledger/ledger-batcher.ts';
 import { MAX_RESULT_BYTES } from '../agent-protocol/agent-answer.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
@@ -15,7 +16,7 @@ import type { HasRunner } from '../places/runner.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
 import type { HasStoragePace } from '../stream/storage-pace.ts';
 import { endBulkRequest } from './bulk.ts';
-import { type End, type EndContext, type Ended, endAll, type Finisher } from './end-invocations.ts';
+import { type End, type EndContext, type Ended, endAll, type Finisher, rowsOf } from './end-invocations.ts';
 import { reportEnded } from './report-ended.ts';
 
 /** Receivers of an end: webhooks, readers of the stream, the process that runs the request. */
@@ -32,6 +33,8 @@ const MAX_BATCH_BYTES = 256 * 1024;
 /** A result of this size has a transaction of its own, beside the others, at the pace of its account. */
 const LARGE_BYTES = 64 * 1024;
 
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
+
 const resultBytes = ({ outcome }: End) =>
   outcome.kind === 'completed' ? jsonSizeUpTo(MAX_RESULT_BYTES, outcome.result) : 0;
 
@@ -41,25 +44,26 @@ const resultBytes = ({ outcome }: End) =>
  */
 export function createFinisher(ctx: FinishContext): Finisher {
   const batches = {
-    canSplit: isRolledBack,
-    run: async (ends: End[]) => {
+    namesOf: rowsOf,
+    run: async (ends: readonly End[], locks: LockMode) => {
       const done = await ctx.db.transaction(async (tx) => {
-        const ended = await endAll(ctx, tx, ends, ctx.clock.now());
+        const ended = await endAll(ctx, tx, ends, { now: ctx.clock.now(), locks });
         failpoint('before-finish-commit');
         return ended;
-      });
+      }, limits);
       failpoint('after-finish-commit');
       follow(ctx, done);
       return ends.map(({ invocation }) => done.invocations.get(invocation.id) ?? null);
     },
   };
-  const batcher = createBatcher<End, Invocation | null>({
+  const shared = { db: ctx.db, turns: ctx.ledgerTurns };
+  const batcher = createLedgerBatcher<End, Invocation | null>(shared, {
     ...batches,
     maxSize: MAX_BATCH_BYTES,
     weightOf: (end) => Math.max(Math.floor(MAX_BATCH_BYTES / MAX_BATCH), resultBytes(end)),
-    turns: ctx.ledgerTurns,
   });
-  const largeOnes = createBatcher<End, Invocation | null>({ ...batches, maxSize: 1 });
+  const apart = { db: ctx.db, turns: createTurns() };
+  const largeOnes = createLedgerBatcher<End, Invocation | null>(apart, { ...batches, maxSize: 1 });
   const bulkTurns = createOneByOne();
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;
@@ -69,11 +73,16 @@ export function createFinisher(ctx: FinishContext): Finisher {
     if (bulkId === null) return (isLarge ? largeOnes : batcher).add(end);
     // Those that wait for the lock of one bulk request hold one connection.
     const done = await bulkTurns.run(bulkId, () =>
-      ctx.db.transaction(async (tx) => {
-        const ended = await endBulkRequest(ctx, tx, bulkId, end);
-        failpoint('before-bulk-finish-commit');
-        return ended;
-      }),
+      runApart(ctx, (locks) =>
+        ctx.db.transaction(
+          async (tx) => {
+            const ended = await endBulkRequest(ctx, tx, bulkId, { end, locks });
+            failpoint('before-bulk-finish-commit');
+            return ended;
+          },
+          locks === 'wait' ? limits : {},
+        ),
+      ),
     );
     failpoint('after-bulk-finish-commit');
     follow(ctx, done);

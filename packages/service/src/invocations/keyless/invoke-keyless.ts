@@ -9,13 +9,8 @@ import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment
 import { wasGivenBack } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type KeylessPayer, purchaseOf, type WantedCall } from '../start/invocation-purchase.ts';
-import {
-  type InvokeContext,
-  type Invoked,
-  type InvokeInput,
-  invokeAgent,
-  replayRequest,
-} from '../start/invoke-agent.ts';
+import { type InvokeContext, type InvokeInput, invokeAgent } from '../start/invoke-agent.ts';
+import { type Invoked, replayRequest } from '../start/replay.ts';
 import { TWIN_WINDOW_MS } from '../twin-window.ts';
 import { admitPayer, type CountPayer } from './admit-payer.ts';
 import { hasMadeCall, isRepetitionOfWallet, type ShownProof } from './made-call.ts';

@@ -3,7 +3,7 @@ import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { isCurrentVoucher, isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { isResultToken } from '../result-token.ts';
-import type { Invoked } from '../start/invoke-agent.ts';
+import type { Invoked } from '../start/replay.ts';
 
 /** By what a caller without an API key can show that it made a call. */
 export interface ShownProof {

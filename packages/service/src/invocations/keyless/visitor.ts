@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { openPayerAccount, payerAccountOf } from '../../access/accounts/payer-account.ts';
+import { visitorAddresses } from '../../access/accounts/visitor-accounts.ts';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { suspended } from '../../access/caller/suspension.ts';
 import { type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { Records } from '../../db/records.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
-import { networkOf } from '../../lib/net/address-ranges.ts';
+import { networkOf, siteOf } from '../../lib/net/address-ranges.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 
 /** A caller without an API key who pays nothing: only the network address tells visitors apart. */
@@ -18,36 +18,38 @@ export interface Visitor {
 
 type VisitorContext = Records & HasSecrets;
 
-/** Visitors share this many accounts, so that their number is bounded, and one who uses a limit up is in the way of few. */
-const ACCOUNTS = 64;
+/** Bytes of JSON that a visitor's call may bring: it is stored for somebody whom nobody knows. */
+const MOST_BYTES = 16 * 1024;
 
 const networkOfVisitor = ({ client }: Visitor): string => (client === null ? '' : (networkOf(client) ?? client));
 
-/** The same account for all hosts of a network; which one it is, is known to this node alone. */
-function accountNumber({ secrets }: HasSecrets, visitor: Visitor): number {
-  const code = secrets.authenticate('visitor', [networkOfVisitor(visitor)]);
-  return Buffer.from(code, 'base64url').readUInt32BE() % ACCOUNTS;
+/** The same account for all networks of one site, which cannot fill those of the others. Which one it is, is known to this node alone. */
+function addressOfAccount({ secrets }: HasSecrets, { client }: Visitor): string {
+  const code = secrets.authenticate('visitor', [client === null ? '' : (siteOf(client) ?? client)]);
+  return visitorAddresses[Buffer.from(code, 'base64url').readUInt32BE() % visitorAddresses.length] ?? '';
 }
-
-/** An address that is a hash, and no wallet's: nobody can sign in to the account. */
-const addressOfAccount = (number: number): string =>
-  `0x${createHash('sha256').update(`agent-network visitors ${number}`).digest('hex').slice(0, 40)}`;
 
 /**
  * The caller in whose name a visitor's free call is accepted. Throws FORBIDDEN for a page of another site, which would have its own visitors
- * use up their limits and hide who calls, and VALIDATION_ERROR for a webhook: the node sends nothing for callers that it does not know.
+ * use up their limits and hide who calls, VALIDATION_ERROR for a webhook: the node sends nothing for callers that it does not know, and
+ * PAYLOAD_TOO_LARGE.
  */
 export async function admitVisitor(
   ctx: VisitorContext,
   visitor: Visitor,
-  { webhookUrl }: { readonly webhookUrl?: string | undefined },
+  body: { readonly webhookUrl?: string | undefined },
 ): Promise<AccountCaller> {
   if (visitor.isFromOtherSite)
     throw new AppError('FORBIDDEN', 'A page of another site makes no free calls without an API key.', {
       help: { docs: '/docs/conventions#keys' },
     });
-  if (webhookUrl !== undefined) throw invalid('webhookUrl', 'needs an API key when the call is free');
-  const address = addressOfAccount(accountNumber(ctx, visitor));
+  if (Buffer.byteLength(JSON.stringify(body)) > MOST_BYTES)
+    throw new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `A free call without an API key may bring ${MOST_BYTES} bytes. Send a smaller body, or an API key.`,
+    );
+  if (body.webhookUrl !== undefined) throw invalid('webhookUrl', 'needs an API key when the call is free');
+  const address = addressOfAccount(ctx, visitor);
   const account = (await payerAccountOf(ctx, address)) ?? (await openPayerAccount(ctx, address, ctx.clock.now()));
   if (account.isSuspended) throw suspended();
   return { ...keylessCaller(null), ...account };

@@ -23,6 +23,10 @@ export interface Runner {
   /** The end of a request that this process runs; null: it runs elsewhere, or not at all. */
   ending(requestId: string): Promise<Invocation> | null;
   trackedIds(): string[];
+  /** Keeps requests that are about to be stored from being taken for lost, until they are tracked. Returns what ends it. */
+  expect(requestIds: readonly string[]): () => void;
+  /** The tracked and the expected ones. */
+  knownIds(): string[];
   /** Number of tracked requests of a lane without a place. */
   waitingOf(lane: string): number;
   /** Reserves places for calls that are about to begin, as far as there is room. */
@@ -59,6 +63,7 @@ export interface HasRunner {
 export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
   const places = createPlaces(limits);
   const running = new Map<string, Running>();
+  const expected = createExpected();
   const entrance = createEntrance(places);
   const stopping = new AbortController();
   let onRoom = () => {};
@@ -100,6 +105,8 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
     },
     ending: (requestId) => running.get(requestId)?.ending ?? null,
     trackedIds: () => [...running.keys()],
+    expect: expected.expect,
+    knownIds: () => [...running.keys(), ...expected.ids()],
     waitingOf: (lane) => countWaiting(running.values(), lane),
     reserve(calls, side) {
       const canStart = (call: Call) => !stopping.signal.aborted && places.hasRoomFor(call, side);
@@ -120,6 +127,18 @@ export function createRunner(limits: PlaceLimits, { clock }: HasClock): Runner {
       await endsWithin(Promise.allSettled(endings), graceMs);
       stopping.abort(STOPPING);
     },
+  };
+}
+
+/** Requests that are about to be stored. */
+function createExpected() {
+  const expected = new Set<readonly string[]>();
+  return {
+    expect(requestIds: readonly string[]): () => void {
+      expected.add(requestIds);
+      return () => void expected.delete(requestIds);
+    },
+    ids: () => [...expected].flat(),
   };
 }
 

@@ -10,6 +10,9 @@ export interface AgentCallRow {
   readonly face: CallFace | null;
   readonly status: RequestStatus;
   readonly costMicro: bigint | null;
+  readonly isEndedEarly: boolean;
+  /** Number of calls to this agent that its caller has ended early; 0 unless this is one. */
+  readonly callerEndedEarly: number;
   readonly errorCode: FailureReason | null;
   readonly errorMessage: string | null;
   readonly createdAt: Date;
@@ -30,14 +33,17 @@ export interface AgentCallQuery {
 }
 
 /** One index range for each value of a column, of `limit` rows at most: the cost does not grow with the calls. */
-const rangesOf = (where: string) => `select v.* from unnest($2::text[]) as wanted (value) cross join lateral (
+const rangesOf = (where: string) => `select shown.*, case when shown."isEndedEarly" then (
+     select count(*)::int from invocation e where e.agent_id = $1 and e.account_id = shown.account_id and e.is_ended_early) else 0 end
+       as "callerEndedEarly"
+   from (select v.* from unnest($2::text[]) as wanted (value) cross join lateral (
      select id as "requestId", caller_kind as "callerKind", account_id = $3 as "isOwn", face, status, cost_micro as "costMicro",
-            error_code as "errorCode", error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt",
+            is_ended_early as "isEndedEarly", account_id, error_code as "errorCode", error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt",
             completed_at as "completedAt"
        from invocation
       where agent_id = $1 and ${where} and created_at >= $4 and created_at < $5 and created_at <= $6 and (created_at < $6 or id > $7)
       order by created_at desc, id limit $8) v
-   order by v."createdAt" desc, v."requestId" limit $8`;
+   order by v."createdAt" desc, v."requestId" limit $8) shown order by shown."createdAt" desc, shown."requestId"`;
 
 const statements = {
   status: { name: 'list-agent-calls', text: rangesOf('status = wanted.value') },

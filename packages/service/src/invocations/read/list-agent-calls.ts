@@ -66,6 +66,8 @@ const toItem = ({ callerKind, costMicro, errorCode, errorMessage, ...row }: Agen
   latencyMs: row.startedAt && row.completedAt ? row.completedAt.getTime() - row.startedAt.getTime() : null,
   cost: costMicro === null ? null : formatUsdc(costMicro),
   error: errorCode && { code: errorCode, message: silentReasons.includes(errorCode) ? null : errorMessage },
+  endedEarly: row.isEndedEarly,
+  callerEndedEarly: row.callerEndedEarly,
   createdAt: row.createdAt.toISOString(),
   completedAt: row.completedAt?.toISOString() ?? null,
 });

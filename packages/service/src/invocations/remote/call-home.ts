@@ -181,7 +181,7 @@ async function payHome(ctx: HomeCallContext, call: HomeCall, bill: Billed): Prom
   if (homeRequestId === null)
     return failed('bill_not_payable', "The agent's home node does not say which request its bill is for.");
   const requestId = invocation.id;
-  return payAgentBill(ctx, invocation, bill.answer, {
+  return payAgentBill(ctx, call, bill.answer, {
     payTo: home.wallet,
     async awaitRefunds(tx) {
       await insertHomeCall(tx, { requestId, nodeId: home.nodeId, homeRequestId }, ctx.clock.now());

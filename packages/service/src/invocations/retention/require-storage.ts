@@ -1,15 +1,18 @@
 import type { KnownCaller } from '../../access/caller/caller.ts';
+import { isVisitor } from '../../access/caller/keyless-caller.ts';
 import type { Limits } from '../../config-limits.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { storedBytes } from './storage-store.ts';
+import { removeContentsOf, storedBytes } from './storage-store.ts';
 
 /** Bytes of requests that accounts have stored: tasks, inputs, metadata, results and streams. */
 export interface StorageMeter {
   /** The limit of the account, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
   read(account: Pick<KnownCaller, 'accountId' | 'plan' | 'node'>): Promise<{ stored: number; limit: number }>;
+  /** Removes the oldest contents of an account that visitors share while it is over their limit: it shuts nobody out. */
+  makeRoom(accountId: string): Promise<void>;
 }
 
 export interface HasStorageMeter {
@@ -21,6 +24,10 @@ const FRESH_MS = 1_000;
 /** After this its request waits for the reading. */
 const KNOWN_MS = 60_000;
 const MAX_KNOWN = 50_000;
+/** Of each account that visitors share. */
+const VISITOR_BYTES = 32 * 1024 * 1024;
+const STEP = { most: 50, mostBytes: 8 * 1024 * 1024 };
+const MAX_STEPS = 8;
 
 /**
  * An account that is far from its limit is read once a second while it makes requests, and none of them waits for it: those that run may
@@ -43,7 +50,25 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storag
     return shared;
   }
 
+  async function removeOldest(accountId: string): Promise<void> {
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if ((await readNow(accountId)) < VISITOR_BYTES) return;
+      const now = ctx.clock.now();
+      const removed = await ctx.db.transaction((tx) =>
+        removeContentsOf(tx, [accountId], { endedBefore: now, now }, STEP),
+      );
+      if (removed === 0) return;
+    }
+  }
+
+  const removing = new Map<string, Promise<void>>();
+
   return {
+    async makeRoom(accountId) {
+      const shared = removing.get(accountId) ?? removeOldest(accountId).finally(() => removing.delete(accountId));
+      removing.set(accountId, shared);
+      await shared;
+    },
     async read({ accountId, plan, node }) {
       const limit = limits[node === 'online' ? 'node' : plan];
       const last = known.get(accountId);
@@ -57,8 +82,9 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storag
   };
 }
 
-/** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its storage limit. */
+/** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its storage limit; that of visitors loses its oldest contents. */
 export async function requireStorage(ctx: HasStorageMeter, caller: KnownCaller): Promise<void> {
+  if (isVisitor(caller)) return ctx.storageMeter.makeRoom(caller.accountId);
   const { stored, limit } = await ctx.storageMeter.read(caller);
   if (stored < limit) return;
   throw new AppError(

@@ -41,22 +41,44 @@ const NAMED_BY_A2A = `json_strip_nulls(json_build_object('contextId', ${namedByA
 const STORED_BYTES = `pg_column_size(task) + pg_column_size(input) + pg_column_size(metadata) + coalesce(pg_column_size(context), 0)
   + coalesce(pg_column_size(result), 0)`;
 
+const CHUNKS_OF_DUE = `, chunks as (
+       delete from invocation_chunk c using due where c.invocation_id = due.id
+       returning due.account_id, coalesce(c.bytes, octet_length(c.data::text)) as bytes
+     )`;
+
 /**
  * Removes input, context and result of requests that ended before a time, what is long of their tasks and metadata, and what was noted of
  * their sending; status and cost stay, and so do the context and the message of A2A, and what receipts are made of. Returns their number:
  * at most `most`, and at least one of those that are due.
  */
-export async function removeContents(
+export const removeContents = (tx: Tx, endedBefore: Date, now: Date, most: Most): Promise<number> =>
+  removeDue(tx, [endedBefore, now], most, null);
+
+/** The same for the requests of some accounts alone, with the chunks of their streams. */
+export const removeContentsOf = (
   tx: Tx,
-  endedBefore: Date,
-  now: Date,
-  { most, mostBytes = MAX_READ_BYTES }: { readonly most: number; readonly mostBytes?: number },
+  accountIds: readonly string[],
+  { endedBefore, now }: { readonly endedBefore: Date; readonly now: Date },
+  most: Most,
+): Promise<number> => removeDue(tx, [endedBefore, now], most, accountIds);
+
+interface Most {
+  readonly most: number;
+  readonly mostBytes?: number;
+}
+
+async function removeDue(
+  tx: Tx,
+  times: readonly [endedBefore: Date, now: Date],
+  { most, mostBytes = MAX_READ_BYTES }: Most,
+  accountIds: readonly string[] | null,
 ): Promise<number> {
+  const isSome = accountIds !== null;
   const [row] = await tx.query<{ count: number }>(
-    'remove-contents',
+    isSome ? 'remove-contents-of' : 'remove-contents',
     `with oldest as (
        select id, account_id, task, input, metadata, context, result, counted_bytes, completed_at from invocation
-        where completed_at < $1 and completed_at is not null and content_removed_at is null
+        where completed_at < $1 and completed_at is not null and content_removed_at is null${isSome ? ' and account_id = any($5)' : ''}
         order by completed_at limit $3 for update skip locked
      ), summed as (
        select *, sum(${STORED_BYTES}) over (order by completed_at, id) - (${STORED_BYTES}) as before from oldest
@@ -76,11 +98,12 @@ export async function removeContents(
               -- JSON of a string is canonical (RFC 8785) as PostgreSQL writes it.
               task_hash = case when due.is_long then sha256(convert_to(to_json(v.task)::text, 'UTF8')) end
          from due where v.id = due.id
-     ), counted as (
-       insert into storage_change (account_id, bytes) select account_id, -sum(bytes) from due group by account_id
+     )${isSome ? CHUNKS_OF_DUE : ''}, counted as (
+       insert into storage_change (account_id, bytes)
+       select account_id, -sum(bytes) from (select account_id, bytes from due${isSome ? ' union all select * from chunks' : ''}) gone group by account_id
      )
      select count(*)::int as count from due`,
-    [endedBefore, now, most, mostBytes],
+    [...times, most, mostBytes, ...(isSome ? [accountIds] : [])],
   );
   return row?.count ?? 0;
 }

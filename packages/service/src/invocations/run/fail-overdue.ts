@@ -1,7 +1,8 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import type { HasLog } from '../../lib/log/log.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
-import type { Failure } from '../invocation.ts';
+import type { Failure, Invocation } from '../invocation.ts';
 import { findOverdue } from './queue-store.ts';
 
 const BATCH = 100;
@@ -14,8 +15,21 @@ export const outOfTime: Failure = {
   isUnasked: true,
 };
 
-/** Fails queued requests whose deadline has passed, and refunds them. */
-export async function failOverdue(ctx: HasDb & HasClock & HasFinisher): Promise<void> {
-  const overdue = await findOverdue(ctx.db, ctx.clock.now(), BATCH);
-  await Promise.all(overdue.map((invocation) => ctx.finisher.finish({ invocation, outcome: outOfTime })));
+/**
+ * Fails all queued requests whose deadline has passed, and refunds them. Each is tried once: those of a locked treasury keep no others from
+ * ending.
+ */
+export async function failOverdue(ctx: HasDb & HasClock & HasFinisher & HasLog): Promise<void> {
+  const triedIds: string[] = [];
+  for (let isFull = true; isFull; ) {
+    const overdue = await findOverdue(ctx.db, ctx.clock.now(), { triedIds, limit: BATCH });
+    await Promise.all(overdue.map((invocation) => endOverdue(ctx, invocation)));
+    triedIds.push(...overdue.map(({ id }) => id));
+    isFull = overdue.length === BATCH;
+  }
 }
+
+const endOverdue = (ctx: HasFinisher & HasLog, invocation: Invocation): Promise<unknown> =>
+  ctx.finisher
+    .finish({ invocation, outcome: outOfTime })
+    .catch((err) => ctx.log.warn({ err, requestId: invocation.id }, 'overdue request could not be ended; retrying'));

@@ -108,11 +108,15 @@ export const takeQueued = (
   );
 };
 
-/** Queued requests whose deadline has passed. They are not taken; ending them is enough. */
-export const findOverdue = (sql: Sql, now: Date, limit: number): Promise<Invocation[]> =>
+/** Queued requests whose deadline has passed, without those that were tried. They are not taken; ending them is enough. */
+export const findOverdue = (
+  sql: Sql,
+  now: Date,
+  { triedIds, limit }: { triedIds: readonly string[]; limit: number },
+): Promise<Invocation[]> =>
   sql.query<Invocation>(
     'find-overdue',
     `select ${invocationColumns} from invocation
-      where ${isQueued} and deadline <= $1 limit $2`,
-    [now, limit],
+      where ${isQueued} and deadline <= $1 and id <> all($3) limit $2`,
+    [now, limit, triedIds],
   );

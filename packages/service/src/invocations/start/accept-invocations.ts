@@ -1,24 +1,27 @@
-import type { Budget } from '../../access/caller/spending-limits.ts';
+import { type Budget, budgetName } from '../../access/caller/spending-limits.ts';
 import { spend, unspend } from '../../access/limits/spend.ts';
 import type { HasDb } from '../../db/database.ts';
-import { isRolledBack } from '../../db/database-away.ts';
+import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
-import { type HasLedgerTurns, holdMoney, holdVouchers } from '../../payments/ledger/hold-money.ts';
+import { busyTreasury } from '../../payments/ledger/busy-treasury.ts';
+import { type HasLedgerTurns, holdMoney, holdVouchers, lockFree } from '../../payments/ledger/hold-money.ts';
+import { createLedgerBatcher, LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
 import { admitVouchers, type VoucherAdmission } from '../../payments/x402/channels/admit-vouchers.ts';
 import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
 import { claimPayments } from '../../payments/x402/claim-payments.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
+import { requireLiving } from '../../queue/require-living.ts';
+import { type AgreedTerms, noteAgreedTerms } from '../agreed/agreed-terms-store.ts';
 import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
 import { insertInvocations, removeRefused } from '../invocation-store.ts';
 import type { HasPlaceLimits } from '../places/places.ts';
-import type { HasStorageMeter } from '../retention/require-storage.ts';
+import type { StorageLimits } from '../retention/pace-inputs.ts';
 import type { HasBacklog } from '../run/run-queued.ts';
 import { holdUnpaid } from '../unpaid/unpaid-store.ts';
 import { findChanged, type Sale } from './agent-changed.ts';
@@ -33,6 +36,8 @@ export interface Acceptance {
   readonly voucher: NewVoucher | null;
   /** The daily budget of the caller's key. */
   readonly budget: Budget | null;
+  /** Terms to note as those that its account pays this agent by. */
+  readonly agreed: readonly AgreedTerms[];
   /** Its agent and price, as decided. */
   readonly sale: Sale;
   /** The call that goes on as this one: its caller may have ended it meanwhile. What is paid by x402 has the id of the call that waited for it. */
@@ -66,7 +71,7 @@ export interface HasAcceptor {
 }
 
 /** Decides whether requests are taken, and stores them: storage of the account, places to run, the queue of this process. */
-export interface Intake extends HasAcceptor, HasStorageMeter, HasPlaceLimits, HasBacklog, HasProcessId {}
+export interface Intake extends HasAcceptor, StorageLimits, HasPlaceLimits, HasBacklog, HasProcessId {}
 
 const MAX_BATCH = 100;
 /** Bytes of inputs of a batch: a larger one has a transaction of its own. */
@@ -77,25 +82,40 @@ const weightOf = ({ invocation: { input, context } }: Acceptance) =>
 
 /** Batches acceptances, up to a size: requests that arrive during a transaction share the next one. */
 export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor {
-  const run = (items: readonly Acceptance[]) => acceptPresent(ctx, items);
-  const batcher = createBatcher<Acceptance, AcceptAnswer>({
-    run,
-    maxSize: MAX_BATCH_BYTES,
-    weightOf,
-    canSplit: isRolledBack,
-    turns: ctx.ledgerTurns,
-  });
+  const run = (items: readonly Acceptance[], locks: LockMode) => acceptPresent(ctx, items, locks);
+  const batcher = createLedgerBatcher<Acceptance, AcceptAnswer>(
+    { db: ctx.db, turns: ctx.ledgerTurns },
+    { run, maxSize: MAX_BATCH_BYTES, weightOf, namesOf: rowsOf },
+  );
   return {
     waitingMs: () => batcher.waitingMs(),
     async accept(acceptance) {
       rememberTrace(acceptance.invocation.id);
-      const answer = await batcher.add(acceptance);
+      const answer = await batcher.add(acceptance).catch((error) => {
+        throw acceptance.voucher ? error : busyTreasury(error);
+      });
       return isBehindLarger(answer, acceptance.invocation.priceMicro)
-        ? ((await run([acceptance]))[0] as AcceptAnswer)
+        ? ((await run([acceptance], 'wait'))[0] as AcceptAnswer)
         : answer;
     },
   };
 }
+
+type Answers = Map<string, AcceptAnswer>;
+
+interface How {
+  readonly now: Date;
+  readonly locks: LockMode;
+}
+
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
+
+/** The rows that an acceptance may wait for, as a HeldUpError names them. */
+const rowsOf = ({ invocation: { payerLedgerId, accountId }, budget }: Acceptance): string[] => [
+  ...(payerLedgerId === null ? [] : [payerLedgerId]),
+  ...(budget === null ? [] : [budgetName(budget.budgetId)]),
+  accountId,
+];
 
 /** Undoes the transaction of a batch in which some agents have changed. */
 class ChangedSalesError extends Error {
@@ -111,23 +131,32 @@ class ChangedSalesError extends Error {
  * Accepts a batch in one transaction, whose first statement compares the agents; it is sent with the next one, so nobody waits for it. When
  * one has changed, which is seldom, the transaction is undone and the others are accepted in another.
  */
-async function acceptPresent(ctx: HasDb & HasClock, items: readonly Acceptance[]): Promise<AcceptAnswer[]> {
+async function acceptPresent(
+  ctx: HasDb & HasClock,
+  items: readonly Acceptance[],
+  locks: LockMode,
+): Promise<AcceptAnswer[]> {
   if (items.length === 0) return [];
   try {
     const answers = await ctx.db.transaction(async (tx) => {
-      const sales = items.map(({ sale }) => sale);
-      const [changed, found] = await Promise.all([findChanged(tx, sales), acceptAll(tx, items, ctx.clock.now())]);
+      const [sales, requests] = [items.map(({ sale }) => sale), items.map(({ invocation }) => invocation)];
+      const how = { now: ctx.clock.now(), locks };
+      const [changed, , found] = await Promise.all([
+        findChanged(tx, sales),
+        requireLiving(tx, requests),
+        acceptAll(tx, items, how),
+      ]);
       if (changed.size > 0) throw new ChangedSalesError(changed);
       failpoint('before-accept-commit');
       return found;
-    });
+    }, limits);
     failpoint('after-accept-commit');
     return answers;
   } catch (error) {
     if (!(error instanceof ChangedSalesError)) throw error;
     const { changed } = error;
     const rest = items.filter(({ sale }) => !changed.has(sale));
-    const answers = await acceptPresent(ctx, rest);
+    const answers = await acceptPresent(ctx, rest, locks);
     const answerOf = new Map(rest.map((item, index) => [item, answers[index] as AcceptAnswer]));
     return items.map((item) => answerOf.get(item) ?? { kind: 'agent_changed' });
   }
@@ -142,22 +171,23 @@ const isBehindLarger = (answer: AcceptAnswer, priceMicro: bigint): boolean =>
  * The id of a paid request comes from its offer, so concurrent uses of one payment carry the same id: the later ones wait for the first and
  * find its result.
  */
-async function acceptAll(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
+async function acceptAll(tx: Tx, items: readonly Acceptance[], how: How): Promise<AcceptAnswer[]> {
   const seen = new Set<string>();
   const firsts = items.filter(({ invocation: { id } }) => !seen.has(id) && seen.add(id));
   const answers = new Map<Acceptance, AcceptAnswer>();
   const note = (group: readonly Acceptance[], found: readonly AcceptAnswer[]) => {
     for (const [index, item] of group.entries()) answers.set(item, found[index] as AcceptAnswer);
   };
-  note(firsts, await acceptDistinct(tx, firsts, now));
+  note(firsts, await acceptDistinct(tx, firsts, how));
   const twins = items.filter((item) => !answers.has(item));
-  if (twins.length > 0) note(twins, await acceptAll(tx, twins, now));
+  if (twins.length > 0) note(twins, await acceptAll(tx, twins, how));
   return items.map((item) => answers.get(item) as AcceptAnswer);
 }
 
 /** Uses the quote, holds the money or claims the payment, and stores the request: in one transaction, all or nothing. */
-async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): Promise<AcceptAnswer[]> {
-  const answers = new Map<string, AcceptAnswer>();
+async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): Promise<AcceptAnswer[]> {
+  const { now } = how;
+  const answers: Answers = new Map();
   for (const { invocation } of items) if (invocation.deadline <= now) answers.set(invocation.id, { kind: 'too_late' });
   const quoted = items.flatMap(({ quoteId, invocation: { id } }) =>
     quoteId && !answers.has(id) ? [{ quoteId, requestId: id }] : [],
@@ -167,17 +197,25 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
     if (!used.has(requestId) && !answers.has(requestId)) answers.set(requestId, { kind: 'quote_used' });
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));
 
-  await spendAll(tx, open, now, answers);
+  await spendAll(tx, open, how, answers);
   await claimAll(tx, open, now, answers);
-  await admitAll(tx, open, now, answers);
+  await admitAll(tx, open, how, answers);
   const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
-  // Sent together; the ledger comes last, because many transactions wait for the same account.
-  await Promise.all([insertInvocations(tx, stored), holdAll(tx, open, now, answers)]);
+  // Sent together; the ledger comes last, because many transactions need the same account.
+  const held = open.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation]));
+  const accounts = how.locks === 'skip' ? holdsOf(held).map((each) => each.ledgerAccountId) : [];
+  await Promise.all([
+    insertInvocations(tx, stored),
+    accounts.length > 0 ? lockFree(tx, accounts) : null,
+    holdAll(tx, open, how, answers),
+  ]);
   await removeRefused(
     tx,
     stored.map(({ id }) => id).filter((id) => answers.has(id)),
   );
-  await unspendRefused(tx, open, now, answers);
+  const agreed = open.flatMap((item) => (answers.has(item.invocation.id) ? [] : item.agreed));
+  await noteAgreedTerms(tx, agreed, now);
+  await unspendRefused(tx, open, answers);
   const refused = [...used].filter((id) => answers.has(id));
   await unuseQuotes(tx, refused);
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
@@ -188,7 +226,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], now: Date): 
  * it finds open cannot be ended before the end of the transaction. Refuses as well a payment for the terms of a call that waits, when it comes
  * with another call: the waiting one is what was priced and shown.
  */
-async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<string, AcceptAnswer>): Promise<void> {
+async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Answers): Promise<void> {
   const waitingOf = ({ invocation, payment, voucher, waitingId }: Acceptance) => [
     ...((payment ?? voucher) ? [invocation.id] : []),
     ...(waitingId === undefined ? [] : [waitingId]),
@@ -202,65 +240,46 @@ async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Map<st
   }
 }
 
-async function spendAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  now: Date,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
-  const spendings = items.flatMap(({ invocation: { id, priceMicro }, budget }) =>
-    budget ? [{ id, budget, amountMicro: priceMicro }] : [],
+async function spendAll(tx: Tx, items: readonly Acceptance[], { locks }: How, answers: Answers): Promise<void> {
+  const spendings = items.flatMap(({ invocation: { id, priceMicro, createdAt }, budget }) =>
+    budget ? [{ id, budget, amountMicro: priceMicro, spentAt: createdAt }] : [],
   );
-  for (const [id, remainingMicro] of await spend(tx, spendings, now))
+  for (const [id, remainingMicro] of await spend(tx, spendings, locks))
     answers.set(id, { kind: 'over_budget', remainingMicro });
 }
 
 /** Returns the budget of requests refused for another reason. */
-const unspendRefused = (tx: Tx, items: readonly Acceptance[], now: Date, answers: Map<string, AcceptAnswer>) =>
+const unspendRefused = (tx: Tx, items: readonly Acceptance[], answers: Answers) =>
   unspend(
     tx,
-    items.flatMap(({ invocation: { id, priceMicro }, budget }) => {
+    items.flatMap(({ invocation: { id, priceMicro, createdAt }, budget }) => {
       const answer = answers.get(id);
       if (!budget || !answer || answer.kind === 'over_budget') return [];
-      return [{ budgetId: budget.budgetId, amountMicro: priceMicro, spentAt: now }];
+      return [{ budgetId: budget.budgetId, amountMicro: priceMicro, spentAt: createdAt }];
     }),
   );
 
-async function claimAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  now: Date,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function claimAll(tx: Tx, items: readonly Acceptance[], now: Date, answers: Answers): Promise<void> {
   const paying = items.flatMap(({ invocation, payment }) => (payment && !answers.has(invocation.id) ? [payment] : []));
   const claimed = await claimPayments(tx, paying, now);
   for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
 }
 
 /** Channels are locked before accounts of the ledger, everywhere. */
-async function admitAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  now: Date,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function admitAll(tx: Tx, items: readonly Acceptance[], { now, locks }: How, answers: Answers): Promise<void> {
   const paying = items.flatMap(({ invocation, voucher }) => (voucher && !answers.has(invocation.id) ? [voucher] : []));
-  for (const [id, admission] of await admitVouchers(tx, paying, now))
+  for (const [id, admission] of await admitVouchers(tx, paying, now, locks))
     if (admission.kind !== 'admitted') answers.set(id, admission);
 }
 
-async function holdAll(
-  tx: Tx,
-  items: readonly Acceptance[],
-  now: Date,
-  answers: Map<string, AcceptAnswer>,
-): Promise<void> {
+async function holdAll(tx: Tx, items: readonly Acceptance[], { now, locks }: How, answers: Answers): Promise<void> {
   const open = items.filter(({ invocation, payment }) => !payment && !answers.has(invocation.id));
   const holdsBy = (isVoucher: boolean) =>
     holdsOf(open.flatMap(({ invocation, voucher }) => ((voucher !== null) === isVoucher ? [invocation] : [])));
   const holding = holdsBy(false);
   // Accounts of channels come first in the order of ids, in which all transactions lock accounts.
-  const [, holds] = await Promise.all([holdVouchers(tx, holdsBy(true), now), holdMoney(tx, holding, now)]);
+  const vouchers = holdVouchers(tx, holdsBy(true), now, locks);
+  const [holds] = await Promise.all([holdMoney(tx, holding, now, locks), vouchers]);
   for (const [index, hold] of holds.entries()) {
     const id = holding[index]?.id;
     if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });

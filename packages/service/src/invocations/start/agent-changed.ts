@@ -6,7 +6,10 @@ import { AppError } from '../../lib/app-error.ts';
 
 /** The sale of a call, as decided before its request is stored. */
 export interface Sale {
-  readonly agent: Pick<CallableAgent, 'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'sizeSteps' | 'typesId'>;
+  readonly agent: Pick<
+    CallableAgent,
+    'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'sizeSteps' | 'typesId' | 'shownShare'
+  >;
   /** True when a quote or a signed offer sets the price. */
   readonly isPriceLocked: boolean;
 }
@@ -42,6 +45,7 @@ const holds = ({ agent, isPriceLocked }: Sale, now: SaleTerms | undefined): bool
 const isSamePrice = (now: SaleTerms, then: Sale['agent']): boolean =>
   now.perRequestMicro === then.perRequestMicro &&
   now.takesHints === then.takesHints &&
+  now.shownShare === then.shownShare &&
   JSON.stringify([now.perUnit, now.sizeSteps]) === JSON.stringify([then.perUnit, then.sizeSteps]);
 
 const MAX_TRIES = 5;

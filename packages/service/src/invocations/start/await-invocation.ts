@@ -1,19 +1,20 @@
 import type { HasChain } from '../../chain/chain-info.ts';
+import { whyStalled } from '../../chain/gates/gates.ts';
 import type { Records } from '../../db/records.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { within } from '../../lib/concurrency/within.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import type { PaymentConditions } from '../../payments/onchain/chain-context.ts';
 import type { RefusalReason } from '../../payments/onchain/refusal-reason.ts';
 import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import { paymentPending, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { HasChangeHub } from '../stream/change-hub.ts';
-import type { Invoked } from './invoke-agent.ts';
+import type { Invoked } from './replay.ts';
 
-type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & HasPaymentLimits;
+type AwaitContext = Records & HasSecrets & HasChain & HasChangeHub & PaymentConditions;
 
 /** Poll interval for changes in other processes; changes in this one are notified. */
 const ASK_AGAIN_MS = 200;
@@ -57,7 +58,7 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
   }
   if (invocation.status !== 'pending') return invocation;
   const payment = await paymentOf(ctx, invocation.id);
-  throw paymentPending(invocation.id, payment?.transactionHash ?? null);
+  throw paymentPending(invocation.id, payment?.transactionHash ?? null, await whyStalled(ctx, ctx.chain));
 }
 
 /** An end in this process is notified; otherwise, and when another process has taken the work over, polls the database. */

@@ -2,11 +2,11 @@ import type { HasDb } from '../../db/database.ts';
 import { isRolledBack } from '../../db/database-away.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { failpoint } from '../../lib/process/failpoint.ts';
-import { type HasLedgerTurns, holdMoney } from '../../payments/ledger/hold-money.ts';
+import { holdAtLoss } from '../../payments/ledger/hold-money.ts';
+import type { Purchases } from '../../payments/onchain/purchases.ts';
 import { holdsOf } from '../hold-of.ts';
 import type { Invocation } from '../invocation.ts';
-import { beginInvocations } from '../invocation-store.ts';
+import { beginInvocations, beginPaid } from '../invocation-store.ts';
 
 export interface Begin {
   readonly invocation: Invocation;
@@ -25,31 +25,23 @@ export interface HasBeginner {
 
 const MAX_BATCH = 100;
 
-/** The account of a payer has less than its settled payments. Nothing was changed; the others of the batch begin without it. */
-class NotCoveredError extends Error {
-  constructor(ids: readonly string[]) {
-    super(`a settled payment does not cover its hold: one of ${ids.join()}`);
-  }
-}
-
-/** State and hold change in one transaction: an invocation is `processing` if and only if its hold exists. */
-export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner {
+/**
+ * Begins what was recorded as settled without beginning, by a process of an earlier version. State and hold change in one transaction. What the
+ * account lacks, because the reversal of another payment took it, is the node's loss: this payment did come in.
+ */
+export function createBeginner(ctx: HasDb & HasClock): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({
     maxSize: MAX_BATCH,
-    canSplit: (error) => error instanceof NotCoveredError || isRolledBack(error),
-    turns: ctx.ledgerTurns,
+    canSplit: isRolledBack,
     run: async (items) => {
       const now = ctx.clock.now();
       const moved = await ctx.db.transaction(async (tx) => {
         const begins = items.map(({ invocation, paymentHash }) => ({ ...invocation, paymentHash }));
         const ids = await beginInvocations(tx, begins, now);
         const begun = begins.filter(({ id }) => ids.has(id));
-        const holds = await holdMoney(tx, holdsOf(begun), now);
-        if (holds.some(({ isHeld }) => !isHeld)) throw new NotCoveredError([...ids]);
-        failpoint('before-begin-commit');
+        await holdAtLoss(tx, holdsOf(begun), now);
         return ids;
       });
-      failpoint('after-begin-commit');
       return items.map(({ invocation, paymentHash }) =>
         moved.has(invocation.id) ? { ...invocation, paymentHash, status: 'processing', startedAt: now } : null,
       );
@@ -57,3 +49,8 @@ export function createBeginner(ctx: HasDb & HasClock & HasLedgerTurns): Beginner
   });
   return { begin: (begin) => batcher.add(begin) };
 }
+
+/** Begins requests in the transactions that record their payments: one is `processing` if and only if its hold exists. */
+export const purchases: Purchases = {
+  begin: async (tx, paid, now) => holdsOf(await beginPaid(tx, paid, now)),
+};

@@ -9,16 +9,19 @@ import type { HasListing } from '../../agents/search/listing.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
+import { type AgreementContext, expectedOf } from '../agreed/agreed-price.ts';
 import { priceOf, rateWithin } from '../price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
 import type { WantedCall } from './invocation-purchase.ts';
 
-type ChoosingContext = HasListing & HasAgentFinder & HasTypeChecks;
+type ChoosingContext = HasListing & HasAgentFinder & HasTypeChecks & AgreementContext;
 
 /** The agent to call, and its price. */
 export interface Choice {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
+  /** Percent of the price that its quote locked for an early end; else as its agent states it; null: all of it. */
+  readonly shownShare: number | null;
   /** The quote to use up; none for a fallback. */
   readonly quoteId: string | null;
   /** The agent originally asked for, when a fallback is called. */
@@ -30,6 +33,8 @@ export interface Choice {
 export interface AskedAgent extends WantedCall {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
+  /** Percent of the price that its quote locked for an early end; null: all of it. */
+  readonly shownShare: number | null;
   readonly shown: Shown | null;
   /** The node that passes the call on; null: none. */
   readonly via: string | null;
@@ -44,13 +49,13 @@ export interface AskedAgent extends WantedCall {
  * the key may not make.
  */
 export async function chooseAgent(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAgent): Promise<Choice> {
-  const { agent, priceMicro, quoteId } = asked;
+  const { agent, priceMicro, quoteId, shownShare } = asked;
   if (asked.offeredId !== null) return chooseOffered(ctx, caller, asked, asked.offeredId);
   const isWanted = agent.status === 'online' || !asked.body.fallback || asked.shown !== null;
   if (!isWanted) return chooseAlternative(ctx, caller, asked);
   requireWithinLimits(caller, agent.id, priceMicro);
   if (agent.status !== 'online') throw await unavailable(ctx, agent);
-  return { agent, priceMicro, quoteId, requestedAgentId: null, chosen: null };
+  return { agent, priceMicro, shownShare, quoteId, requestedAgentId: null, chosen: null };
 }
 
 async function chooseOffered(
@@ -78,7 +83,9 @@ async function chooseOffered(
 }
 
 async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAgent): Promise<Choice> {
-  const mostMicro = agreedMicro(caller, asked);
+  const isNamed = asked.body.maxCost !== undefined || asked.quoteId !== null;
+  const expectedMicro = isNamed ? asked.priceMicro : await expectedOf(ctx, caller, asked);
+  const mostMicro = agreedMicro(caller, { ...asked, priceMicro: expectedMicro });
   const standIns = await findStandIns(ctx, asked.agent, {
     maxPerRequestMicro: rateWithin(mostMicro, asked.body),
     among: caller.kind === 'account' ? caller.limits.allowedAgents : null,
@@ -96,10 +103,10 @@ async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, aske
 
 function toChoice({ agent: { id }, body }: AskedAgent, agent: CallableAgent): Choice {
   const priceMicro = priceOf(agent, body).totalMicro;
-  return { agent, priceMicro, quoteId: null, requestedAgentId: id, chosen: null };
+  return { agent, priceMicro, shownShare: agent.shownShare, quoteId: null, requestedAgentId: id, chosen: null };
 }
 
-/** Maximum cost of an alternative: `maxCost`, or else the price of the agent asked for; within the quote and the key's limits. */
+/** Maximum cost of an alternative: `maxCost`, or else the expected price of the agent asked for; within the quote and the key's limits. */
 function agreedMicro(caller: KnownCaller, { body, priceMicro, quoteId }: AskedAgent): bigint {
   const agreed = [body.maxCost === undefined ? priceMicro : parseUsdc(body.maxCost)];
   if (quoteId !== null) agreed.push(priceMicro);

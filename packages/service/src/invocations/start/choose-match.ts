@@ -137,7 +137,7 @@ function toChoice(
 ): Choice {
   const priceMicro = priceOf(agent, body).totalMicro;
   const chosen = { agentId: agent.id, score, ...place, parts };
-  return { agent, priceMicro, quoteId: null, requestedAgentId: null, chosen };
+  return { agent, priceMicro, shownShare: agent.shownShare, quoteId: null, requestedAgentId: null, chosen };
 }
 
 /** The lowest of the maximum cost and the key's limits. */

@@ -2,6 +2,7 @@ import type { KnownCaller } from '../../access/caller/caller.ts';
 import { type HasSeenTreasuries, payingTreasury } from '../../payments/ledger/treasury.ts';
 import type { PaymentMethod } from '../invocation.ts';
 import { insufficient } from './require-payable.ts';
+import { answerTo } from './unaffordable.ts';
 
 export interface Means {
   readonly method: PaymentMethod;
@@ -23,6 +24,7 @@ export async function chooseMeans(
     return { method: 'x402', payerLedgerId: null };
   const treasury = await payingTreasury(ctx, caller);
   if (treasury) return { method: 'treasury', payerLedgerId: treasury };
-  if (input.forced === 'treasury') throw insufficient(caller, priceMicro, 0n);
+  if (answerTo.none[input.forced === 'treasury' ? 'treasury' : 'open'] === 'refusal')
+    throw insufficient(caller, priceMicro, 0n);
   return { method: 'x402', payerLedgerId: null };
 }

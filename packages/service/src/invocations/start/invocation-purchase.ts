@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { isKeyless, KEYLESS } from '../../access/caller/keyless-caller.ts';
 import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
@@ -8,7 +9,8 @@ import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { answersOffer, echoedOffer, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
-import type { Shown } from '../../payments/x402/payment-header.ts';
+import { isVoucher, type Shown } from '../../payments/x402/payment-header.ts';
+import { fitsChannel } from '../deadline.ts';
 import { priceClassOf } from '../price.ts';
 
 /** In place of an agent's id: the node chooses the agent. */
@@ -30,6 +32,9 @@ export interface WantedCall {
   readonly requestId: string | null;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
+  /** True when the caller's client says that it can pay by channel. */
+  readonly asksForChannels?: boolean;
+  readonly shown?: Shown | null;
   /** Set for a caller without an API key. */
   readonly keyless?: KeylessPayer;
 }
@@ -50,6 +55,8 @@ export interface KeylessPayer {
 export interface OfferedPrice {
   readonly amountMicro: bigint;
   readonly alternativeId: string | null;
+  /** The cost of an early end after output was shown, where it is not the price. */
+  readonly shownMicro?: bigint;
 }
 
 /**
@@ -57,18 +64,22 @@ export interface OfferedPrice {
  * holds for its price class: one for a simple call is not valid for a difficult one.
  */
 export function purchaseOf(
-  ctx: HasBaseUrl,
+  ctx: HasBaseUrl & HasChain & HasClock,
   caller: KnownCaller,
-  { agentId, quoteId, body, requestId, client, keyless }: WantedCall,
-  { amountMicro, alternativeId }: OfferedPrice,
+  { agentId, quoteId, body, requestId, client, keyless, asksForChannels = false, shown = null }: WantedCall,
+  { amountMicro, alternativeId, shownMicro = amountMicro }: OfferedPrice,
 ): PayablePurchase {
   const who = payerNameOf(caller);
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
   const priced = `${asked} ${priceClassOf(body)}`;
+  const early = shownMicro === amountMicro ? '' : `; ${formatUsdc(shownMicro)} USDC if it is ended early after output`;
   const call = {
     purpose: 'invocation' as const,
     accountId: caller.accountId,
+    // Whoever shows a voucher can pay by one.
+    ...(asksForChannels || (shown && isVoucher(shown)) ? { channels: 'asked' as const } : {}),
     amountMicro,
+    takesChannel: fitsChannel(body.deadline, ctx.clock.now(), ctx.chain.channels?.longestCallS ?? 0),
     resourceUrl: ctx.baseUrl + (keyless ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId)),
     // An id that a visitor's key names is for a free call: whoever repeats that key without a payment finds no paid one.
     makeMemo: () => (keyless ? null : requestId) ?? newId('req'),
@@ -84,14 +95,14 @@ export function purchaseOf(
     ...(keyless ? { keyHolderId: keyless.accountId } : {}),
     due:
       alternativeId === null
-        ? { ...call, target: priced, description: `Invocation of agent ${agentId}` }
+        ? { ...call, target: priced, description: `Invocation of agent ${agentId}${early}` }
         : {
             ...call,
             ...{ target: `${alternativeId}?instead=${priced}`, alternativeId },
             description:
               agentId === AUTO
-                ? `Invocation of agent ${alternativeId}, chosen for the task`
-                : `Invocation of agent ${alternativeId} in place of ${agentId}`,
+                ? `Invocation of agent ${alternativeId}, chosen for the task${early}`
+                : `Invocation of agent ${alternativeId} in place of ${agentId}${early}`,
           },
   };
 }

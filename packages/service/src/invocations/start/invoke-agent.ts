@@ -3,6 +3,7 @@ import type { InvocationRequest } from '@agent-network/contracts/invocations/inv
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
 import { findMade, type Once } from '../../access/idempotency/once.ts';
+import type { HasNewKeyLimit } from '../../access/keys/new-key-limit.ts';
 import { countingFree, type HasFreeCalls } from '../../access/limits/free-calls.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
@@ -12,23 +13,21 @@ import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
 import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
-import type { ChainPayment, NewChainPayment } from '../../payments/onchain/chain-payment.ts';
-import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
 import { findHolder, findShownBefore, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import { refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
-import { channelAccountId, channelOf } from '../../payments/x402/channels/channel.ts';
+import { channelAccountId } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts';
-import { paymentOf } from '../../payments/x402/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
 import type { Shown } from '../../payments/x402/payment-header.ts';
-import type { Due } from '../../payments/x402/payment-required.ts';
-import { deadlineOf } from '../deadline.ts';
+import { paymentRequired } from '../../payments/x402/payment-required.ts';
+import { agreedTerms, readKnownMeanwhile } from '../agreed/agreed-price.ts';
+import { deadlineFor } from '../deadline.ts';
+import { shownCost } from '../finish/shown-cost.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
-import { requireAtHome } from '../remote/require-at-home.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import type { Acceptance, Intake } from './accept-invocations.ts';
@@ -36,18 +35,21 @@ import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
 import { authorizeCall, inNameOfPayer } from './authorize-call.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMeans } from './choose-means.ts';
+import { findPriced, priceAgain } from './find-price.ts';
 import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
-import { lockedPrice, requirePaidInFull } from './locked-price.ts';
-import { newInvocation } from './new-invocation.ts';
+import { requirePaidInFull } from './locked-price.ts';
+import { isHeldBack, newInvocation } from './new-invocation.ts';
 import { orRepetition } from './or-repetition.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
 import { acceptInTurn, depositFor, enterDeposits, findBought, findBoughtByVoucher } from './pay-by-voucher.ts';
 import { purchaseUsed, quoteUsed } from './quote-invocation.ts';
+import { type Invoked, replay, replayRequest } from './replay.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
-import { insufficient, requireAffordable, requirePayable } from './require-payable.ts';
+import { requireAffordable, requirePayable } from './require-payable.ts';
+import { unaffordable } from './unaffordable.ts';
 
 /** Treasuries and channels that pay, the operator's fee, and the count of calls that nobody pays for. */
-interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee, HasFreeCalls {}
+interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee, HasFreeCalls, HasNewKeyLimit {}
 
 export interface InvokeContext extends PayContext, PaymentChecks, Intake, Tills, HasListing {}
 
@@ -58,6 +60,8 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
   /** The x402 payment or voucher that came with the request. */
   readonly shown: Shown | null;
   readonly forced: 'x402' | 'treasury' | null;
+  /** True when the caller's client says that it can pay by channel. */
+  readonly asksForChannels?: boolean;
   /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
   /** True when the agent is asked to stream. */
@@ -76,19 +80,6 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
 
 /** With the id that the request must have, derived from its Idempotency-Key. */
 export type Input = InvokeInput & { readonly requestId: string | null };
-
-export interface Invoked {
-  /** As accepted, or as found when the payment had been shown before. */
-  readonly invocation: Invocation;
-  /** Its end, when this process runs it. */
-  readonly ending: Promise<Invocation> | null;
-  /** The x402 payment, if any, and the terms that it was asked by. */
-  readonly payment: NewChainPayment | null;
-  readonly due: Due;
-  /** The deposit into a channel that came with the voucher; null: none. */
-  readonly deposit: TakenDeposit | null;
-  readonly isReplay: boolean;
-}
 
 /** Starts an invocation, or finds the one that the shown payment was for. */
 export const invokeAgent = (ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> =>
@@ -122,41 +113,14 @@ async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: Inv
   if (twinBought) return replayRequest(ctx, twinBought, buy(offeredId, twinBought.priceMicro).due);
   if (price.isUsed) throw quoteUsed();
 
-  const choice = await chooseAgent(ctx, caller, { ...input, agent: asked, priceMicro: price.priceMicro, offeredId });
+  const choice = await chooseAgent(ctx, caller, {
+    ...input,
+    agent: asked,
+    priceMicro: price.priceMicro,
+    offeredId,
+    shownShare: price.shownShare,
+  });
   return startChosen(ctx, caller, input, choice);
-}
-
-async function findPriced(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  input: Input,
-  looking: Promise<CallableAgent>,
-): Promise<{ readonly asked: CallableAgent; readonly price: Awaited<ReturnType<typeof lockedPrice>> }> {
-  const asked = await looking;
-  requireAtHome(asked, caller, input.via);
-  await ctx.typeChecks.requireInput(asked, input.body);
-  return { asked, price: await lockedPrice(ctx, caller, asked, input) };
-}
-
-/**
- * The terms to repeat if a payment that was shown before has failed. While it is in flight, a present refusal is not the answer: the call
- * may have run.
- */
-async function priceAgain(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  input: Input,
-  shown: { found: ChainPayment; offeredId: string | null; looking: Promise<CallableAgent> },
-): Promise<bigint> {
-  const { found, offeredId, looking } = shown;
-  const { valueMicro } = found.authorization;
-  try {
-    const { price } = await findPriced(ctx, caller, input, looking);
-    return offeredId ? valueMicro : price.priceMicro;
-  } catch (error) {
-    if (isOpen(found.state)) return valueMicro;
-    throw error;
-  }
 }
 
 /** Prices, pays and starts a call of the chosen agent. Throws RATE_LIMITED for a free call beyond the caller's limit of those. */
@@ -177,10 +141,10 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const { agent, quoteId, requestedAgentId } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
   const alternativeId = requestedAgentId === null && !choice.chosen ? null : agent.id;
-  const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId });
-  const deadline = deadlineOf(input.body.deadline, ctx.clock.now(), {
-    isAwaited: input.isAwaited && !input.isStreamed,
-  });
+  const shownMicro = shownCost(choice.priceMicro, choice.shownShare);
+  const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId, shownMicro });
+  const deadline = deadlineFor(ctx, input);
+  const knowing = readKnownMeanwhile(ctx, caller, agent.id, input.keyless !== undefined);
   const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
   await requireStorage(ctx, caller);
   const isByX402 = means.method === 'x402';
@@ -191,10 +155,13 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
     authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
   requirePaidInFull(ctx, choice, priceMicro, purchase.due);
   requireAffordable(input.body, priceMicro);
+  const priced = { ...choice, body: input.body, priceMicro, isSigned: isByX402 };
+  const agreed = agreedTerms(ctx, caller, await knowing, priced);
   const side = input.isAwaited ? 'front' : 'back';
   const place = isByX402 ? null : reserve(ctx, callOf(caller, agent.id), side);
   const isQueued = place?.granted[0] === false;
   let leaveLine: (() => void) | null = null;
+  let forget: (() => void) | null = null;
   const leaveDeposits = await enterDeposits(ctx, input.shown, authorized.voucher);
   try {
     // A repetition may have waited here for this very deposit.
@@ -212,27 +179,31 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
         payment?.ledgerAccountId ?? (voucher && channelAccountId(voucher.channelId)) ?? means.payerLedgerId,
       id: payment?.subjectId ?? voucher?.requestId ?? input.requestId ?? newId('req'),
       ...{ priceMicro, deadline, isQueued, hasToSettle: payment !== null },
+      ...{ shownShare: choice.shownShare, isHeldBack: await isHeldBack(ctx, agent, input.body) },
     });
-    const budget = budgetOf(caller);
     // Version 1 has no offer to echo: what was signed must be the present price.
     const isOffered = payment !== null || voucher !== null;
     const sale = { agent, isPriceLocked: quoteId !== null || (isOffered && input.shown?.version === 2) };
+    forget = ctx.runner.expect([invocation.id]);
     return await start(ctx, caller, agent, {
       invocation,
       payment,
       voucher,
-      budget,
+      budget: budgetOf(caller),
+      agreed,
       sale,
       quoteId,
       purchase,
       side,
       shown: input.shown,
+      forced: input.forced,
       deposit,
       waitingId: input.waitingId,
     });
   } finally {
     leaveDeposits?.();
     leaveLine?.();
+    forget?.();
     place?.giveBack();
   }
 }
@@ -247,7 +218,13 @@ async function start(
   ctx: InvokeContext,
   caller: KnownCaller,
   agent: CallableAgent,
-  item: Acceptance & { purchase: PayablePurchase; shown: Shown | null; side: Side; deposit: TakenDeposit | null },
+  item: Acceptance & {
+    purchase: PayablePurchase;
+    shown: Shown | null;
+    forced: InvokeInput['forced'];
+    side: Side;
+    deposit: TakenDeposit | null;
+  },
 ): Promise<Invoked> {
   const { invocation, payment, voucher, purchase, side, deposit } = item;
   const { due } = purchase;
@@ -257,7 +234,11 @@ async function start(
     failpoint('after-open-payer');
   }
   const answer = await acceptInTurn(ctx, item);
-  if (answer.kind === 'insufficient') throw insufficient(caller, invocation.priceMicro, answer.availableMicro);
+  if (answer.kind === 'insufficient')
+    throw await unaffordable(ctx, caller, {
+      ...{ forced: item.forced, priceMicro: invocation.priceMicro, availableMicro: answer.availableMicro },
+      terms: () => paymentRequired(ctx, due, null),
+    });
   if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
   if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
   if (answer.kind !== 'accepted') {
@@ -280,18 +261,4 @@ async function start(
   };
   const ending = ctx.runner.track(invocation, run, { side, entersLater: payment !== null || voucher !== null });
   return { invocation, ending, payment, due, deposit, isReplay: false };
-}
-
-/** The request that a payment was for: the same payment never creates a second one. */
-export async function replay(ctx: InvokeContext, payment: ChainPayment, due: Due): Promise<Invoked> {
-  const invocation = await findInvocation(ctx.db, payment.subjectId);
-  if (!invocation) throw new Error(`payment ${payment.id} has no invocation ${payment.subjectId}`);
-  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, deposit: null, isReplay: true };
-}
-
-/** A request that was made before: found by its Idempotency-Key, its payment or its voucher. */
-export async function replayRequest(ctx: InvokeContext, invocation: Invocation, due: Due): Promise<Invoked> {
-  const isByVoucher = invocation.payerLedgerId !== null && channelOf(invocation.payerLedgerId) !== null;
-  const payment = invocation.paymentMethod === 'x402' && !isByVoucher ? await paymentOf(ctx, invocation.id) : null;
-  return { invocation, ending: ctx.runner.ending(invocation.id), payment, due, deposit: null, isReplay: true };
 }

@@ -11,18 +11,10 @@ import { withPresentAgent } from './agent-changed.ts';
 import { chooseMatch } from './choose-match.ts';
 import { chooseMeans } from './choose-means.ts';
 import { AUTO, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
-import {
-  type Input,
-  type InvokeContext,
-  type Invoked,
-  type InvokeInput,
-  replay,
-  replayRequest,
-  startChosen,
-  wasPaid,
-} from './invoke-agent.ts';
+import { type Input, type InvokeContext, type InvokeInput, startChosen, wasPaid } from './invoke-agent.ts';
 import { orRepetition } from './or-repetition.ts';
 import { findBoughtByVoucher } from './pay-by-voucher.ts';
+import { type Invoked, replay, replayRequest } from './replay.ts';
 
 type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { readonly body: AutoRequest };
 

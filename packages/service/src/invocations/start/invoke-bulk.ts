@@ -15,7 +15,11 @@ import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { holdMoney } from '../../payments/ledger/hold-money.ts';
-import { payingTreasury } from '../../payments/ledger/treasury.ts';
+import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
+import { availableToPay, payingTreasury } from '../../payments/ledger/treasury.ts';
+import { requireLiving } from '../../queue/require-living.ts';
+import { readKnown, requireAgreedPrices } from '../agreed/agreed-price.ts';
+import { type AgreedTerms, noteAgreedTerms } from '../agreed/agreed-terms-store.ts';
 import { type Bulk, findBulk, insertBulk } from '../bulk/bulk-store.ts';
 import { toBulkRecord, toBulkResult } from '../bulk/bulk-view.ts';
 import { type BulkPart, type BulkPlan, planBulk, putInLine } from '../bulk/plan-bulk.ts';
@@ -31,12 +35,13 @@ import { priceOf } from '../price.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findBulkRecords } from '../record-store.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
+import { paceInputs } from '../retention/pace-inputs.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './agent-changed.ts';
 import type { InvokeContext } from './invoke-agent.ts';
-import { callerKindOf } from './new-invocation.ts';
+import { callerKindOf, isHeldBack } from './new-invocation.ts';
 import { requireLine } from './require-line.ts';
 import { insufficient } from './require-payable.ts';
 
@@ -74,22 +79,31 @@ async function invokePresent(
   const now = ctx.clock.now();
   const deadline = deadlineOf(body.deadline, now);
   for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
+  const called = parts.filter(({ isCallable }) => isCallable);
+  const sold = called.map(({ agent, priceMicro }) => ({ agent, body, priceMicro }));
+  const soldIds = sold.map(({ agent }) => agent.id);
+  const agreed = requireAgreedPrices(ctx, caller, await readKnown(ctx, caller, soldIds), {
+    ...{ calls: sold, isAgreed: body.maxCostPerAgent !== undefined },
+  });
   const totalMicro = parts.reduce((sum, { isCallable, priceMicro }) => (isCallable ? sum + priceMicro : sum), 0n);
   const payerId = totalMicro === 0n ? null : await payerOf(ctx, caller, totalMicro);
+  await paceInputs(ctx, caller.accountId, [body.input, body.context], { copies: parts.length, deadline });
   const requestIds = parts.map(() => newId('req')).sort();
   const plan = planBulk(newBulk(caller, body, now), parts, {
     ...{ body, payerId, deadline, requestIds, budgetId: budgetOf(caller)?.budgetId ?? null },
     ...{ worker: ctx.processId(), callerKind: callerKindOf(caller) },
   });
   const calls = parts.filter(({ isCallable, priceMicro }) => isCallable && priceMicro === 0n).length;
+  const forget = ctx.runner.expect(requestIds);
   return countingFree(ctx, caller, { client, calls }, () =>
-    startBulk(ctx, caller, { plan, parts, body, deadline, once }),
-  );
+    startBulk(ctx, caller, { plan, parts, agreed, body, deadline, once }),
+  ).finally(forget);
 }
 
 interface BulkStart {
   readonly plan: BulkPlan;
   readonly parts: readonly BulkPart[];
+  readonly agreed: readonly AgreedTerms[];
   readonly body: BulkRequest;
   readonly deadline: Date;
   readonly once: Once;
@@ -98,7 +112,7 @@ interface BulkStart {
 async function startBulk(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { plan, parts, body, deadline, once }: BulkStart,
+  { plan, parts, agreed, body, deadline, once }: BulkStart,
 ): Promise<BulkResult> {
   const agents = parts.map(({ agent }) => agent);
   const begins = plan.requests.filter(({ status }) => status === 'processing');
@@ -111,7 +125,7 @@ async function startBulk(
       ...{ priority: body.priority, deadline },
     });
     const sales = parts.filter(({ isCallable }) => isCallable).map(({ agent }) => ({ agent, isPriceLocked: false }));
-    const result = await store(ctx, caller, { ...plan, requests, sales }, once).finally(leaveLine);
+    const result = await store(ctx, caller, { ...plan, requests, sales, agreed }, once).finally(leaveLine);
     begin(ctx, requests, agents);
     return result;
   } finally {
@@ -147,44 +161,55 @@ async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): P
   const priceMicro = priceOf(agent, body).totalMicro;
   if (body.maxCostPerAgent !== undefined && parseUsdc(body.maxCostPerAgent) < priceMicro)
     throw invalid('maxCostPerAgent', `is below the price of ${formatUsdc(priceMicro)} USDC of agent ${agentId}`);
-  return { agent, priceMicro, isCallable: agent.status === 'online' };
+  return { agent, priceMicro, isCallable: agent.status === 'online', isHeldBack: await isHeldBack(ctx, agent, body) };
 }
 
+/** The treasury that pays, if it covers all: otherwise nothing is stored in vain. */
 async function payerOf(ctx: InvokeContext, caller: KnownCaller, totalMicro: bigint): Promise<string> {
   const treasury = await payingTreasury(ctx, caller);
-  if (!treasury) throw insufficient(caller, totalMicro, 0n);
+  const availableMicro = treasury ? await availableToPay(ctx, caller) : 0n;
+  if (!treasury || availableMicro < totalMicro) throw insufficient(caller, totalMicro, availableMicro);
   return treasury;
 }
 
 async function store(
   ctx: InvokeContext,
   caller: KnownCaller,
-  { bulk, requests, sales }: BulkPlan & { readonly sales: readonly Sale[] },
+  { bulk, requests, sales, agreed }: BulkPlan & { readonly sales: readonly Sale[]; agreed: readonly AgreedTerms[] },
   once: Once,
 ): Promise<BulkResult> {
   const now = bulk.createdAt;
   const ended = requests.filter(({ status }) => hasEnded(status));
   const result = await ctx.db.transaction(async (tx) => {
     for (const { agent } of await findChanged(tx, sales)) throw new AgentChangedError(agent.id);
-    await spendOrThrow(tx, caller, requests, now);
-    const holding = holdsOf(requests);
-    const holds = await holdMoney(tx, holding, now);
-    if (holds.some(({ isHeld }) => !isHeld)) {
-      const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
-      throw insufficient(caller, requiredMicro, holds[0]?.availableMicro ?? 0n);
-    }
+    await requireLiving(tx, requests);
     await insertBulk(tx, bulk);
     await insertInvocations(tx, requests);
     await tellEnded(tx, ended, now);
     await countEnded(ctx, tx, ended);
     if (bulk.status !== 'processing') await tellBulkEnded(tx, bulk, now);
     const kept = await once.keep(tx, toBulkResult(bulk, requests));
+    // Last, and the ledger behind the budget: storing the inputs takes long, and others need these rows.
+    await spendOrThrow(tx, caller, requests);
+    await holdOrThrow(tx, caller, requests, now);
+    await noteAgreedTerms(tx, agreed, now);
     failpoint('before-bulk-commit');
     return kept;
-  });
+  }, limits);
   failpoint('after-bulk-commit');
   reportEnded(ctx, ended.map(toEnded));
   return result;
+}
+
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
+
+/** Holds the money of the worst case. Throws when the treasury does not cover it. */
+async function holdOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
+  const holding = holdsOf(requests);
+  const holds = await holdMoney(tx, holding, now);
+  if (holds.every(({ isHeld }) => isHeld)) return;
+  const requiredMicro = holding.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
+  throw insufficient(caller, requiredMicro, holds[0]?.availableMicro ?? 0n);
 }
 
 /** A request that was stored in its final state: its agent is unavailable, or the bulk request cannot succeed. Nothing was paid. */
@@ -195,12 +220,15 @@ const toEnded = (invocation: Invocation): EndedInvocation => ({
 });
 
 /** Counts the maximum cost against the daily budget of the caller's key. Throws SPENDING_LIMIT_EXCEEDED when too little is left. */
-async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[], now: Date): Promise<void> {
+async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invocation[]): Promise<void> {
   const budget = budgetOf(caller);
   if (!budget) return;
   const open = requests.filter(({ status }) => !hasEnded(status));
-  const spendings = open.map(({ id, priceMicro }) => ({ id, budget, amountMicro: priceMicro }));
-  for (const remainingMicro of (await spend(tx, spendings, now)).values()) throw dayExceeded(remainingMicro);
+  const spendings = open.map(({ id, priceMicro, createdAt }) => ({
+    ...{ id, budget, amountMicro: priceMicro },
+    spentAt: createdAt,
+  }));
+  for (const remainingMicro of (await spend(tx, spendings)).values()) throw dayExceeded(remainingMicro);
 }
 
 /** A bulk request of the caller with its requests and, once decided, its outcome. */

@@ -11,9 +11,9 @@ export async function lockedPrice(
   caller: KnownCaller,
   agent: CallableAgent,
   { quoteId, body }: { readonly quoteId: string | null; readonly body: InvocationRequest },
-): Promise<{ readonly priceMicro: bigint; readonly isUsed: boolean }> {
+): Promise<{ readonly priceMicro: bigint; readonly shownShare: number | null; readonly isUsed: boolean }> {
   if (quoteId) return quotedPrice(ctx, caller, agent, quoteId, body);
-  return { priceMicro: priceOf(agent, body).totalMicro, isUsed: false };
+  return { priceMicro: priceOf(agent, body).totalMicro, shownShare: agent.shownShare, isUsed: false };
 }
 
 /** An offer is bound to a class of calls, not to units and sizes: throws 402 when it was made for fewer units or a smaller call. */

@@ -2,6 +2,8 @@ import type { CallerKind, CallFace } from '@agent-network/contracts/agents/agent
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { budgetOf } from '../../access/caller/spending-limits.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import type { Invocation } from '../invocation.ts';
@@ -16,6 +18,13 @@ export function callerKindOf(caller: KnownCaller): CallerKind {
   return caller.node === null ? 'account' : 'node';
 }
 
+/** True if the chunks of such a call are held back until its result was judged. */
+export const isHeldBack = async (
+  { typeChecks }: HasTypeChecks,
+  { typesId, showsUnjudged }: Pick<CallableAgent, 'typesId' | 'showsUnjudged'>,
+  { capability }: Pick<InvocationRequest, 'capability'>,
+): Promise<boolean> => !showsUnjudged && (await typeChecks.judgesResult({ typesId, capability: capability ?? null }));
+
 interface Input {
   readonly body: InvocationRequest;
   readonly isStreamed: boolean;
@@ -28,6 +37,8 @@ interface Settled extends Means {
   readonly id: string;
   readonly priceMicro: bigint;
   readonly deadline: Date;
+  /** True if its chunks are shown only once it has completed. */
+  readonly isHeldBack: boolean;
   /** True if it waits for a place in the line of its account. */
   readonly isQueued: boolean;
   /** True if a payment on chain has to settle before it runs. */
@@ -38,7 +49,7 @@ interface Settled extends Means {
 export function newInvocation(
   ctx: HasClock & HasProcessId,
   caller: KnownCaller,
-  { agent, requestedAgentId, chosen }: Choice,
+  { agent, requestedAgentId, chosen, shownShare }: Choice,
   input: Input,
   settled: Settled,
 ): Invocation {
@@ -57,6 +68,8 @@ export function newInvocation(
     bulkId: null,
     webhookUrl: input.body.webhookUrl ?? null,
     isStreamed: input.isStreamed,
+    shownShare,
+    isHeldBack: settled.isHeldBack,
     task: input.body.task,
     input: input.body.input,
     capability: input.body.capability ?? null,

@@ -24,14 +24,14 @@ export async function payAndRun(
   signal: AbortSignal,
 ): Promise<Invocation> {
   const outcome = await ctx.settler.settle(payment);
-  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation.id) : outcome, signal);
+  return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation) : outcome, signal);
 }
 
 /** Resumes an invocation whose payment was left in any state by a dead process. */
 export async function resumePaid(ctx: PayContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
   const payment = await paymentOf(ctx, invocation.id);
   if (payment?.state === 'claimed') return payAndRun(ctx, invocation, payment, signal);
-  return runPaid(ctx, invocation, await decide(ctx, invocation.id), signal);
+  return runPaid(ctx, invocation, await decide(ctx, invocation), signal);
 }
 
 async function runPaid(
@@ -48,7 +48,7 @@ async function runPaid(
     });
   const looking = ctx.agentFinder.find(invocation.agentId);
   looking.catch(() => undefined);
-  const begun = await ctx.beginner.begin({ invocation, paymentHash: outcome.transactionHash });
+  const begun = await findBegun(ctx, invocation, outcome.transactionHash);
   ctx.changeHub.changed(invocation.id);
   if (begun) {
     await ctx.runner.enter(begun, signal);
@@ -60,20 +60,33 @@ async function runPaid(
   return ctx.finisher.finish({ invocation: found, outcome: givenBack });
 }
 
+/** The request, which began with the record of its payment; null: taken over, ended, or its payment was given back. */
+async function findBegun(ctx: PayContext, invocation: Invocation, paymentHash: string): Promise<Invocation | null> {
+  const found = await findInvocation(ctx.db, invocation.id);
+  if (found?.attempt !== invocation.attempt) return null;
+  if (found.status === 'processing') return found;
+  return ctx.beginner.begin({ invocation: found, paymentHash });
+}
+
 const givenBack = {
   kind: 'failed',
   reason: 'payment_failed',
   message: 'The payment was taken for failed before it came in. It was given back.',
 } as const;
 
+/** Of a request whose payment is in no row, as a restored database may have it: there is nothing to wait for after its deadline. */
+const LOST: RefusalReason = 'invalid_exact_evm_transaction_failed';
+
 /** Polls the chain about an open payment until it is settled or failed. */
-async function decide(ctx: PayContext, requestId: string): Promise<SettleOutcome> {
+async function decide(ctx: PayContext, { id: requestId, deadline }: Invocation): Promise<SettleOutcome> {
   const decided = await until<SettleOutcome>(
     async () => {
       if (ctx.runner.signal.aborted) return { state: 'unknown', transactionHash: null };
       const payment = await lookAgain(ctx, requestId);
       if (payment?.state === 'settled' && payment.transactionHash)
         return { state: 'settled', transactionHash: payment.transactionHash };
+      if (payment === null && deadline <= ctx.clock.now())
+        return (await paymentOf(ctx, requestId)) === null ? { state: 'failed', reason: LOST } : null;
       return payment?.state === 'failed' || payment?.state === 'reversed'
         ? { state: 'failed', reason: payment.reason as RefusalReason }
         : null;

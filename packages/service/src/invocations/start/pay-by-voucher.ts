@@ -7,6 +7,7 @@ import {
 } from '../../payments/x402/channels/authorize-voucher.ts';
 import type { DepositContext } from '../../payments/x402/channels/chain/settle-deposit.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
+import { lookAtHead } from '../../payments/x402/channels/look-at-head.ts';
 import { type TakenDeposit, takeDeposit } from '../../payments/x402/channels/take-deposit.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { isPaymentPending, paymentPending } from '../../payments/x402/payment-required.ts';
@@ -41,7 +42,7 @@ interface OfDeposit {
 }
 
 /**
- * Takes the deposit that came with a voucher; null: none. Its payer is admitted once the deposit is found good and before it is sent. A call
+ * Takes the deposit that came with a voucher; null: none. The channel is read before, when its payer owes much. The payer is admitted once the deposit is found good and before it is sent. A call
  * whose deposit was sent stays counted: the gas is the node's, whatever becomes of the call. While it is not known whether the deposit has
  * arrived, the call is repeated, and the repetition counts.
  */
@@ -51,6 +52,7 @@ export async function depositFor(
   { voucher, purchase }: { voucher: NewVoucher | null; purchase: PayablePurchase },
 ): Promise<TakenDeposit | null> {
   if (!voucher || !shown || !isVoucher(shown)) return null;
+  await lookAtHead(ctx, voucher, payingWallet(shown));
   let isSent = false;
   const steps = {
     async admit() {

@@ -10,6 +10,7 @@ import type { HasDb } from '../../db/database.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
+import { shownCost } from '../finish/shown-cost.ts';
 import { estimatedTime, multiplierOf, priceOf, type Work } from '../price.ts';
 import { breakdownOf } from '../price-breakdown.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
@@ -34,6 +35,7 @@ export async function quoteInvocation(
     quoteId: id,
     estimatedCost: formatUsdc(price.totalMicro),
     estimatedTime: estimatedTime(agent),
+    endedEarly: formatUsdc(shownCost(price.totalMicro, agent.shownShare)),
     breakdown: breakdownOf(agent, price),
     validUntil: validUntil.toISOString(),
     acceptUrl: `/invoke/${agentId}?quote=${id}`,
@@ -44,6 +46,7 @@ export async function quoteInvocation(
     factors: { takesHints: agent.takesHints, sizeSteps: agent.sizeSteps },
     ...{ unitCount: price.units?.count ?? null, unitPointer: agent.perUnit?.count ?? null },
     unitMeasure: agent.perUnit?.measure ?? null,
+    shownShare: agent.shownShare,
   };
   // Without a key there is no answer to keep: one statement, not a transaction of three.
   if (once === unkeyed) {
@@ -75,7 +78,7 @@ export async function quotedPrice(
   agent: Pick<CallableAgent, 'id' | 'takesHints' | 'sizeSteps'>,
   quoteId: string,
   work: Work,
-): Promise<{ priceMicro: bigint; isUsed: boolean }> {
+): Promise<{ priceMicro: bigint; shownShare: number | null; isUsed: boolean }> {
   const quote = await findQuote(ctx.db, quoteId, caller.accountId);
   if (!quote) throw notFound('quote');
   if (quote.agentId !== agent.id) throw invalid('quote', 'is for another agent');
@@ -89,5 +92,5 @@ export async function quotedPrice(
     if (units > unitCount)
       throw invalid('quote', 'is for fewer units than this call has; ask for a new one with this input');
   }
-  return { priceMicro: quote.priceMicro, isUsed: quote.usedBy !== null };
+  return { priceMicro: quote.priceMicro, shownShare: quote.shownShare, isUsed: quote.usedBy !== null };
 }

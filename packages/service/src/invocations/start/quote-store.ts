@@ -16,6 +16,8 @@ export interface QuoteRow {
   readonly unitPointer: string | null;
   /** What is counted there; null: it follows the JSON type. */
   readonly unitMeasure: UnitMeasure | null;
+  /** Percent of the price that a call costs which is ended early after output was shown; null: all of it. */
+  readonly shownShare: number | null;
   readonly validUntil: Date;
   readonly usedBy: string | null;
 }
@@ -24,11 +26,19 @@ export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now
   await sql.query(
     'insert-quote',
     `insert into quote (id, account_id, agent_id, price_micro, multiplier_ten_thousandths, valid_until, created_at, unit_count, unit_pointer,
-       unit_measure, factors)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       unit_measure, factors, shown_share)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       ...[quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplier],
-      ...[quote.validUntil, now, quote.unitCount, quote.unitPointer, quote.unitMeasure, JSON.stringify(quote.factors)],
+      ...[
+        quote.validUntil,
+        now,
+        quote.unitCount,
+        quote.unitPointer,
+        quote.unitMeasure,
+        JSON.stringify(quote.factors),
+        quote.shownShare,
+      ],
     ],
   );
 }
@@ -37,7 +47,7 @@ export async function findQuote(sql: Sql, id: string, accountId: string): Promis
   const rows = await sql.query<QuoteRow>(
     'find-quote',
     `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro",
-            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", unit_measure as "unitMeasure", valid_until as "validUntil",
+            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", unit_measure as "unitMeasure", shown_share as "shownShare", valid_until as "validUntil",
             used_by as "usedBy"
        from quote where id = $1 and account_id = $2`,
     [id, accountId],

@@ -8,21 +8,36 @@ type RecoverContext = PayContext & HasProcessId;
 
 const BATCH = 100;
 
+/** A request of this process that nobody here knows of was lost with the answer that it was stored. */
+const LOST_AFTER_MS = 10_000;
+
 /**
- * Takes over invocations whose process died or gave them back, and continues them; agents recognize them by their key. A process that stops
- * takes none: it has just given its own back.
+ * Takes over invocations whose process died or gave them back, all that there are, and continues them; agents recognize them by their key. A
+ * process that stops takes none: it has just given its own back.
  */
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
-  if (ctx.runner.signal.aborted) return 0;
-  const tracked = ctx.runner.trackedIds();
-  const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), tracked, limit: BATCH });
+  const takenIds: string[] = [];
+  for (let isFull = true; isFull && !ctx.runner.signal.aborted; ) {
+    const batch = await takeOver(ctx, takenIds);
+    takenIds.push(...batch.map(({ id }) => id));
+    isFull = batch.length === BATCH;
+  }
+  if (takenIds.length > 0) ctx.log.info({ invocations: takenIds.length }, 'took over orphaned invocations');
+  return takenIds.length;
+}
+
+/** Each is taken once in a run, also when it ends at once. */
+async function takeOver(ctx: RecoverContext, takenIds: readonly string[]): Promise<Invocation[]> {
+  // Both are read before the database is asked: what is accepted meanwhile is younger.
+  const lostBefore = new Date(ctx.clock.now().getTime() - LOST_AFTER_MS);
+  const known = [...ctx.runner.knownIds(), ...takenIds];
+  const orphans = await takeOrphans(ctx.db, { worker: ctx.processId(), known, lostBefore, limit: BATCH });
   // They had begun, so they continue with or without room; unpaid ones take a place once paid.
   for (const invocation of orphans)
     void ctx.runner.track(invocation, (signal) => goOn(ctx, invocation, signal), {
       entersLater: invocation.status === 'pending',
     });
-  if (orphans.length > 0) ctx.log.info({ invocations: orphans.length }, 'took over orphaned invocations');
-  return orphans.length;
+  return orphans;
 }
 
 async function goOn(ctx: RecoverContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {

@@ -1,6 +1,6 @@
 import type { StreamEventType } from '@agent-network/contracts/invocations/stream-event-types';
 import type { HasDb } from '../../db/database.ts';
-import { hasEnded } from '../invocation.ts';
+import { hasEnded, isWithheld } from '../invocation.ts';
 import { toCreated, toRecord } from '../invocation-view.ts';
 import type { InvocationRecord, InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
@@ -22,8 +22,10 @@ const FIRST_CHUNK_ID = 3;
 const ASK_AGAIN_MS = 60_000;
 
 /** True if a reader who has the events up to this one has the last of a request that has ended. */
-export async function hasWhole(ctx: HasDb, { id, status }: InvocationState, last: number): Promise<boolean> {
+export async function hasWhole(ctx: HasDb, invocation: InvocationState, last: number): Promise<boolean> {
+  const { id, status } = invocation;
   if (!hasEnded(status) || last < FIRST_CHUNK_ID) return false;
+  if (isWithheld(invocation)) return last >= endIdOf(0);
   const chunks = await countChunks(ctx.db, [id]);
   return last >= endIdOf(chunks.get(id) ?? 0);
 }

@@ -107,6 +107,15 @@ export async function createChunkRecorder(
   };
 }
 
+/** Progress of so many bytes, in so many first events, says how far the work is; with more, it can carry the work itself. */
+const MAX_PROGRESS_BYTES = 200;
+const MAX_PROGRESS_EVENTS = 20;
+
+const isOutput = ({ type, position, json }: EncodedChunk): boolean =>
+  type === 'invocation.chunk' ||
+  Buffer.byteLength(json) > MAX_PROGRESS_BYTES ||
+  (position > MAX_PROGRESS_EVENTS && json.includes('"message"'));
+
 /** Stores chunks and hands them to readers. Resolves their bytes; null when another attempt has the request. */
 export async function storeChunks(
   ctx: HasChangeHub & HasChunkWriter,
@@ -115,8 +124,10 @@ export async function storeChunks(
   signal: AbortSignal,
 ): Promise<number | null> {
   const encoded = chunks.map((chunk): EncodedChunk => ({ ...chunk, json: JSON.stringify(chunk.data) }));
-  const isStored = await ctx.chunkWriter.write({ request: invocation, chunks: encoded }, signal);
+  const append = { request: invocation, chunks: encoded, isOutput: encoded.some(isOutput) };
+  const isStored = await ctx.chunkWriter.write(append, signal);
   const bytes = encoded.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
-  ctx.changeHub.changed(invocation.id, isStored && bytes <= MAX_HANDED_BYTES ? chunks : undefined);
+  if (!invocation.isHeldBack)
+    ctx.changeHub.changed(invocation.id, isStored && bytes <= MAX_HANDED_BYTES ? chunks : undefined);
   return isStored ? bytes : null;
 }

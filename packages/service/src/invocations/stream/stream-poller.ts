@@ -2,7 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
-import { hasEnded } from '../invocation.ts';
+import { hasEnded, isWithheld } from '../invocation.ts';
 import { findRecords, findStates, type InvocationRecord, type InvocationState } from '../record-store.ts';
 import type { HasChangeHub } from './change-hub.ts';
 import { type ChunkPage, countChunks, readChunkPages, readMarks, type StreamPosition } from './stream-store.ts';
@@ -29,6 +29,8 @@ export interface HasStreamPoller {
 const PAGE = { chunks: 64, bytes: 64 * 1024 };
 const MAX_BATCH = 25;
 
+const nothing: ChunkPage = { chunks: [], isWhole: true };
+
 export function createStreamPoller(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller {
   const looks = createBatcher<StreamPosition, Sight | null>({
     maxSize: MAX_BATCH,
@@ -42,9 +44,17 @@ async function lookAt({ db }: HasDb, positions: readonly StreamPosition[]): Prom
   const found = await findStates(db, [...new Set(positions.map(({ requestId }) => requestId))]);
   const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
   const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
-  const counts = ended.length > 0 ? await countChunks(db, ended) : new Map<string, number>();
+  const withheld = new Set(found.filter(isWithheld).map(({ id }) => id));
+  const counts =
+    ended.length > 0
+      ? await countChunks(
+          db,
+          ended.filter((id) => !withheld.has(id)),
+        )
+      : new Map<string, number>();
   // Chunks are read after the state: an ended request has all of its chunks stored.
-  const pages = await readChunkPages(db, positions, PAGE);
+  const read = await readChunkPages(db, positions, PAGE);
+  const pages = positions.map(({ requestId }, index) => (withheld.has(requestId) ? nothing : read[index]));
   const isLast = (id: string, index: number) => pages[index]?.isWhole === true && ended.includes(id);
   const last = positions.map(({ requestId }) => requestId).filter(isLast);
   const records = last.length > 0 ? await findRecords(db, last) : new Map<string, InvocationRecord>();

@@ -17,6 +17,8 @@ export interface EncodedChunk extends Chunk {
 export interface Append {
   readonly request: { readonly id: string; readonly attempt: number; readonly accountId: string };
   readonly chunks: readonly EncodedChunk[];
+  /** True when what the caller can read with them is output: from then on it is paid for. */
+  readonly isOutput: boolean;
 }
 
 /** Appends chunks, but not to a request that another attempt has. Returns the ids of those appended to. */
@@ -24,10 +26,13 @@ export async function appendChunks(sql: Sql, appends: readonly Append[]): Promis
   const rows = appends.flatMap(({ request, chunks }) => chunks.map((chunk) => ({ ...chunk, requestId: request.id })));
   const stored = await sql.query<{ id: string }>(
     'append-chunks',
-    // Locked, so that the request can't end between this read and the commit, after which its readers have got the terminal event.
+    // Locked against an update of its own below, and so that the request can't end between this read and the commit, after which its readers have got the terminal event.
     `with open as (
        select v.id, v.account_id from invocation v join unnest($1::text[], $2::int[]) as r(id, attempt) on v.id = r.id and v.attempt = r.attempt
-        where v.status = 'processing' for share of v
+        where v.status = 'processing' for no key update of v
+     ), shown as (
+       update invocation v set shown_at = now() from open join unnest($1::text[], $8::boolean[]) as r(id, is_output) on r.id = open.id
+        where v.id = open.id and r.is_output and v.shown_at is null and not v.is_held_back
      ), stored as (
      insert into invocation_chunk (invocation_id, position, type, data, created_at, bytes)
      select open.id, c.position, c.type, c.data::json, c.created_at, octet_length(c.data)
@@ -47,6 +52,7 @@ export async function appendChunks(sql: Sql, appends: readonly Append[]): Promis
       rows.map((row) => row.type),
       rows.map((row) => row.json),
       rows.map((row) => row.createdAt),
+      appends.map(({ isOutput }) => isOutput),
     ],
   );
   return new Set(stored.map(({ id }) => id));

@@ -15,6 +15,15 @@ describe('a line in which lanes take turns', () => {
     expect(allOf(line)).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
+  it('an entry that takes several turns waits for as many of the others', () => {
+    const line = lineOf(['b1', 'b', 2], ['b2', 'b', 2], ['b3', 'b', 2]);
+    line.add('large', { lane: 'a', rank: 2, turns: 3 }, 0);
+    line.add('small', { lane: 'a', rank: 2 }, 0);
+    expect(allOf(line)).toEqual(['b1', 'b2', 'b3', 'large', 'small']);
+    line.add('alone', { lane: 'a', rank: 2, turns: 16 }, 0);
+    expect(line.take()).toBe('alone');
+  });
+
   it('serves the better rank of a lane first, and no lane gains by it', () => {
     const line = lineOf(['a2', 'a', 2], ['b2', 'b', 2], ['a0', 'a', 0], ['a1', 'a', 1]);
     expect(allOf(line)).toEqual(['a0', 'b2', 'a1', 'a2']);

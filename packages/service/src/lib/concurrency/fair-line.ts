@@ -1,6 +1,7 @@
 /**
  * A line in which lanes take turns: each turn serves one entry of one lane, the best of its ranks first, 0 before 1. Entries of the last
  * rank are served when no lane has any other. So a lane with many entries delays its own ones only, and no lane gains by its ranks.
+ * An entry may take several turns: its lane waits for so many before the next is its own.
  */
 export interface FairLine<T> {
   readonly size: number;
@@ -20,6 +21,8 @@ export interface FairLine<T> {
 export interface LinePlace {
   readonly lane: string;
   readonly rank: number;
+  /** Turns that the entry takes; 1 unless said otherwise. */
+  readonly turns?: number;
 }
 
 interface Lane<T> {
@@ -27,6 +30,8 @@ interface Lane<T> {
   readonly lines: T[][];
   readonly sinceMs: number;
   size: number;
+  /** Turns that it lets pass, because its entries take several. */
+  owed: number;
 }
 
 /** Lanes in the order of their turns. */
@@ -46,12 +51,18 @@ export function createFairLine<T>(ranks: number): FairLine<T> {
     get size() {
       return first.size + last.size;
     },
-    add(entry, { lane: name, rank }, nowMs) {
+    add(entry, { lane: name, rank, turns = 1 }, nowMs) {
       const ring = ringOf(rank);
-      const lane = ring.lanes.get(name) ?? { lines: Array.from({ length: ranks }, () => []), sinceMs: nowMs, size: 0 };
+      const lane = ring.lanes.get(name) ?? {
+        lines: Array.from({ length: ranks }, () => []),
+        sinceMs: nowMs,
+        size: 0,
+        owed: 0,
+      };
       ring.lanes.set(name, lane);
       lane.lines[rank]?.push(entry);
       lane.size += 1;
+      lane.owed += turns - 1;
       ring.size += 1;
     },
     take: () => takeFrom(first) ?? takeFrom(last),
@@ -94,6 +105,12 @@ function countRemoved<T>(ring: Ring<T>, name: string, lane: Lane<T>, count: numb
 /** Serves the lane whose turn it is, which then goes to the end of the ring. */
 function takeFrom<T>(ring: Ring<T>): T | null {
   for (const [name, lane] of ring.lanes) {
+    if (lane.owed > 0 && ring.lanes.size > 1) {
+      lane.owed -= 1;
+      ring.lanes.delete(name);
+      ring.lanes.set(name, lane);
+      continue;
+    }
     const entry = lane.lines.find((line) => line.length > 0)?.shift();
     countRemoved(ring, name, lane, 1);
     if (ring.lanes.delete(name)) ring.lanes.set(name, lane);

@@ -1,4 +1,4 @@
-/** Mutual exclusion in the order of arrival. */
+/** A semaphore in the order of arrival. */
 export interface Turns {
   /** Returns true if the caller may run now; otherwise calls `again` when it may. */
   take(again: () => void): boolean;
@@ -6,25 +6,41 @@ export interface Turns {
   pass(): void;
 }
 
-export function createTurns(): Turns {
-  let isTaken = false;
+/** `most`: how many may run at the same time. */
+export function createTurns(most = 1): Turns {
+  let taken = 0;
   const waiting = new Set<() => void>();
   return {
     take(again) {
-      if (isTaken) {
+      if (taken >= most) {
         waiting.add(again);
         return false;
       }
-      isTaken = true;
+      taken += 1;
       return true;
     },
     pass() {
-      isTaken = false;
+      taken -= 1;
       for (const again of waiting) {
-        if (isTaken) return;
+        if (taken >= most) return;
         waiting.delete(again);
         again();
       }
     },
   };
+}
+
+/** Runs work in a turn of its own. */
+export async function inTurn<T>(turns: Turns, work: () => Promise<T>): Promise<T> {
+  await new Promise<void>((resolve) => {
+    const enter = () => {
+      if (turns.take(enter)) resolve();
+    };
+    enter();
+  });
+  try {
+    return await work();
+  } finally {
+    turns.pass();
+  }
 }

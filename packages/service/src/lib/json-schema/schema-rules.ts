@@ -164,3 +164,9 @@ export function countSchemas(schema: unknown): number {
   walk(schema, [], found, []);
   return found.size;
 }
+
+const LIGHT_SCHEMAS = 100;
+
+/** True if compiling a schema takes some milliseconds at most, and keeps little memory: each pattern may come to hold 8 MB. */
+export const isLight = (schema: unknown, text: string): boolean =>
+  !text.includes('"pattern') && countSchemas(schema) <= LIGHT_SCHEMAS;

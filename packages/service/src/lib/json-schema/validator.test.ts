@@ -152,10 +152,29 @@ describe('a schema', () => {
     ['with a look-behind', { properties: { a: { pattern: '(?<=a)b' } } }, /RE2/],
     ['with a back-reference', { patternProperties: { '(a)\\1': true } }, /RE2/],
     ['with a pattern that unfolds', { pattern: '(a{100}){10}' }, /too large/],
+    ['with a case-insensitive range of all letters', { pattern: '(?i:[B-\u{1e940}])' }, /cover 125183 characters/],
+    ['with the same range, escaped', { pattern: '(?i:[\\u{42}-\\u{1e940}])' }, /cover 125183 characters/],
+    ['with the same range, escaped by halves', { pattern: '(?i:[B-\\ud83a\\udd40])' }, /cover 125\d{3} characters/],
+    ['with ranges below another flag', { pattern: '(?m:(?si-m:[\\x42-\uffff]))' }, /cover 65\d{3} characters/],
+    ['with many classes that ignore case', { pattern: `(?i:[${'\\p{L}'.repeat(27)}])` }, /cover 540000 characters/],
+    ['with many classes', { pattern: `[${'\\p{L}'.repeat(80)}]` }, /cover 56000 characters/],
     ['with a broken pattern', { pattern: '(' }, /not a regular expression/],
     ['with control characters', { title: 'a\u001b[2J' }, /control characters/],
   ])('%s is refused', async (_, schema, says) => {
     expect(await refusal(schema)).toMatch(says);
+  });
+
+  it('may ignore case in a pattern', async () => {
+    const schema = { pattern: '^(?i:[a-z][a-z0-9-]*|[\\u4e00-\\u9fff]+|\\p{Lu})$' };
+    expect(await faults(schema, 'SUMMARIZE-2')).toEqual([]);
+    expect(await faults(schema, '2')).toHaveLength(1);
+  });
+
+  it('that folds every letter in each of its patterns is refused at once', async () => {
+    const names = Array.from({ length: 29 }, (_, at) => `(?i:${'[B-\u{1e940}]'.repeat(80)})${at}`);
+    const startMs = performance.now();
+    expect(await refusal({ patternProperties: Object.fromEntries(names.map((name) => [name, {}])) })).toMatch(/cover/);
+    expect(performance.now() - startMs).toBeLessThan(HANGS_MS / 5);
   });
 
   it('may refer to itself one step down in the value', async () => {

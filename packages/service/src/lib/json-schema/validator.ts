@@ -10,27 +10,39 @@ import * as Instance from '@hyperjump/json-schema/instance/experimental';
 import { isDeeperThan } from '../json/json-depth.ts';
 import { explain, type RawError } from './explain.ts';
 import { counting } from './keywords.ts';
+import { forgetPatterns } from './pattern.ts';
 import { type Fault, faultsOfSchema } from './schema-rules.ts';
-import { TooMuchWorkError, Work } from './work.ts';
+import { MAX_STEPS, TooMuchWorkError, Work } from './work.ts';
 
 /** A compiled JSON Schema (2020-12). It is interpreted: no code is made from what strangers wrote. */
 export interface Validator {
-  /** Faults of a value, at most twenty; empty: the value fits. `too_much`: the check takes more than the allowed steps. */
-  check(value: unknown): readonly Fault[] | 'too_much';
+  check(value: unknown, maxSteps?: number): Checked;
 }
+
+/** Faults of a value, at most twenty; empty: the value fits. `too_much`: the check takes more than the allowed steps. */
+export type Checked = readonly Fault[] | 'too_much';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 /** Every schema is its own document: references stay within it, and nothing is registered or fetched. */
 const PLACE = 'https://schema.invalid/schema';
 const MAX_DEPTH = 128;
 
-/** Compiles a schema, or returns what this node does not take of it. */
+/** Compiles a schema that nobody has judged yet, or returns what this node does not take of it. */
 export async function compileSchema(schema: unknown): Promise<Validator | readonly Fault[]> {
-  const faults = faultsOfSchema(schema);
-  if (faults.length > 0) return faults.slice(0, 20);
-  const broken = (await metaValidator()).check(schema);
-  if (broken === 'too_much') return [{ at: [], message: 'is too large to be checked' }];
-  if (broken.length > 0) return broken;
+  try {
+    const faults = faultsOfSchema(schema);
+    if (faults.length > 0) return faults.slice(0, 20);
+    const broken = (await metaValidator()).check(schema);
+    if (broken === 'too_much') return [{ at: [], message: 'is too large to be checked' }];
+    if (broken.length > 0) return broken;
+    return await compileKnown(schema);
+  } finally {
+    forgetPatterns();
+  }
+}
+
+/** Compiles a schema that was taken before. Throws for one that is not taken any more. */
+export async function compileKnown(schema: unknown): Promise<Validator> {
   const { $id: _id, ...root } = structuredClone(schema) as Record<string, unknown>;
   return validatorOf(await compileDocument(root), root);
 }
@@ -49,9 +61,9 @@ function metaValidator(): Promise<Validator> {
 }
 
 const validatorOf = (compiled: CompiledSchema, schema: Record<string, unknown> | null): Validator => ({
-  check(value) {
+  check(value, maxSteps = MAX_STEPS) {
     if (isDeeperThan(value, MAX_DEPTH)) return [{ at: [], message: `is nested deeper than ${MAX_DEPTH} levels` }];
-    const work = new Work();
+    const work = new Work(maxSteps);
     try {
       work.chargeValue(value);
       return faultsOf(compiled, schema, value, work);

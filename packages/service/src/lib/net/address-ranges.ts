@@ -35,6 +35,16 @@ export function networkOf(text: string): string | null {
   return network;
 }
 
+/** The networks that one customer of a provider may have: the /24 of an IPv4 address, the /56 of an IPv6 address; null for anything else. */
+export function siteOf(text: string): string | null {
+  const network = networkOf(text);
+  if (network === null) return null;
+  const address = ipaddr.process(network.replace(/\/64$/, ''));
+  if (address.kind() === 'ipv4') return `${address.toByteArray().slice(0, 3).join('.')}.0/24`;
+  const [a = 0, b = 0, c = 0, d = 0] = (address as ipaddr.IPv6).parts;
+  return `${new ipaddr.IPv6([a, b, c, d & 0xff00, 0, 0, 0, 0]).toString()}/56`;
+}
+
 /** Networks of the addresses that were asked for last: each request asks several times. */
 const networks = createBoundedCache<string>(10_000);
 

@@ -14,7 +14,6 @@ const steps = [
   'send',
   'read-mined',
   'record-commit',
-  'begin-commit',
   'agent-call',
   'sign-bill-commit',
   'end-bill-commit',

@@ -55,15 +55,19 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   const judged = judgeAgentFile(read.file, entry, here);
   if (typeof judged === 'string') return judged;
   if (!(await isAtHome(ctx, entry.agentId, node))) return 'other_home';
-  const types = await typesOf(ctx, judged, typesTextOf(read.file));
+  const types = await typesOf(ctx, judged, { text: typesTextOf(read.file), home: entry.baseUrl });
   return { registrar: node.registrar, agent: judged, types, version };
 }
 
 /** An agent is listed without types that this node does not take: its home goes by them, and is asked at each call. */
-async function typesOf({ log }: NetworkContext, agent: RemoteAgent, text: string | null): Promise<AgentTypes | null> {
+async function typesOf(
+  { log }: NetworkContext,
+  agent: RemoteAgent,
+  { text, home }: { readonly text: string | null; readonly home: string },
+): Promise<AgentTypes | null> {
   if (text === null) return null;
   try {
-    return await readRemoteTypes(text, agent.capabilities);
+    return await readRemoteTypes(text, { capabilities: agent.capabilities, home });
   } catch (err) {
     log.info({ err, agentId: agent.id }, 'types of a remote agent are left out');
     return null;

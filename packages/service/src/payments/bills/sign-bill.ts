@@ -10,6 +10,8 @@ import { OUTGOING } from '../ledger/ledger-store.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { AgentTerms } from '../x402/agent-terms.ts';
+import { channelOf } from '../x402/channels/channel.ts';
+import { payOutOfChannel } from '../x402/channels/earning-store.ts';
 import { type PaymentProof, paymentProof } from '../x402/payment-proof.ts';
 import { findPaymentProof, insertAgentBill } from './agent-bill-store.ts';
 
@@ -28,13 +30,17 @@ export interface Bill {
 }
 
 /**
- * Signs an agent's bill in the caller's transaction, which must call this once per request. The hold of the request ends: the bill is owed
+ * Signs an agent's bill in the caller's transaction, which must call this once per request; null, with nothing written: a channel pays it,
+ * and claims do not cover it. The hold of the request ends: the bill is owed
  * on chain from now on, and the rest is released, as nothing else can be charged. The agent submits the payment; only the chain tells
  * whether it did.
  */
-export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bill: Bill): Promise<PaymentProof> {
+export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bill: Bill): Promise<PaymentProof | null> {
   const now = ctx.clock.now();
   const { requestId, terms } = bill;
+  const channelId = channelOf(bill.payerLedgerId);
+  if (channelId !== null && !(await payOutOfChannel(tx, { channelId, requestId, billMicro: terms.amountMicro })))
+    return null;
   const payment = toPayment(ctx, bill, now);
   const inserted = await insertChainPayments(tx, [payment], now);
   invariant(inserted.has(payment.id), 'a request has one bill');

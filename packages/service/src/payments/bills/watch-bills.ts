@@ -22,12 +22,13 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
         bills.map(({ authorization }) => authorization),
         head.number,
       );
-      const look = async (bill: ChainPayment, isSpent: boolean) => {
+      const look = async (bill: ChainPayment, isSpent: boolean | null) => {
         if (isSpent) await endSpent(ctx, bill);
-        else if (bill.authorization.validBeforeS + UNUSED_AFTER_S <= head.timeS) await giveUp(bill);
+        else if (isSpent === false && bill.authorization.validBeforeS + UNUSED_AFTER_S <= head.timeS)
+          await giveUp(bill);
       };
       for (const [index, bill] of bills.entries())
-        await look(bill, spent[index] ?? false).catch((error) =>
+        await look(bill, spent[index] ?? null).catch((error) =>
           ctx.log.warn({ err: error, paymentId: bill.id }, 'cannot check bill'),
         );
     },
@@ -37,6 +38,6 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
 export async function isCollected(ctx: HasDb & HasUsdc, requestId: string): Promise<boolean> {
   const bill = await findBySubject(ctx.db, requestId, 'bill');
   if (bill?.state === 'settled') return true;
-  const [isSpent] = bill ? await ctx.usdc.areSpent([bill.authorization]).catch(() => []) : [];
+  const isSpent = bill && (await ctx.usdc.isSpent(bill.authorization).catch(() => null));
   return isSpent === true;
 }

@@ -1,21 +1,15 @@
 import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
-import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
-import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
-import { openTreasury } from '../ledger/open-treasury.ts';
+import { openTreasuries } from '../ledger/open-treasury.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { insertChainPayments } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
 import { transfersOf } from '../onchain/payment-transfer.ts';
 import { type ArrivedTransfer, newlyArrived } from '../x402/newly-arrived.ts';
-import { openSuspense } from './suspense.ts';
-
-/** Substitute nonce of a plain transfer, from its position on chain: it is credited once, however often it is read. */
-export const nonceOfPlain = (chainId: number, transfer: IncomingTransfer): string =>
-  transferNonce(chainId, transfer.transactionHash, transfer.ordinal);
+import { openSuspenses, suspenseAccountId } from './suspense.ts';
 
 /**
  * Credits USDC that arrived without a request, once per transfer, in the caller's transaction: to the treasury of the account that has
@@ -27,14 +21,14 @@ export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly
   if (transfers.length === 0) return;
   const now = ctx.clock.now();
   const accountOf = await holdAccountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);
-  const payments: NewChainPayment[] = [];
-  for (const transfer of transfers) {
+  const strangers = transfers.map(({ from }) => from).filter((from) => !accountOf.has(from));
+  await openSuspenses(tx, [...new Set(strangers)], now);
+  const treasuryOf = await openTreasuries(tx, [...new Set(accountOf.values())], now);
+  const payments = transfers.map((transfer) => {
     const accountId = accountOf.get(transfer.from) ?? null;
-    const ledgerAccountId = accountId
-      ? await openTreasury(tx, accountId, now)
-      : await openSuspense(tx, transfer.from, now);
-    payments.push(toDeposit(ctx, transfer, { accountId, ledgerAccountId }));
-  }
+    const treasuryId = accountId && treasuryOf.get(accountId);
+    return toDeposit(ctx, transfer, { accountId, ledgerAccountId: treasuryId ?? suspenseAccountId(transfer.from) });
+  });
   const claimed = await insertChainPayments(tx, payments, now);
   const isNew = (payment: NewChainPayment) => claimed.has(payment.id);
   const news = payments.filter(isNew);

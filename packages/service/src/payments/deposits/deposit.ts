@@ -6,6 +6,7 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import { whyStalled } from '../../chain/gates/gates.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { newId } from '../../lib/id.ts';
@@ -131,6 +132,7 @@ async function waitForDeposit(ctx: DepositContext, payment: NewChainPayment, due
   // The failed deposit keeps its id, even one that came from an Idempotency-Key.
   if (ended && hasCreditedNothing(ended.state))
     throw paymentRequired(ctx, { ...due, makeMemo: () => newId('trf') }, ended.reason as RefusalReason);
-  if (ended?.state !== 'settled' || !ended.transactionHash) throw paymentPending(subjectId, null);
+  if (ended?.state !== 'settled' || !ended.transactionHash)
+    throw paymentPending(subjectId, null, await whyStalled(ctx, ctx.chain));
   return { ...ended, transactionHash: ended.transactionHash };
 }

@@ -1,13 +1,21 @@
+import type { LockMode } from '../../db/lock-free.ts';
+
 const isKept = `kind in ('treasury', 'agent', 'payer', 'suspense', 'channel')`;
 
 /**
  * Locks the kept-balance accounts of a statement in id order, so that batches cannot deadlock. `ids` is a query; as an array, its result is
  * looked up in the index, however many accounts there are.
  */
-export const lockedAccounts = (ids: string) =>
+export const lockedAccounts = (ids: string, locks: LockMode = 'wait') =>
   `locked as materialized (
-     select id, kind, posted_micro, held_micro, entries, last_entry_at from ledger_account where id = any(array(${ids})) and ${isKept} order by id for update
+     select id, kind, posted_micro, held_micro, entries, last_entry_at from ledger_account where id = any(array(${ids})) and ${isKept} order by id ${lockClause(locks)}
    )`;
+
+/** With `skip`, a statement does without rows that others have locked: it follows a `lockFree` whose error undoes the transaction. */
+export const lockClause = (locks: LockMode): string => `for no key update${locks === 'skip' ? ' skip locked' : ''}`;
+
+/** Each text has a name of its own. */
+export const nameFor = (name: string, locks: LockMode): string => (locks === 'skip' ? `${name}-free` : name);
 
 /**
  * Final part of every statement that moves money. It expects the CTEs `locked`; `movement` (turn, id, debit, credit, amount, kind,

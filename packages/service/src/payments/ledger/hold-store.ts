@@ -1,5 +1,6 @@
+import type { LockMode } from '../../db/lock-free.ts';
 import type { Sql } from '../../db/sql.ts';
-import { booking, lockedAccounts } from './booking-store.ts';
+import { booking, lockClause, lockedAccounts, nameFor } from './booking-store.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
 import { OUTGOING, VOUCHERS } from './ledger-store.ts';
 
@@ -7,15 +8,20 @@ import { OUTGOING, VOUCHERS } from './ledger-store.ts';
  * Places holds, in request order, for as many requests as each account can cover. A request refused after a larger one of the same account
  * may fit alone: the caller retries it by itself. A frozen account covers none. Balances are computed as in `booking`.
  */
-export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<HoldAnswer[]> {
+export async function placeHoldRows(
+  sql: Sql,
+  requests: readonly HoldRequest[],
+  now: Date,
+  locks: LockMode,
+): Promise<HoldAnswer[]> {
   return sql.query<HoldAnswer>(
-    'place-holds',
+    nameFor('place-holds', locks),
     `with request as (
        select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
          as r(id, account, amount, expires_at, turn)
      ), locked as (
        select id, posted_micro, held_micro, case when frozen_at is null then posted_micro - held_micro else 0 end as available
-         from ledger_account where id = any($2) order by id for update
+         from ledger_account where id = any($2) order by id ${lockClause(locks)}
      ), decided as (
        select r.*, l.available, sum(r.amount) over (partition by r.account order by r.turn) <= l.available as is_held
          from request r left join locked l on l.id = r.account
@@ -43,13 +49,18 @@ export async function placeHoldRows(sql: Sql, requests: readonly HoldRequest[], 
  * Places holds on what vouchers bring: each amount comes in as `voucher:<request>` and is held in one go, so the accounts, which are of
  * channels, always cover them.
  */
-export async function placeVoucherHoldRows(sql: Sql, requests: readonly HoldRequest[], now: Date): Promise<void> {
+export async function placeVoucherHoldRows(
+  sql: Sql,
+  requests: readonly HoldRequest[],
+  now: Date,
+  locks: LockMode,
+): Promise<void> {
   await sql.query(
-    'place-voucher-holds',
+    nameFor('place-voucher-holds', locks),
     `with request as (
        select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
          as r(id, account, amount, expires_at, turn)
-     ), ${lockedAccounts('select account from request')},
+     ), ${lockedAccounts('select account from request', locks)},
      placed as (
        insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at)
        select id, account, amount, expires_at, $5 from request
@@ -70,17 +81,18 @@ export async function placeVoucherHoldRows(sql: Sql, requests: readonly HoldRequ
 
 /**
  * Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. A hold that has ended stays
- * unchanged.
+ * unchanged. What a channel is charged is held back by who earned it until it is claimed (`release-earnings.ts`): its payer could still take
+ * the deposit. The caller has locked the channel.
  */
-export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date): Promise<void> {
+export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date, locks: LockMode): Promise<void> {
   const accounts = `select credit from request
     union select h.ledger_account_id from request r join hold h on h.id = r.id`;
   await sql.query(
-    'end-holds',
+    nameFor('end-holds', locks),
     `with request as (
        select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) with ordinality
          as r(id, captured, credit, fee, turn)
-     ), ${lockedAccounts(accounts)},
+     ), ${lockedAccounts(accounts, locks)},
      ended as (
        update hold h set captured_micro = r.captured, ended_at = $5 from request r
         where h.id = r.id and h.ended_at is null and (select count(*) from locked) > 0
@@ -91,8 +103,18 @@ export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date)
         where captured > 0
        union all
        select 2 * turn + 1, 'fee:' || id, credit, 'fees', fee, 'fee', id from ended where fee > 0
+     ), unclaimed as (
+       select substr(debit, 9) as channel, credit, captured - fee as net, fee from ended
+        where debit like 'channel:%' and credit <> '${OUTGOING}' and captured > 0
+     ), earned as (
+       insert into channel_earning (channel_id, ledger_account_id, micro)
+       select channel, account, sum(micro) from (
+         select channel, credit as account, net as micro from unclaimed union all select channel, 'fees', fee from unclaimed
+       ) part where micro > 0 group by channel, account
+       on conflict (channel_id, ledger_account_id) do update set micro = channel_earning.micro + excluded.micro
      ), freed as (
        select debit as account, amount from ended
+       union all select credit, -net from unclaimed
      ), ${booking('$5')}`,
     [
       ends.map((e) => e.id),

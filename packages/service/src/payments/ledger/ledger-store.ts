@@ -1,5 +1,6 @@
+import { type LockMode, lockFree } from '../../db/lock-free.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
-import { booking, lockedAccounts } from './booking-store.ts';
+import { booking, lockedAccounts, nameFor } from './booking-store.ts';
 
 /** Accounts that belong to somebody: their balance is stored, and their transfers are numbered. */
 type KeptKind = 'treasury' | 'agent' | 'payer' | 'suspense' | 'channel';
@@ -36,32 +37,43 @@ export interface LedgerAccount {
 const columns = `id, kind, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
   held_micro as "heldMicro", frozen_at as "frozenAt", created_at as "createdAt"`;
 
-/** Opens a ledger account, unless it exists. A new treasury is noted as a change: processes know which accounts have none. */
-export async function openLedgerAccount(
+export interface NewLedgerAccount {
+  readonly id: string;
+  readonly kind: KeptKind;
+  readonly accountId?: string;
+  readonly agentId?: string;
+  readonly address?: string;
+}
+
+/** Opens a ledger account, unless it exists. */
+export const openLedgerAccount = (
   sql: Sql,
-  account: {
-    id: string;
-    kind: KeptKind;
-    accountId?: string;
-    agentId?: string;
-    address?: string;
-    now: Date;
-  },
-): Promise<void> {
+  { now, ...account }: NewLedgerAccount & { readonly now: Date },
+): Promise<void> => openLedgerAccounts(sql, [account], now);
+
+/**
+ * Opens the ledger accounts that do not exist, in one order: transactions that open the same ones do not wait for each other in a circle. A new
+ * treasury is noted as a change: processes know which accounts have none.
+ */
+export async function openLedgerAccounts(sql: Sql, accounts: readonly NewLedgerAccount[], now: Date): Promise<void> {
+  if (accounts.length === 0) return;
+  const of = <T>(pick: (account: NewLedgerAccount) => T) => accounts.map(pick);
   await sql.query(
-    'open-ledger-account',
+    'open-ledger-accounts',
     `with opened as (
        insert into ledger_account (id, kind, account_id, agent_id, address, created_at)
-       values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning kind, account_id
+       select n.*, $6 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) as n(id, kind, account, agent, address)
+        order by coalesce(n.account, n.id)
+       on conflict do nothing returning kind, account_id
      )
      insert into replica_change (topic, id) select 'treasury', account_id from opened where kind = 'treasury'`,
     [
-      account.id,
-      account.kind,
-      account.accountId ?? null,
-      account.agentId ?? null,
-      account.address ?? null,
-      account.now,
+      of((each) => each.id),
+      of((each) => each.kind),
+      of((each) => each.accountId ?? null),
+      of((each) => each.agentId ?? null),
+      of((each) => each.address ?? null),
+      now,
     ],
   );
 }
@@ -140,10 +152,28 @@ export async function findWalletOf(sql: Sql, id: string): Promise<string | null>
 export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
     'lock-ledger-account',
-    `select ${columns} from ledger_account where id = $1 for update`,
+    `select ${columns} from ledger_account where id = $1 for no key update`,
     [id],
   );
   return rows[0] ?? null;
+}
+
+/** Locks accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
+export const lockFreeAccounts = (tx: Tx, ids: readonly string[]): Promise<void> =>
+  lockFree(tx, {
+    ...{ name: 'lock-free-accounts', key: 'id', from: 'ledger_account where id = any($1)', params: [ids] },
+    nameOf: (id) => id,
+  });
+
+/** True if nobody has locked the account. */
+export async function isUnlocked(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql.query<{ isUnlocked: boolean }>(
+    'is-account-unlocked',
+    `with free as materialized (select from ledger_account where id = $1 for no key update skip locked)
+     select exists (select from free) or not exists (select from ledger_account where id = $1) as "isUnlocked"`,
+    [id],
+  );
+  return row?.isUnlocked ?? true;
 }
 
 /** Serializes withdrawals of fees. Credits to the fees are not blocked. */
@@ -211,16 +241,21 @@ export interface NewTransfer {
 }
 
 /** Posts transfers between accounts. Throws when an account's balance would fall below its holds, or when a transfer exists already. */
-export async function postTransfers(sql: Sql, transfers: readonly NewTransfer[], now: Date): Promise<void> {
+export async function postTransfers(
+  sql: Sql,
+  transfers: readonly NewTransfer[],
+  now: Date,
+  locks: LockMode = 'wait',
+): Promise<void> {
   if (transfers.length === 0) return;
   await sql.query(
-    'post-transfers',
+    nameFor('post-transfers', locks),
     `with movement as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[]) with ordinality
          as m(id, debit, credit, amount, kind, subject, turn)
      ), freed as (
        select ''::text as account, 0::bigint as amount where false
-     ), ${lockedAccounts('select debit from movement union select credit from movement')},
+     ), ${lockedAccounts('select debit from movement union select credit from movement', locks)},
      ${booking('$7')}`,
     [
       transfers.map((t) => t.id),

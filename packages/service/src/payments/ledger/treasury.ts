@@ -74,10 +74,18 @@ export interface HasSeenTreasuries {
 export const payingTreasury = async (ctx: HasSeenTreasuries, caller: KnownCaller): Promise<string | null> =>
   caller.kind === 'agent' ? agentTreasuryId(caller.agentId) : ctx.seenTreasuries.of(caller.accountId);
 
+/** The treasury that pays for a caller's calls; null: there is none. */
+export async function findPayingTreasury(
+  ctx: HasDb & HasSeenTreasuries,
+  caller: KnownCaller,
+): Promise<LedgerAccount | null> {
+  const id = await payingTreasury(ctx, caller);
+  return id === null ? null : findLedgerAccount(ctx.db, id);
+}
+
 /** Available amount in that treasury; without one, nothing. */
 export async function availableToPay(ctx: HasDb & HasSeenTreasuries, caller: KnownCaller): Promise<bigint> {
-  const id = await payingTreasury(ctx, caller);
-  const treasury = id && (await findLedgerAccount(ctx.db, id));
+  const treasury = await findPayingTreasury(ctx, caller);
   return treasury ? treasury.postedMicro - treasury.heldMicro : 0n;
 }
 

@@ -3,6 +3,7 @@ import { MAX_AUTHORIZATION_WINDOW_S } from '../../chain/signatures/authorization
 import type { Sql } from '../../db/sql.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { type ChainPaymentRow, chainPaymentColumns, toChainPayment } from './chain-payment-store.ts';
+import { IS_NOT_HELD, isDueAt } from './held-payout-store.ts';
 
 /** Position after the last row of the previous page. */
 export interface Cursor {
@@ -25,10 +26,13 @@ export async function forEachPage(
   }
 }
 
-/** Open payments except bills, which their agents submit; created before a time that depends on whether the node owes them. */
+/**
+ * Open payments except bills, which their agents submit, and payouts that are held until later; created before a time that depends on whether
+ * the node owes them.
+ */
 export async function listOpenChainPayments(
   sql: Sql,
-  before: { readonly in: Date; readonly out: Date },
+  before: { readonly in: Date; readonly out: Date; readonly now: Date },
   after: Cursor,
   limit: number,
 ): Promise<ChainPayment[]> {
@@ -37,9 +41,9 @@ export async function listOpenChainPayments(
     `select ${chainPaymentColumns} from chain_payment
       where state in ('claimed', 'broadcasting') and purpose <> 'bill'
         and created_at <= case direction when 'out' then $2::timestamptz else $1 end
-        and (created_at, id) > ($3, $4)
+        and (created_at, id) > ($3, $4) and ${isDueAt('$6')}
       order by created_at, id limit $5`,
-    [before.in, before.out, after.createdAt, after.id, limit],
+    [before.in, before.out, after.createdAt, after.id, limit, before.now],
   );
   return rows.map(toChainPayment);
 }
@@ -91,13 +95,14 @@ export async function listFailedUnexpired(
   return rows.map(toChainPayment);
 }
 
-/** Settled payments whose block is no longer on the chain. */
-export async function listLost(sql: Sql, after: Cursor, limit: number): Promise<ChainPayment[]> {
+/** Settled payments whose block is no longer on the chain, except payouts that are held until later. */
+export async function listLost(sql: Sql, now: Date, after: Cursor, limit: number): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(
     'list-lost-payments',
     `select ${chainPaymentColumns} from chain_payment where state = 'settled' and lost_at is not null and (created_at, id) > ($1, $2)
+        and ${isDueAt('$4')}
       order by created_at, id limit $3`,
-    [after.createdAt, after.id, limit],
+    [after.createdAt, after.id, limit, now],
   );
   return rows.map(toChainPayment);
 }
@@ -123,7 +128,7 @@ export async function countUnknown(sql: Sql, before: Date): Promise<{ count: num
   const [row] = await sql.query<{ count: number; oldestAt: Date | null }>(
     'count-unknown-payments',
     `select count(*)::int as count, min(created_at) as "oldestAt" from chain_payment
-      where state in ('claimed', 'broadcasting') and purpose <> 'bill' and created_at <= $1`,
+      where state in ('claimed', 'broadcasting') and purpose <> 'bill' and created_at <= $1 and ${IS_NOT_HELD}`,
     [before],
   );
   return row ?? { count: 0, oldestAt: null };

@@ -142,15 +142,17 @@ export async function findBySubject(sql: Sql, subjectId: string, purpose: ChainP
   return rows[0] ? toChainPayment(rows[0]) : null;
 }
 
-/** Write-ahead: records the transaction that will carry the payments. Affects only open payments and those lost to a reorg. */
-export async function markBroadcasting(sql: Sql, ids: readonly string[], transactionHash: string): Promise<void> {
-  await sql.query(
+/** Write-ahead: records the transaction that will carry the payments, those open or lost to a reorg. Returns their ids. */
+export async function markBroadcasting(sql: Sql, ids: readonly string[], hash: string): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }>(
     'mark-broadcasting',
     `update chain_payment
         set state = case when lost_at is null then 'broadcasting' else state end, transaction_hash = $2
-      where id = any($1) and (state = any($3) or (state = 'settled' and lost_at is not null))`,
-    [ids, transactionHash, statesBefore('broadcasting')],
+      where id = any($1) and (state = any($3) or (state = 'settled' and lost_at is not null))
+      returning id`,
+    [ids, hash, statesBefore('broadcasting')],
   );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Moves the payments of a transaction to its replacement. */

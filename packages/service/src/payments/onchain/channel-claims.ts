@@ -15,6 +15,13 @@ export interface WalletFunds {
    * nothing more can be claimed, or after as long as a caller should wait. Best effort: whether the payout is possible, the token tells.
    */
   ensure(amountMicro: bigint): Promise<void>;
+  /** Claims what a ledger account has earned by vouchers, when less than this amount of it is free without. Waits as long, with as little promise. */
+  free(ledgerAccountId: string, amountMicro: bigint): Promise<void>;
+  /**
+   * Claims the vouchers of a channel until a bill of a call in flight is covered: what its payer could still take back pays nobody. False
+   * when that is not so within the time that a bill may wait.
+   */
+  cover(channelId: string, billMicro: bigint, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface HasWalletFunds {

@@ -5,6 +5,7 @@ import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
+import { bookSettled } from './book-settled.ts';
 import type { NewChainPayment } from './chain-payment.ts';
 import {
   endChainPayments,
@@ -14,17 +15,22 @@ import {
   type PaymentPlace,
   type PaymentStanding,
 } from './chain-payment-store.ts';
-import { strike } from './payer-standing.ts';
+import { strike } from './payers/payer-standing.ts';
 import { type EndedPayment, paymentEventsOf } from './payment-events.ts';
 import { transfersOf } from './payment-transfer.ts';
+import type { Purchases } from './purchases.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
-/** Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once. */
+/**
+ * Ends payments and emits their events. Returns the ids of those that this call ended, each exactly once; `book` books them, and is sent to
+ * the database together with the events.
+ */
 export async function endPayments(
   tx: Tx,
   payments: readonly NewChainPayment[],
   ends: readonly PaymentEnd[],
   now: Date,
+  book: (endedIds: ReadonlySet<string>) => Promise<void> = async () => undefined,
 ): Promise<ReadonlySet<string>> {
   const rows = await endChainPayments(tx, ends, now);
   const stateOf = new Map(ends.map(({ id, state }) => [id, state]));
@@ -41,8 +47,9 @@ export async function endPayments(
       .map(({ payment }) => payment),
     now,
   );
-  await emit(tx, paymentEventsOf(ended), now);
-  return new Set(rows.keys());
+  const endedIds = new Set(rows.keys());
+  await Promise.all([emit(tx, paymentEventsOf(ended), now), book(endedIds)]);
+  return endedIds;
 }
 
 const EXPIRED: RefusalReason = 'invalid_exact_evm_payload_authorization_valid_before';
@@ -58,21 +65,23 @@ const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean
   payment.direction !== 'out' && state === 'failed' && transactionHash !== null;
 
 /**
- * Settles a payment and books what the ledger has of it, in the caller's transaction. False when it had ended before; one that had failed
- * is settled only with `isLate`.
+ * Settles a payment and books what the ledger has of it, in the caller's transaction; what it pays for begins with `purchases`. False
+ * when it had ended before; one that had failed is settled only with `isLate`: nothing begins by it any more.
  */
 export async function settlePayment(
   tx: Tx,
   payment: NewChainPayment,
   place: PaymentPlace,
   now: Date,
-  { isLate = false }: { isLate?: boolean } = {},
+  { isLate = false, purchases }: { isLate?: boolean; purchases?: Purchases } = {},
 ): Promise<boolean> {
   const end = { id: payment.id, state: 'settled' as const, reason: null, isLate, ...place };
-  const ended = await endPayments(tx, [payment], [end], now);
-  if (!ended.has(payment.id)) return false;
-  await postTransfers(tx, transfersOf(payment), now);
-  return true;
+  const ended = await endPayments(tx, [payment], [end], now, async (endedIds) => {
+    if (!endedIds.has(payment.id)) return;
+    if (purchases) await bookSettled({ purchases }, tx, [{ payment, transactionHash: place.transactionHash }], { now });
+    else await postTransfers(tx, transfersOf(payment), now);
+  });
+  return ended.has(payment.id);
 }
 
 interface FailOptions {

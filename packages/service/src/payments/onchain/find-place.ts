@@ -12,7 +12,7 @@ export const isPlain = ({ direction, authorization }: ChainPayment): boolean =>
 /** The current block of a settled payment; null when it has none. Its transaction being mined proves nothing: it may have failed there. */
 export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<PaymentPlace | null> {
   const { authorization, transactionHash } = payment;
-  const [isSpent] = await ctx.usdc.areSpent([authorization]);
+  const isSpent = await ctx.usdc.isSpent(authorization);
   if (isSpent) {
     const fate = await findFate(ctx, payment, payment.createdAt);
     return fate?.kind === 'paid' ? fate.place : null;

@@ -22,6 +22,8 @@ export interface OpenTransaction extends SignerKey {
 /** The call of a transaction and its gas limit. */
 export type ChainCall = Pick<UnsignedTransaction, 'to' | 'data' | 'gas' | 'delegateTo'>;
 
+const costOf = (gas: bigint, { maxFeePerGas }: Fees) => ({ costWei: gas * maxFeePerGas });
+
 /**
  * Takes a free key and its next nonce and stores the signed transaction, in the caller's transaction: if the process dies after the commit,
  * another can continue from it. `note` records, by transaction hash, what it carries. Null when none of these keys is free.
@@ -51,8 +53,13 @@ export async function openTransaction(
   const sender = senderOf(ctx, key.signer);
   invariant(sender !== undefined, 'only keys of this process are taken');
   const { raw, hash } = sender.signTransaction({ chainId, nonce: key.nonce, ...call, ...fees });
+  const now = ctx.clock.now();
   await Promise.all([
-    insertTransaction(tx, { chainId, signer: key.signer }, { raw, hash, nonce: key.nonce, now: ctx.clock.now() }),
+    insertTransaction(
+      tx,
+      { chainId, signer: key.signer },
+      { raw, hash, nonce: key.nonce, ...costOf(call.gas, fees), now },
+    ),
     note(hash),
   ]);
   return { chainId, ...key, raw, hashes: [hash] };
@@ -77,7 +84,7 @@ export async function signAgain(
   const { raw, hash } = sender.signTransaction({ chainId, nonce, to, data, gas, delegateTo, ...fees });
   return ctx.db.transaction(async (tx) => {
     if (!(await extendLease(tx, open, lease))) return null;
-    await insertTransaction(tx, open, { raw, hash, nonce, now: ctx.clock.now() });
+    await insertTransaction(tx, open, { raw, hash, nonce, ...costOf(gas, fees), now: ctx.clock.now() });
     await moveToTransaction(tx, hashOfTransaction(open.raw as Hex), hash);
     return { ...open, raw, hashes: [hash, ...open.hashes] };
   });

@@ -1,5 +1,5 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { Payment } from '@agent-network/contracts/payments/payments';
+import type { CreditedDeposits, Payment } from '@agent-network/contracts/payments/payments';
 import type { NewEvent } from '../../events/outbox/new-event.ts';
 import type { ChainPurpose, NewChainPayment } from './chain-payment.ts';
 import { toWithdrawal } from './withdrawal-view.ts';
@@ -26,8 +26,40 @@ const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
   channel_deposit: null,
 };
 
-/** Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. */
+/** Unannounced deposits of an account that are told of one by one. */
+const TOLD_SINGLY = 20;
+
+/**
+ * Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. Of many plain deposits of one
+ * account that settled together, one event tells: a block may have thousands.
+ */
 export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
+  const ofAccount = Map.groupBy(ended.filter(isUnannounced), ({ payment }) => payment.ledgerAccountId);
+  const many = [...ofAccount.values()].filter((deposits) => deposits.length > TOLD_SINGLY);
+  const isTold = new Set(many.flat());
+  return [...many.flatMap(summaryOf), ...singleEventsOf(ended.filter((each) => !isTold.has(each)))];
+}
+
+/** True for a settled deposit that no request asked for. */
+const isUnannounced = ({ payment, state }: EndedPayment): boolean =>
+  payment.purpose === 'deposit' && payment.authorization.validBeforeS === 0n && state === 'settled';
+
+function summaryOf(deposits: readonly EndedPayment[]): NewEvent[] {
+  const [first, last] = [deposits[0], deposits.at(-1)];
+  if (!first || !last || first.payment.accountId === null) return [];
+  const { accountId, ledgerAccountId } = first.payment;
+  const data: CreditedDeposits = {
+    treasuryId: ledgerAccountId,
+    count: deposits.length,
+    amount: formatUsdc(deposits.reduce((sum, { payment }) => sum + payment.authorization.valueMicro, 0n)),
+    firstPaymentId: first.payment.id,
+    lastPaymentId: last.payment.id,
+    createdAt: first.createdAt.toISOString(),
+  };
+  return [{ type: 'deposits.confirmed', accountId, subjectId: ledgerAccountId, data }];
+}
+
+function singleEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
   return ended.flatMap(({ payment, state, transactionHash, createdAt }): NewEvent[] => {
     const { id, accountId, purpose, direction, subjectId } = payment;
     if (purpose === 'withdrawal' && state === 'settled' && accountId !== null) {

@@ -1,6 +1,6 @@
 import { type ChainInfo, ownWallets } from '../../chain/chain-info.ts';
 import type { OutgoingTransfer } from '../../chain/outgoing-transfer-client.ts';
-import type { AuthorizedTransfer } from '../../chain/transfer-point-store.ts';
+import type { StoredTransfer } from '../../chain/transfer-point-store.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
 
@@ -191,8 +191,8 @@ export async function listSources(sql: Sql, after: string, limit: number): Promi
 }
 
 /** Transfers of a wallet to this node by authorizations that nobody has shown, locked until the transaction ends. */
-export const listUnshownOf = (tx: Tx, chainId: number, from: string): Promise<AuthorizedTransfer[]> =>
-  tx.query<AuthorizedTransfer>(
+export const listUnshownOf = (tx: Tx, chainId: number, from: string): Promise<StoredTransfer[]> =>
+  tx.query<StoredTransfer>(
     'list-unshown-transfers-of',
     `select from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
             block_number as "blockNumber", block_hash as "blockHash"

@@ -1,16 +1,20 @@
+import { formatUsdc } from '@agent-network/contracts/money';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { endHolds, holdMoney } from '../ledger/hold-money.ts';
+import { LEDGER_LOCK_TIMEOUT_MS } from '../ledger/ledger-batcher.ts';
 import { FEES, type LedgerAccount } from '../ledger/ledger-store.ts';
 import { requireFunds } from '../ledger/require-funds.ts';
 import { requireFees, unheldFees } from '../ledger/take-fees.ts';
+import { sumUnclaimed } from '../ledger/unclaimed-earnings-store.ts';
 import { findOpenHold, insertFeeHold, listForgottenHolds, removeHold } from '../ledger/withdrawal-hold-store.ts';
 
 /** Expiry of a hold; longer than the chain is queried about a withdrawal. */
 const HELD_FOR_MS = 120_000;
 const BATCH = 100;
+const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
 
 /**
  * Places the hold of the withdrawal `id` in the caller's transaction, which has locked the treasury, and the fees when they are the source.
@@ -35,19 +39,26 @@ export async function holdForWithdrawal(
     return;
   }
   const [held] = await holdMoney(tx, [{ id, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
-  if (!held?.isHeld) requireAvailable(treasury, held?.availableMicro ?? 0n, amountMicro);
+  if (!held?.isHeld)
+    requireAvailable(treasury, held?.availableMicro ?? 0n, amountMicro, await sumUnclaimed(tx, treasury.id));
 }
 
-/** Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than a withdrawal takes. */
+/**
+ * Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than a withdrawal takes. `unclaimedMicro`: what
+ * channels owe it beside.
+ */
 export const requireAvailable = (
   { kind }: Pick<LedgerAccount, 'kind'>,
   availableMicro: bigint,
   amountMicro: bigint,
+  unclaimedMicro = 0n,
 ): void =>
   requireFunds(
     availableMicro,
     amountMicro,
-    'The treasury holds less than the amount.',
+    unclaimedMicro === 0n
+      ? 'The treasury holds less than the amount.'
+      : `The treasury holds less than the amount, beside ${formatUsdc(unclaimedMicro)} USDC that payment channels owe it: that can be withdrawn once it is claimed.`,
     kind === 'agent' ? 'INSUFFICIENT_BALANCE' : 'INSUFFICIENT_FUNDS',
   );
 
@@ -62,8 +73,11 @@ export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<
 /** Releases the holds of dead processes: they had signed nothing, so no money can leave. */
 export async function releaseForgottenWithdrawals(ctx: HasDb & HasClock & HasLog): Promise<void> {
   const now = ctx.clock.now();
-  for (const id of await listForgottenHolds(ctx.db, now, BATCH)) {
-    await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, now));
-    ctx.log.warn({ withdrawalId: id }, 'withdrawal abandoned before signing; hold released');
-  }
+  const release = async (withdrawalId: string) => {
+    await ctx.db.transaction((tx) => releaseWithdrawal(tx, withdrawalId, now), limits);
+    ctx.log.warn({ withdrawalId }, 'withdrawal abandoned before signing; hold released');
+  };
+  // One whose treasury is locked keeps no others from being released.
+  for (const id of await listForgottenHolds(ctx.db, now, BATCH))
+    await release(id).catch((err) => ctx.log.warn({ err, withdrawalId: id }, 'hold could not be released; retrying'));
 }

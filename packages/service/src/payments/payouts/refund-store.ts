@@ -31,3 +31,14 @@ export async function findNthWithdrawal(sql: Sql, accountId: string, since: Date
   );
   return row?.begunAt ?? null;
 }
+
+/** True if a settled payment of a request was neither held for it nor refunded. */
+export async function isUntouched(tx: Tx, requestId: string): Promise<boolean> {
+  const [row] = await tx.query<{ isUntouched: boolean }>(
+    'is-payment-untouched',
+    `select not exists (select from hold where id = $1)
+        and not exists (select from chain_payment where subject_id = $1 and purpose = 'refund') as "isUntouched"`,
+    [requestId],
+  );
+  return row?.isUntouched ?? true;
+}

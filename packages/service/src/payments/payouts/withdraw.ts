@@ -24,16 +24,20 @@ import {
 import { takeFees } from '../ledger/take-fees.ts';
 import { requireTreasury } from '../ledger/treasury.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findByNames, findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { HasWalletFunds } from '../onchain/channel-claims.ts';
+import { findHeld } from '../onchain/held-payout-store.ts';
+import { cannotSettle, type HasSettlementHalt } from '../onchain/settlement-halt.ts';
 import { toWithdrawal } from '../onchain/withdrawal-view.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
+import { refusalOfNode } from '../settlement/refusal-cause.ts';
 import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { findNthWithdrawal, lockWithdrawals } from './refund-store.ts';
 import { settleJobKey } from './settle-job-key.ts';
+import type { HasTreasuryOwners } from './treasury-owners.ts';
 import { withdrawalNonce } from './withdrawal-nonce.ts';
 import {
   type WithdrawalApproval,
@@ -42,11 +46,12 @@ import {
   withdrawalTerms,
 } from './withdrawal-terms.ts';
 
-/** Checks that the wallet can pay, and that the token accepts the transfer. */
-interface PayoutChecks extends HasSimulator, HasWalletFunds {}
+/** Checks that the wallet can pay, that the token accepts the transfer, and that the treasury of an agent is still its owner's. */
+interface PayoutChecks extends HasSimulator, HasWalletFunds, HasTreasuryOwners {}
 
 type WithdrawContext = ChainContext & PayoutChecks & HasSecrets;
 
+const NO_GAS = 'The node cannot send anything now: its keys lack gas (ETH). Nothing was withdrawn.';
 /** Maximum time that a request waits for the chain before it answers `pending`. */
 const WAIT_MS = 2000;
 
@@ -74,11 +79,13 @@ export async function withdraw(
   const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
   const foundOnChain = withdrawalId === null ? null : await findOwn(ctx, payment);
   if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
+  await ctx.walletFunds.free(sourceName(treasury, from), amountMicro);
   await hold(ctx, payment, from);
   try {
-    await ctx.gas.requireGas(gasOfCall([payment]), 'The node cannot send anything now. Nothing was withdrawn.');
+    await ctx.gas.requireGas(gasOfCall([payment]), NO_GAS);
     await ctx.walletFunds.ensure(amountMicro);
     await requireTransferable(ctx, payment);
+    if (treasury.agentId !== null) await ctx.treasuryOwners.require(treasury.agentId);
     await commit(ctx, payment, from, approval);
   } catch (error) {
     await ctx.db.transaction((tx) => releaseWithdrawal(tx, id, ctx.clock.now()));
@@ -188,7 +195,7 @@ function signPayout(
 }
 
 /** Simulates the transfer first: one that the token refuses would leave the treasury and never arrive. */
-async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment): Promise<void> {
+async function requireTransferable(ctx: HasSimulator & HasSettlementHalt, payment: NewChainPayment): Promise<void> {
   const unavailable = (cause: unknown) =>
     new AppError('UNAVAILABLE', 'The node cannot pay on chain now. Nothing was withdrawn.', {}, { cause });
   const refused = await ctx.simulator.simulate(payment).catch((cause) => {
@@ -196,7 +203,11 @@ async function requireTransferable(ctx: HasSimulator, payment: NewChainPayment):
   });
   if (refused === null) return;
   if (/exceeds balance/i.test(refused)) throw unavailable(new Error(`the wallet of the node: ${refused}`));
-  throw invalid('to', 'is refused by the token');
+  const ofNode = await refusalOfNode(ctx, payment, refused).catch((cause) => {
+    throw unavailable(cause);
+  });
+  if (ofNode !== null) throw cannotSettle(ofNode);
+  throw invalid('to', `is refused by the token ("${refused}")`);
 }
 
 async function commit(
@@ -244,7 +255,7 @@ async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal
   );
   const payment = ended ?? (await read());
   invariant(payment !== null, 'a withdrawal that was committed is there');
-  return toWithdrawal(payment);
+  return shownWithdrawal(ctx, payment);
 }
 
 /** A withdrawal of the caller's: of its account for a key, of its own treasury for an agent. Others' are NOT_FOUND. */
@@ -252,5 +263,8 @@ export async function readWithdrawal(ctx: HasDb, caller: KnownCaller, withdrawal
   const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
   if (payment?.accountId !== caller.accountId) throw notFound('withdrawal');
   if (caller.kind === 'agent') await requireTreasury(ctx, caller, payment.ledgerAccountId);
-  return toWithdrawal(payment);
+  return shownWithdrawal(ctx, payment);
 }
+
+const shownWithdrawal = async (ctx: HasDb, payment: ChainPayment): Promise<Withdrawal> =>
+  toWithdrawal(payment, (await findHeld(ctx.db, payment.id))?.hold ?? null);

@@ -2,8 +2,11 @@ import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from 
 import { transferNonce } from '../../chain/keys/node-wallet.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
+import { readAgainFrom } from '../../chain/read-again.ts';
 import { requireChain } from '../../chain/require-chain.ts';
+import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
 import { transferPoints } from '../../chain/transfer-point-store.ts';
+import { minOf } from '../../lib/bigints.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -81,16 +84,10 @@ async function readPayouts(ctx: PayoutContext, { isRestored }: { isRestored: boo
   const head = isRestored ? await ctx.incomingTransfers.headBlock() : 0n;
   const last = head > incoming.block ? head : incoming.block;
   let point: BeginPoint | null = (await canonicalPoint(ctx)) ?? (await startAt(ctx, incoming));
-  let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
-    const from: BeginPoint = point;
-    const to = from.block + most < last ? from.block + most : last;
-    point = await readUpTo(ctx, { from, to, isRestored }).catch((error) => {
-      // Some RPC nodes limit the size of a log query.
-      if (most === 1n) throw error;
-      most = most / 4n || 1n;
-      return from;
-    });
+    const to: bigint = minOf(point.block + MAX_BLOCKS, last);
+    const fromBlock = to === last ? readAgainFrom(point.block, to) : point.block + 1n;
+    point = await readUpTo(ctx, point, { fromBlock, to, isRestored });
   }
   return point === null ? null : last;
 }
@@ -116,12 +113,16 @@ async function canonicalPoint(ctx: PayoutContext): Promise<BeginPoint | null> {
 /** Null when another process was faster, or the chain was reorganised during the read; the next run retries. */
 async function readUpTo(
   ctx: PayoutContext,
-  { from, to, isRestored }: { from: BeginPoint; to: bigint; isRestored: boolean },
+  from: BeginPoint,
+  { fromBlock, to, isRestored }: { fromBlock: bigint; to: bigint; isRestored: boolean },
 ): Promise<ChainPoint | null> {
   const { chain, db } = ctx;
   const { hashAt } = ctx.incomingTransfers;
   const hash = await hashAt(to);
-  const read = await ctx.outgoingTransfers.read(from.block + 1n, to);
+  const read: OutgoingTransfer[] = [];
+  await readLogRanges(fromBlock, to, async (start, end) => {
+    read.push(...(await ctx.outgoingTransfers.read(start, end)));
+  });
   if (hash === null) return null;
   const point = { block: to, hash };
   if (!(await areCanonical([from, point], hashAt))) return null;

@@ -1,23 +1,24 @@
 import { isOwnWallet } from '../../chain/chain-info.ts';
 import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import { transferNonce } from '../../chain/keys/node-wallet.ts';
+import { readAgainFrom } from '../../chain/read-again.ts';
 import { requireChain } from '../../chain/require-chain.ts';
+import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
 import {
-  type AuthorizedTransfer,
   forgetBooked,
   goBackToPoint,
   insertUnshown,
+  type SeenTransfer,
   takeUnshown,
   transferPoints,
 } from '../../chain/transfer-point-store.ts';
 import { minOf } from '../../lib/bigints.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { creditTransfers, nonceOfPlain } from '../deposits/credit-transfers.ts';
+import { creditTransfers } from '../deposits/credit-transfers.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { relocateCredited } from '../onchain/credited-transfer-store.ts';
-import type { ArrivedTransfer } from '../x402/newly-arrived.ts';
 import { bookLateTransfers } from './book-late-transfers.ts';
-import { withoutSweeps } from './without-sweeps.ts';
 
 /**
  * Time during which a payment may still be shown, longer than its offer is good (15 minutes); until then an authorization submitted by
@@ -43,19 +44,16 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   const head = await ctx.incomingTransfers.headBlock();
   const last = head - BigInt(ctx.transferDepthBlocks - 1);
   let point = await currentPoint(ctx, last);
-  let most = MAX_BLOCKS;
   while (point !== null && point.block < last) {
-    const from: BeginPoint = point;
-    point = await readUpTo(ctx, from, minOf(from.block + most, last)).catch((error) => {
-      // Some RPC nodes limit the size of a log query.
-      if (most === 1n) throw error;
-      most = most / 4n || 1n;
-      return from;
+    const to = minOf(point.block + MAX_BLOCKS, last);
+    point = await readUpTo(ctx, point, {
+      fromBlock: to === last ? readAgainFrom(point.block, to) : point.block + 1n,
+      to,
     });
   }
   await forgetBooked(ctx.db, ctx.chain.chainId);
   await bookLateTransfers(ctx);
-  await creditUnshown(ctx);
+  await creditStored(ctx);
   return point !== null && point.block >= last;
 }
 
@@ -81,17 +79,22 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
 }
 
 /**
- * Reads the blocks after a point, and advances the point in the transaction that credits. Null when another process was faster, or the
+ * Reads the blocks after a point, and advances the point in the transaction that stores their transfers. Null when another process was faster, or the
  * chain was reorganised during the read; the next run retries.
  */
-async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promise<ChainPoint | null> {
+async function readUpTo(
+  ctx: ReadContext,
+  before: BeginPoint,
+  { fromBlock, to }: { readonly fromBlock: bigint; readonly to: bigint },
+): Promise<ChainPoint | null> {
   const { chainId } = ctx.chain;
   const { hashAt } = ctx.incomingTransfers;
   const hash = await hashAt(to);
   failpoint('before-read-transfers');
-  const range = { fromBlock: before.block + 1n, toBlock: to };
-  const read = await ctx.incomingTransfers.read(range.fromBlock, range.toBlock);
-  const found = await withoutSweeps(ctx, read, range);
+  const found: IncomingTransfer[] = [];
+  await readLogRanges(fromBlock, to, async (start, end) => {
+    found.push(...(await ctx.incomingTransfers.read(start, end)));
+  });
   failpoint('after-read-transfers');
   if (hash === null) return null;
   const point = { block: to, hash };
@@ -99,11 +102,10 @@ async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promi
   if (!(await areCanonical([before, point], hashAt))) return null;
   const isAhead = await ctx.db.transaction(async (tx) => {
     if (!(await transferPoints.add(tx, chainId, { before, point }))) return false;
-    const strangers = found.filter(({ from, valueMicro }) => !isOwnWallet(ctx.chain, from) && valueMicro > 0n);
-    const authorized = strangers.filter(isAuthorized);
-    await relocateCredited(tx, ctx.chain, authorized);
-    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, authorized);
-    await creditTransfers(ctx, tx, strangers.filter((transfer) => !isAuthorized(transfer)).map(toArrived(chainId)));
+    const isOwn = ({ from }: IncomingTransfer) => isOwnWallet(ctx.chain, from);
+    const transfers = found.filter((each) => !isOwn(each) && each.valueMicro > 0n).map(toSeen(chainId));
+    await relocateCredited(tx, ctx.chain, transfers);
+    await insertUnshown(tx, { ...ctx.chain, now: ctx.clock.now() }, transfers);
     if (found.length > 0) failpoint('before-credit-commit');
     return true;
   });
@@ -111,15 +113,19 @@ async function readUpTo(ctx: ReadContext, before: BeginPoint, to: bigint): Promi
   return isAhead ? point : null;
 }
 
-const isAuthorized = (transfer: IncomingTransfer): transfer is IncomingTransfer & AuthorizedTransfer =>
-  transfer.nonce !== null;
-
-const toArrived =
+const toSeen =
   (chainId: number) =>
-  (transfer: IncomingTransfer): ArrivedTransfer => ({ ...transfer, nonce: nonceOfPlain(chainId, transfer) });
+  ({ nonce, ordinal, ...transfer }: IncomingTransfer): SeenTransfer => ({
+    ...transfer,
+    nonce: nonce ?? transferNonce(chainId, transfer.transactionHash, ordinal),
+    isPlain: nonce === null,
+  });
 
-/** Credits transfers whose authorizations were not shown in time, as deposits. */
-async function creditUnshown(ctx: ReadContext): Promise<void> {
+/**
+ * Credits plain transfers, and those whose authorizations were not shown in time, as deposits: so many in a transaction, however many a block
+ * has. What a process that dies leaves is credited by the next run.
+ */
+async function creditStored(ctx: ReadContext): Promise<void> {
   const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
   const batch = { chainId: ctx.chain.chainId, before, limit: CREDITED_AT_ONCE };
   let taken: number;

@@ -1,9 +1,10 @@
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
 import { relocatePayment } from '../onchain/chain-payment-store.ts';
-import { findFate } from '../onchain/find-fate.ts';
+import { FINAL_DEPTH, findFate } from '../onchain/find-fate.ts';
 import { findPlace, isPlain } from '../onchain/find-place.ts';
-import { FINAL_DEPTH, isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
+import { holdRefused } from '../onchain/hold-payout.ts';
+import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
 import { reversePayment } from './reverse-payment.ts';
 
 /** A plain transfer may be mined again without us; after this time it counts as gone. */
@@ -15,7 +16,7 @@ const GONE_AFTER_MS = 600_000;
  */
 export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
   forEachPage(
-    (after, limit) => listLost(ctx.db, after, limit),
+    (after, limit) => listLost(ctx.db, ctx.clock.now(), after, limit),
     async (payments) => {
       for (const payment of payments)
         await recollect(ctx, payment).catch((error) =>
@@ -34,9 +35,11 @@ async function recollect(ctx: ReconcilePaymentContext, payment: ChainPayment): P
     return reversePayment(ctx, payment, 'a reorg removed its block, and it can no longer be collected');
   if (await isOnItsWay(ctx, payment)) return;
   if (payment.direction === 'out' && isExpired) return payAgain(ctx, payment, head.timeS);
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head.number);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization, head.number);
   if (isSpent || isExpired) return;
-  if ((await ctx.simulator.simulate(payment)) === null) void ctx.settler.settle(payment);
+  const refused = await ctx.simulator.simulate(payment);
+  if (refused === null) void ctx.settler.settle(payment);
+  else if (payment.direction === 'out') await holdRefused(ctx, payment, refused);
 }
 
 async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment): Promise<void> {
@@ -48,7 +51,7 @@ async function waitForPlain(ctx: ReconcilePaymentContext, payment: ChainPayment)
 /** True if the chain has shown, with sufficient depth, that the authorization was used otherwise, was cancelled, or expired unused. */
 async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment, head: bigint): Promise<boolean> {
   if (head < FINAL_DEPTH) return false;
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization], head);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization, head);
   if (isSpent) {
     const fate = await findFate(ctx, payment, payment.createdAt);
     return fate?.kind === 'taken back' && fate.place.blockNumber <= head - FINAL_DEPTH;

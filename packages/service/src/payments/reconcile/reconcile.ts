@@ -1,5 +1,6 @@
 import { deepestOf } from '../../chain/confirmation-depth.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
+import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listFailedUnexpired, listOpenChainPayments } from '../onchain/chain-payment-list-store.ts';
 import { endSpent } from '../settlement/end-spent.ts';
 import { bookIfPaidLate } from './book-late.ts';
@@ -11,6 +12,7 @@ import type { HasReorgWatch } from './watch-reorgs.ts';
 /** Younger payments are left to the process that claimed them; nobody waits for payments that the node owes. */
 export const SETTLED_BY_NOW_MS = 25_000;
 const PAID_BY_NOW_MS = 5000;
+const UNTOLD = 'the RPC node does not tell whether the authorization is spent';
 
 export interface ReconcileContext extends ReconcilePaymentContext, HasReorgWatch {}
 
@@ -38,8 +40,9 @@ export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED
 }
 
 async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<void> {
-  const nowMs = ctx.clock.now().getTime();
-  const before = { in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
+  const now = ctx.clock.now();
+  const nowMs = now.getTime();
+  const before = { now, in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
   await forEachPage(
     (after, limit) => listOpenChainPayments(ctx.db, before, after, limit),
     async (payments) => {
@@ -48,8 +51,13 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
         payments.map((payment) => payment.authorization),
         head.number,
       );
+      const look = async (payment: ChainPayment, isSpent: boolean | null = null) => {
+        if (isSpent === null) throw new Error(UNTOLD);
+        if (isSpent) await endSpent(ctx, payment);
+        else await reconcileUnspent(ctx, payment, head.timeS);
+      };
       for (const [index, payment] of payments.entries())
-        await (spent[index] ? endSpent(ctx, payment) : reconcileUnspent(ctx, payment, head.timeS)).catch((error) =>
+        await look(payment, spent[index]).catch((error) =>
           ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check open payment'),
         );
     },

@@ -5,24 +5,29 @@ import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { reverseChainPayment } from '../onchain/chain-payment-store.ts';
 import { paymentEventsOf } from '../onchain/payment-events.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
+import { isUntouched } from '../payouts/refund-store.ts';
 
 const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
 
 /**
  * Reverses a payment that the chain removed for good: debits the credited account up to its available balance, and the node's loss account
- * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative. A deposit into a channel has no
- * transfers: the channel's balance follows the chain.
+ * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative. Of the account of a paying wallet it
+ * takes only what this very payment has left there: the rest belongs to other requests. A deposit into a channel has no transfers: the
+ * channel's balance follows the chain.
  */
 export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
   const now = ctx.clock.now();
   const isReversed = await ctx.db.transaction(async (tx) => {
     const { id, ledgerAccountId } = payment;
-    const account = payment.direction === 'channel' ? null : await lockLedgerAccount(tx, ledgerAccountId);
     const row = await reverseChainPayment(tx, { id, ledgerAccountId, reason: REASON, now });
     if (!row) return false;
-    const availableMicro = account ? account.postedMicro - account.heldMicro : 0n;
-    if (payment.direction === 'in') await postTransfers(tx, reversalOf(payment, availableMicro), now);
     await emit(tx, paymentEventsOf([{ payment, state: 'reversed', ...row }]), now);
+    if (payment.direction !== 'in') return true;
+    const account = await lockLedgerAccount(tx, ledgerAccountId);
+    // Asked under the lock: a request that begins has its hold, and one that was refunded its refund.
+    const isOwn = payment.purpose !== 'invocation' || (await isUntouched(tx, payment.subjectId));
+    const availableMicro = account && isOwn ? account.postedMicro - account.heldMicro : 0n;
+    await postTransfers(tx, reversalOf(payment, availableMicro), now);
     return true;
   });
   if (isReversed) ctx.log.error({ paymentId: payment.id, why }, 'payment reversed');

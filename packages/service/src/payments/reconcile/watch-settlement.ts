@@ -1,5 +1,6 @@
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { countUnknown } from '../onchain/chain-payment-list-store.ts';
+import { countHeld } from '../onchain/held-payout-store.ts';
 import { SETTLED_BY_NOW_MS } from './reconcile.ts';
 
 /** A block further ahead than this came from a chain with another time: its own limit is 15 s. */
@@ -11,8 +12,11 @@ export async function watchSettlement(ctx: ChainContext): Promise<void> {
   const { count, oldestAt } = await countUnknown(ctx.db, new Date(nowMs - SETTLED_BY_NOW_MS));
   ctx.metrics.unknownPayments.set(count);
   ctx.metrics.oldestUnknownSeconds.set(oldestAt ? (nowMs - oldestAt.getTime()) / 1000 : 0);
+  ctx.metrics.heldPayouts.set(await countHeld(ctx.db));
   await watchChainTime(ctx);
+  await ctx.settlementHalt.refresh();
   await ctx.gas.refresh();
+  await ctx.gas.isCapReached();
 }
 
 /** The latest block is as old as the chain is slow; one of the future means that the clocks differ, and that authorizations expire early there. */

@@ -22,7 +22,7 @@ export async function awaitDepth(
   const look = async (): Promise<SettleOutcome | null> => {
     try {
       if (!isDeepEnough(depth, blockNumber, await ctx.usdc.headBlock())) return null;
-      const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+      const isSpent = await ctx.usdc.isSpent(payment.authorization);
       return isSpent ? await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash }) : null;
     } catch (error) {
       ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check the confirmation depth of a payment');

@@ -2,10 +2,11 @@ import { type Batcher, createBatcher } from '../../lib/concurrency/batcher.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { failRefused } from '../onchain/end-payments.ts';
-import { isRefusedNow } from '../onchain/payer-standing.ts';
+import { isRefusedNow } from '../onchain/payers/payer-standing.ts';
 import { contractGas } from './contract-payers.ts';
 import { endSpent } from './end-spent.ts';
 import type { SettleOutcome } from './record-mined.ts';
+import { refusalOfNode } from './refusal-cause.ts';
 
 type Send = (payment: NewChainPayment, gas: bigint) => Promise<SettleOutcome>;
 
@@ -41,9 +42,10 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
       ctx.log.error({ paymentId: payment.id }, 'sender keys lack gas for a payment of a contract wallet; fund them');
       return unknown;
     }
-    const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+    const isSpent = await ctx.usdc.isSpent(payment.authorization);
     if (isSpent)
       return (await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash: null })) ?? unknown;
+    if (gas !== null && (await refusalOfNode(ctx, payment, gas)) !== null) return unknown;
     const reason = 'invalid_exact_evm_transaction_failed';
     return (await failRefused(ctx, payment, reason)) ? { state: 'failed', reason } : unknown;
   } catch (error) {

@@ -42,7 +42,7 @@ async function settle(
   place: Parameters<typeof settlePayment>[2],
 ): Promise<SettleOutcome> {
   const isSettled = await ctx.db.transaction(async (tx) => {
-    const hasSettled = await settlePayment(tx, payment, place, ctx.clock.now());
+    const hasSettled = await settlePayment(tx, payment, place, ctx.clock.now(), { purchases: ctx.purchases });
     failpoint('before-reconcile-commit');
     return hasSettled;
   });

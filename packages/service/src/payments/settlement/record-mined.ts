@@ -3,15 +3,17 @@ import { depthFor, type HasConfirmations } from '../../chain/confirmation-depth.
 import { markMined } from '../../chain/transaction-store.ts';
 import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
+import { HeldUpError, type LockMode } from '../../db/lock-free.ts';
 import type { Records } from '../../db/records.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { postTransfers } from '../ledger/ledger-store.ts';
+import { bookSettled } from '../onchain/book-settled.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { findFailures, nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
 import { endPayments } from '../onchain/end-payments.ts';
 import { type Fate, fateOf, findFate } from '../onchain/find-fate.ts';
-import { transfersOf } from '../onchain/payment-transfer.ts';
+import type { HasPurchases } from '../onchain/purchases.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
+import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
 
 export type SettleOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }
@@ -32,12 +34,12 @@ export interface Reverted {
 
 export type Recorded = SettleOutcome | Confirming | Reverted;
 
-type RecordContext = Records & HasUsdc & HasConfirmations;
+type RecordContext = Records & HasUsdc & HasConfirmations & HasSettlementHalt & HasPurchases;
 
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by
- * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, and
- * one that the node owes, which never lapses. A payment that was taken for failed stays so, whatever the block did: late booking returns
+ * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, one
+ * that the node owes, which never lapses, and one that the token refused for a cause that is not its payer's. A payment that was taken for failed stays so, whatever the block did: late booking returns
  * its money.
  */
 export async function recordMined(
@@ -46,7 +48,10 @@ export async function recordMined(
   mined: MinedTransaction,
 ): Promise<Recorded[]> {
   const fates = await fatesOf(ctx, payments, mined);
-  const deepIds = await deepOnes(ctx, payments, fates);
+  const [deepIds, isOfPayer] = await Promise.all([
+    deepOnes(ctx, payments, fates),
+    isFaultOfPayer(ctx, payments, fates),
+  ]);
   const recorded = payments.map((payment): Recorded => {
     const fate = fates.get(payment.id);
     if (fate?.kind === 'paid') {
@@ -56,17 +61,19 @@ export async function recordMined(
     }
     if (fate?.kind === 'taken back') return { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' };
     if (fate === null) return { state: 'unknown', transactionHash: mined.hash };
-    if (payments.length > 1 || payment.direction === 'out') return { state: 'reverted' };
+    if (!isOfPayer) return { state: 'reverted' };
     return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' };
   });
-  const endedIds = await commit(ctx, { payments, recorded, fates, mined });
+  const { endedIds, heldUpIds } = await commitFree(ctx, { payments, recorded, fates, mined });
   const others = payments.filter(({ id }, index) => recorded[index]?.state === 'settled' && !endedIds.has(id));
   const failures = await findFailures(
     ctx.db,
     others.map(({ id }) => id),
   );
   return recorded.map((each, index) => {
-    const reason = failures.get(payments[index]?.id ?? '');
+    const id = payments[index]?.id ?? '';
+    if (heldUpIds.has(id)) return { state: 'unknown', transactionHash: mined.hash };
+    const reason = failures.get(id);
     return reason ? { state: 'failed', reason } : each;
   });
 }
@@ -85,9 +92,22 @@ async function fatesOf(
     else reverted.push(payment);
   }
   const spent = reverted.length > 0 ? await ctx.usdc.areSpent(reverted.map((p) => p.authorization)) : [];
-  for (const payment of reverted.filter((_, index) => spent[index]))
-    fates.set(payment.id, await findFate(ctx, payment, ctx.clock.now()));
+  // Not told whether it is spent: left open, as one whose use no log shows.
+  for (const [index, payment] of reverted.entries())
+    if (spent[index] !== false)
+      fates.set(payment.id, spent[index] ? await findFate(ctx, payment, ctx.clock.now()) : null);
   return fates;
+}
+
+/** True if a payment that was sent alone moved nothing because of its payer. */
+async function isFaultOfPayer(
+  ctx: RecordContext,
+  payments: readonly NewChainPayment[],
+  fates: ReadonlyMap<string, Fate | null>,
+): Promise<boolean> {
+  const [only] = payments;
+  if (!only || payments.length > 1 || only.direction === 'out' || fates.has(only.id)) return false;
+  return (await ctx.settlementHalt.causeOf(only).catch(() => 'unknown')) === null;
 }
 
 /** The payments whose blocks are as deep as their amounts ask for. Of a depth of one the receipt has told. */
@@ -109,19 +129,36 @@ async function deepOnes(
   return new Set(paid.filter(({ depth, place }) => depth <= 1n || isAsDeep(place, depth)).map(({ id }) => id));
 }
 
+interface Recording {
+  readonly payments: readonly NewChainPayment[];
+  readonly recorded: readonly Recorded[];
+  readonly fates: ReadonlyMap<string, Fate | null>;
+  readonly mined: MinedTransaction;
+}
+
+/** Commits what waits for nobody. A payment whose account others have locked stays open for the reconciler, and holds up none of its block. */
+async function commitFree(
+  ctx: RecordContext,
+  recording: Recording,
+): Promise<{ endedIds: ReadonlySet<string>; heldUpIds: ReadonlySet<string> }> {
+  try {
+    return { endedIds: await commit(ctx, recording, 'skip'), heldUpIds: new Set() };
+  } catch (error) {
+    if (!(error instanceof HeldUpError)) throw error;
+    const { payments } = recording;
+    const heldUpIds = new Set(payments.filter((each) => error.names.has(each.ledgerAccountId)).map(({ id }) => id));
+    const recorded = recording.recorded.map(
+      (each, index): Recorded =>
+        heldUpIds.has(payments[index]?.id ?? '') ? { state: 'unknown', transactionHash: null } : each,
+    );
+    return { endedIds: await commit(ctx, { ...recording, recorded }, 'wait'), heldUpIds };
+  }
+}
+
 async function commit(
   ctx: RecordContext,
-  {
-    payments,
-    recorded,
-    fates,
-    mined,
-  }: {
-    payments: readonly NewChainPayment[];
-    recorded: readonly Recorded[];
-    fates: ReadonlyMap<string, Fate | null>;
-    mined: MinedTransaction;
-  },
+  { payments, recorded, fates, mined }: Recording,
+  locks: LockMode,
 ): Promise<ReadonlySet<string>> {
   const now = ctx.clock.now();
   const ends = payments.flatMap(({ id }, index): PaymentEnd[] => {
@@ -131,12 +168,18 @@ async function commit(
       return [{ id, state: 'settled', reason: null, ...fate.place }];
     return outcome?.state === 'failed' ? [{ id, state: 'failed', reason: outcome.reason, ...nowhere }] : [];
   });
+  const inPlace = (payment: NewChainPayment) => ({
+    payment,
+    transactionHash: ends.find(({ id }) => id === payment.id)?.transactionHash ?? null,
+  });
   const settledIds = new Set(ends.filter(({ state }) => state === 'settled').map(({ id }) => id));
   const endedIds = await ctx.db.transaction(async (tx) => {
     // Same lock order as `writeAhead`: the key, then the payments.
-    const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now)]);
-    const settled = payments.filter(({ id }) => ended.has(id) && settledIds.has(id));
-    await postTransfers(tx, settled.flatMap(transfersOf), now);
+    const book = (ids: ReadonlySet<string>) => {
+      const settled = payments.filter(({ id }) => ids.has(id) && settledIds.has(id));
+      return bookSettled(ctx, tx, settled.map(inPlace), { now, locks });
+    };
+    const [, ended] = await Promise.all([markMined(tx, mined), endPayments(tx, payments, ends, now, book)]);
     failpoint('before-record-commit');
     return ended;
   });

@@ -2,6 +2,7 @@ import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { failRefused } from '../onchain/end-payments.ts';
 import type { Recorded } from './record-mined.ts';
+import { refusalOfNode } from './refusal-cause.ts';
 import { simulateAll } from './simulate-all.ts';
 
 type Outcomes = Map<string, Recorded>;
@@ -40,10 +41,11 @@ async function refuse(ctx: ChainContext, reverted: readonly NewChainPayment[]): 
     const answers = await simulateAll(ctx, reverted);
     const refused: Outcomes = new Map();
     for (const [index, payment] of reverted.entries()) {
-      if (answers[index] === null) continue;
-      // A payment that the node owes stays open until the token accepts it.
-      const isOwed = payment.direction === 'out';
-      const hasFailed = !isOwed && (await failRefused(ctx, payment, REFUSED.reason));
+      const answer = answers[index];
+      if (answer === null || answer === undefined) continue;
+      // A payment that the node owes stays open until the token accepts it, as does one that is refused through no fault of its payer.
+      const isLeft = payment.direction === 'out' || (await refusalOfNode(ctx, payment, answer)) !== null;
+      const hasFailed = !isLeft && (await failRefused(ctx, payment, REFUSED.reason));
       refused.set(payment.id, hasFailed ? REFUSED : { state: 'unknown', transactionHash: null });
     }
     return refused;

@@ -7,9 +7,9 @@ import { readLogRanges, searchLogRanges } from '../../chain/rpc/log-ranges.ts';
 import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
 import type { Records } from '../../db/records.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { maxOf } from '../../lib/bigints.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import type { HasPlatformFee } from '../ledger/platform-fee.ts';
-import { withoutSweeps } from '../reconcile/without-sweeps.ts';
 import type { HasClaimSettings } from '../x402/channels/claims/claim-context.ts';
 import { type ChannelReserves, channelReserves, noChannels } from './channel-reserves.ts';
 import { type Judgement, judgeReserves } from './reserves.ts';
@@ -105,6 +105,7 @@ async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
     bookedMicro: -total(assets.map((kind) => sumOf(books, kind))),
     bookedAfterBlockMicro: books.bookedAfterBlockMicro + channels.bookedAfterBlockMicro,
     unbookedMicro: netOf(unbooked) + books.unshownMicro + channels.unbookedMicro,
+    uncoveredLossMicro: maxOf(0n, lossOf(books) - sumOf(books, 'fees')),
   };
   const first = judgeReserves(view);
   const judgement =
@@ -181,8 +182,7 @@ async function sumUnread(
   if (readUpTo === null || readUpTo >= block.number) return 0n;
   const transfers: IncomingTransfer[] = [];
   await readLogRanges(readUpTo + 1n, block.number, async (fromBlock, toBlock) => {
-    const read = await ctx.incomingTransfers.read(fromBlock, toBlock);
-    transfers.push(...(await withoutSweeps(ctx, read, { fromBlock, toBlock })));
+    transfers.push(...(await ctx.incomingTransfers.read(fromBlock, toBlock)));
   });
   const found = transfers.filter(({ from }) => !isOwnWallet(ctx.chain, from));
   const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));

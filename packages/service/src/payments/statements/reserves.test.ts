@@ -26,10 +26,25 @@ describe('reserves', () => {
   ] as const)(
     'on chain %s, booked %s, of that after the block %s, unbooked %s: difference %s, drift %s, %s',
     (onChainMicro, bookedMicro, bookedAfterBlockMicro, unbookedMicro, differenceMicro, driftMicro, status) => {
-      const judged = judgeReserves({ onChainMicro, bookedMicro, bookedAfterBlockMicro, unbookedMicro });
+      const judged = judgeReserves({
+        onChainMicro,
+        bookedMicro,
+        bookedAfterBlockMicro,
+        unbookedMicro,
+        uncoveredLossMicro: 0n,
+      });
       expect(judged).toEqual({ differenceMicro, driftMicro, status });
     },
   );
+});
+
+describe('a loss', () => {
+  const view = { bookedMicro: 100n, bookedAfterBlockMicro: 0n, unbookedMicro: 0n, uncoveredLossMicro: 1n };
+
+  it('that fees do not cover is never balanced, though the books know of it', () => {
+    expect(judgeReserves({ ...view, onChainMicro: 100n })).toMatchObject({ driftMicro: 0n, status: 'drift' });
+    expect(judgeReserves({ ...view, onChainMicro: 130n, unbookedMicro: 30n }).status).toBe('drift');
+  });
 });
 
 describe('an episode of drift', () => {

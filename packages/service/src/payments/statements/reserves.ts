@@ -10,6 +10,8 @@ export interface WalletView {
   readonly bookedAfterBlockMicro: bigint;
   /** Payments and transfers that the chain has up to the block and the books have not booked yet: in less out. */
   readonly unbookedMicro: bigint;
+  /** The part of the node's losses that its own fees do not cover: somebody's money is not there. */
+  readonly uncoveredLossMicro: bigint;
 }
 
 export interface Judgement {
@@ -19,11 +21,15 @@ export interface Judgement {
   readonly status: Reserves['status'];
 }
 
-/** Compares the wallet's balance with the books at that block. A difference has to be explained to the last micro-USDC. */
+/**
+ * Compares the wallet's balance with the books at that block. A difference has to be explained to the last micro-USDC, and a loss has to be
+ * covered: the books know of it, and whom it is owed to waits for it all the same.
+ */
 export function judgeReserves(view: WalletView): Judgement {
   const differenceMicro = view.onChainMicro - (view.bookedMicro - view.bookedAfterBlockMicro);
   const driftMicro = differenceMicro - view.unbookedMicro;
-  const status = driftMicro !== 0n ? 'drift' : differenceMicro === 0n ? 'balanced' : 'settling';
+  const isWhole = driftMicro === 0n && view.uncoveredLossMicro === 0n;
+  const status = !isWhole ? 'drift' : differenceMicro === 0n ? 'balanced' : 'settling';
   return { differenceMicro, driftMicro, status };
 }
 

@@ -1,7 +1,9 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { PayableTerms } from '@agent-network/contracts/payments/x402';
+import type { z } from 'zod';
 import { isDeeperThan } from '../../lib/json/json-depth.ts';
 import { parseJsonText } from '../../lib/json/json-text.ts';
+import { problemText } from '../../lib/json/problem-text.ts';
 import { type KnowsOwn, payeeProblem } from './payee.ts';
 
 /** Payment terms of an agent that answered 402, in a form that the node can pay. */
@@ -39,23 +41,23 @@ const flows = new Set(['authorization', 'upfront']);
 
 /**
  * Parses a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, otherwise the body is version 1. Of the entries
- * that the node can pay, takes the first cheapest.
+ * that the node can pay, takes the first cheapest. What cannot be paid is told by field, value and remedy, for the owner of the agent.
  */
 export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
   const asked = readAsked(answer);
-  if (asked === null) return notPayable('it has no readable x402 terms');
+  if (typeof asked === 'string') return notPayable(asked);
   const payable: AgentTerms[] = [];
   let firstProblem: string | null = null;
-  for (const accepted of asked.accepts) {
+  for (const [index, accepted] of asked.accepts.entries()) {
     const terms = readEntry(ctx, asked, accepted);
-    if (typeof terms === 'string') firstProblem ??= terms;
+    if (typeof terms === 'string') firstProblem ??= terms.replace('accepts[]', `accepts[${index}]`);
     else payable.push(terms);
   }
   const cheapest = payable.reduce<AgentTerms | null>(
     (least, each) => (least === null || each.amountMicro < least.amountMicro ? each : least),
     null,
   );
-  if (cheapest === null) return notPayable(firstProblem ?? 'it accepts nothing');
+  if (cheapest === null) return notPayable(firstProblem ?? '`accepts` names nothing: offer the scheme "exact"');
   if (cheapest.amountMicro <= mostMicro) return cheapest;
   const [asks, price] = [formatUsdc(cheapest.amountMicro), formatUsdc(mostMicro)];
   return {
@@ -76,20 +78,35 @@ interface Asked {
   readonly extensions: unknown;
 }
 
-function readAsked({ headers, body }: BillAnswer): Asked | null {
+/** The terms of the header, else of the body; a text says why there are none. */
+function readAsked({ headers, body }: BillAnswer): Asked | string {
   const header = headers['payment-required'];
-  if (Array.isArray(header)) return null;
-  const version = header === undefined ? 1 : 2;
-  const value = parse(header === undefined ? body.toString('utf8') : Buffer.from(header, 'base64').toString('utf8'));
-  if (value?.x402Version !== version || !Array.isArray(value.accepts)) return null;
+  if (Array.isArray(header)) return 'PAYMENT-REQUIRED is sent more than once: send one';
+  const inBody = parse(body.toString('utf8'));
+  const [place, version, value] =
+    header === undefined ? (['body', 1, inBody] as const) : (['PAYMENT-REQUIRED', 2, decodeHeader(header)] as const);
+  if (value === null)
+    return `${place} holds no readable x402 terms: send them as JSON${version === 2 ? ' in base64' : ''}`;
+  if (isJson(value.x402) && value.accepts === undefined)
+    return `its terms stand under \`x402\` with the scheme ${shown(value.x402.scheme)}: send x402Version and \`accepts\` at the top, with the scheme "exact"`;
+  if (value.x402Version !== version)
+    return `x402Version of ${place} is ${shown(value.x402Version)}: send ${version} there`;
+  if (!Array.isArray(value.accepts)) return `\`accepts\` of ${place} is ${shown(value.accepts)}: send a list`;
   const echoed = version === 2 ? value : {};
-  return {
-    version,
-    accepts: value.accepts.filter(isJson),
-    resource: echoed.resource,
-    extensions: echoed.extensions,
-  };
+  // Some services name the resource in the body alone.
+  const resource = echoed.resource ?? (version === 2 && inBody?.x402Version === 2 ? inBody.resource : undefined);
+  return { version, accepts: value.accepts.filter(isJson), resource, extensions: echoed.extensions };
 }
+
+/** JSON in base64 of either alphabet, or as it is. */
+const decodeHeader = (header: string): Json | null =>
+  parse(header.trim().startsWith('{') ? header : Buffer.from(header, 'base64').toString('utf8'));
+
+const MAX_SHOWN = 80;
+
+/** A value of the agent's as a message shows it. */
+const shown = (value: unknown): string =>
+  value === undefined ? 'missing' : (JSON.stringify(value) ?? 'nothing').slice(0, MAX_SHOWN);
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -108,10 +125,17 @@ function readEntry(ctx: KnowsOwn, asked: Asked, accepted: Json): AgentTerms | st
   const echo = { accepted, resource, extensions };
   if (isDeeperThan(echo, MAX_DEPTH) || Buffer.byteLength(JSON.stringify(echo)) > MAX_ECHO_BYTES)
     return 'its terms are too large for a header';
-  const amount = version === 2 ? accepted.amount : accepted.maxAmountRequired;
-  const parsed = PayableTerms.safeParse({ ...accepted, amount, extra: accepted.extra ?? {} });
-  if (!parsed.success) return 'its terms are malformed';
-  const problem = problemOf(ctx, version, parsed.data);
+  const elsewhere = elsewhereOf(ctx, version, accepted);
+  if (elsewhere !== null) return elsewhere;
+  const { amount: newer, maxAmountRequired: older } = accepted;
+  if (newer !== undefined && older !== undefined && newer !== older)
+    return `accepts[].amount is ${shown(newer)} and maxAmountRequired ${shown(older)}: ask for one price`;
+  const parsed = PayableTerms.safeParse(
+    { ...accepted, amount: version === 2 ? newer : older, extra: accepted.extra ?? {} },
+    { error: problemText },
+  );
+  if (!parsed.success) return `its terms are malformed: ${malformedField(version, accepted, parsed.error)}`;
+  const problem = problemOf(ctx, parsed.data);
   if (problem !== null) return problem;
   return {
     ...echo,
@@ -122,16 +146,39 @@ function readEntry(ctx: KnowsOwn, asked: Asked, accepted: Json): AgentTerms | st
   };
 }
 
-function problemOf(ctx: KnowsOwn, version: 1 | 2, { extra, ...entry }: PayableTerms): string | null {
+function malformedField(version: 1 | 2, accepted: Json, { issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.map(String) ?? [];
+  const name = path[0] === 'amount' && version === 1 ? 'maxAmountRequired' : path.join('.');
+  const value = path.reduce<unknown>((at, step) => (isJson(at) ? at[step] : undefined), {
+    ...accepted,
+    amount: accepted[name],
+  });
+  return `accepts[].${name} is ${shown(value)}, and ${issue?.message}`;
+}
+
+/** The objection to terms that other clients may pay: of another scheme, or on another network. They may be of another form altogether. */
+function elsewhereOf({ chain }: KnowsOwn, version: 1 | 2, { scheme, network }: Json): string | null {
+  if (typeof scheme === 'string' && scheme !== 'exact')
+    return `accepts[].scheme is ${shown(scheme)}: offer the scheme "exact" beside it`;
+  const own = version === 2 ? chain.caip2 : chain.name;
+  if (typeof network === 'string' && network !== own)
+    return `accepts[].network is ${shown(network)}: offer the network "${own}" beside it`;
+  return null;
+}
+
+function problemOf(ctx: KnowsOwn, { extra, ...entry }: PayableTerms): string | null {
   const { chain } = ctx;
-  if (entry.scheme !== 'exact') return 'it does not offer the scheme "exact"';
-  if (entry.network !== (version === 2 ? chain.caip2 : chain.name)) return 'it requires payment on another network';
-  if (entry.asset.toLowerCase() !== chain.token) return 'it requires payment in another token';
+  if (entry.asset.toLowerCase() !== chain.token)
+    return `accepts[].asset is ${shown(entry.asset)}: ask for the token ${chain.token}`;
   if (extra.name !== chain.tokenName || extra.version !== chain.tokenVersion)
-    return `it does not name the token "${chain.tokenName}", version "${chain.tokenVersion}"`;
-  if (extra.assetTransferMethod !== 'eip3009') return 'it does not accept EIP-3009 authorizations';
-  if (!flows.has(extra.paymentFlow)) return 'it requires an unsupported payment flow';
-  if (BigInt(entry.amount) === 0n) return 'it asks for nothing';
+    return `accepts[].extra has the name ${shown(extra.name)} and version ${shown(extra.version)}: name the token "${chain.tokenName}", version "${chain.tokenVersion}"`;
+  if (extra.assetTransferMethod !== 'eip3009')
+    return `accepts[].extra.assetTransferMethod is ${shown(extra.assetTransferMethod)}: take EIP-3009 authorizations ("eip3009")`;
+  if (!flows.has(extra.paymentFlow))
+    return `accepts[].extra.paymentFlow is ${shown(extra.paymentFlow)}: use the flow "authorization" or "upfront"`;
+  if (BigInt(entry.amount) === 0n) return 'accepts[].amount is "0", so it asks for nothing: answer without a 402';
   const payee = payeeProblem(ctx, entry.payTo);
-  return payee === null ? null : `its recipient ${payee}`;
+  return payee === null
+    ? null
+    : `accepts[].payTo, the recipient ${shown(entry.payTo)}, ${payee}: name a wallet of the agent`;
 }

@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { gasOfCall, gasToTake } from '../../chain/settlement-call.ts';
+import { GAS_OF_ONE, gasOfCall, gasToTake } from '../../chain/settlement-call.ts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -11,8 +11,10 @@ import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts'
 import { findById } from '../onchain/chain-payment-store.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { gasWithinLimit } from '../settlement/contract-payers.ts';
+import { reasonOfRevert, requireAboutPayer } from '../settlement/refusal-cause.ts';
 import { originOf } from './bound-nonce.ts';
-import { refusalOf } from './check-payment.ts';
+import { refusalOf, windowText } from './check-payment.ts';
+import { awaitValidity, simulateInTime } from './in-time.ts';
 import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { PaymentChecks } from './payment-checks.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
@@ -38,7 +40,7 @@ export interface PayablePurchase {
 
 export type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
 
-const NO_GAS = 'The node cannot settle payments now. Nothing was charged.';
+const NO_GAS = 'The node cannot settle payments now: its keys lack gas (ETH). Nothing was charged.';
 
 type OfferContext = HasClock & HasChain & HasSecrets;
 
@@ -76,7 +78,9 @@ export async function isFreshlySigned(ctx: AuthorizeContext, shown: ShownPayment
   const isFresh = async () => {
     if (!(await ctx.signatureChecker.isGood(shown))) return false;
     const revert = await ctx.simulator.simulate(shown);
-    return revert === null || /exceeds balance/i.test(revert);
+    if (revert === null || /exceeds balance/i.test(revert)) return true;
+    await requireAboutPayer(ctx, { ...shown, direction: 'in' }, revert);
+    return false;
   };
   return isFresh().catch(throwUncheckable);
 }
@@ -110,17 +114,19 @@ export async function authorizePayment(
   shown: Shown | null,
   purchase: PayablePurchase,
 ): Promise<NewChainPayment> {
+  // Calls are also paid by vouchers, which need no gas.
+  if (!shown && purchase.due.purpose === 'deposit') await ctx.gas.requireGas(gasToTake(GAS_OF_ONE), NO_GAS);
   if (!shown) throw paymentRequired(ctx, purchase.due, null);
   if (isVoucher(shown)) {
     ctx.metrics.channelRefusals.inc({ reason: 'unsupported_scheme' });
     throw paymentRequired(ctx, purchase.due, 'unsupported_scheme');
   }
-  const { nowS, offer } = offerOf(ctx, shown, purchase);
+  const { offer } = offerOf(ctx, shown, purchase);
   const amountMicro = offer?.amountMicro ?? purchase.due.amountMicro;
   const origin = originOf(ctx.chain, ctx.secrets, shown.authorization.nonce, { ...purchase.due, amountMicro });
   const isForOther = (shown.version === 2 && !offer) || origin === 'bound to another';
-  const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS }) ?? (isForOther ? 'invalid_offer' : null);
-  if (refusal) throw paymentRequired(ctx, purchase.due, refusal);
+  const refusal = (await refusalInTime(ctx, shown, amountMicro)) ?? (isForOther ? 'invalid_offer' : null);
+  if (refusal) throw refusedPayment(ctx, shown, purchase.due, refusal);
   const payment = toChainPayment(ctx, shown, purchase, offer?.memo ?? purchase.due.makeMemo());
   await ctx.gas.requireGas(gasToTake(gasOfCall([payment])), NO_GAS);
 
@@ -128,12 +134,32 @@ export async function authorizePayment(
   const isTaken = isSpokenFor(ctx, payment);
   isTaken.catch(() => undefined);
   await ctx.payerStanding.require(payment);
-  const refused = await refusedByChain(ctx, payment, origin === 'bound', isTaken).catch(throwUncheckable);
+  const refused = await refusedByChain(ctx, shown, payment, { isBound: origin === 'bound', isTaken }).catch(
+    throwUncheckable,
+  );
   if (!refused) return payment;
   // The chain may refuse because a concurrent repetition of this request has just settled; that is not a refusal.
   if (await findKnown(ctx, shown, purchase, offer?.memo ?? null)) return payment;
-  throw paymentRequired(ctx, purchase.due, refused);
+  throw refusedPayment(ctx, shown, purchase.due, refused);
 }
+
+const nowSOf = ({ clock }: HasClock): number => Math.floor(clock.now().getTime() / 1000);
+
+/** As `refusalOf`, once the payment is valid, if that is within the caller's time. Only a signed one is waited for. */
+async function refusalInTime(
+  ctx: AuthorizeContext,
+  shown: ShownPayment,
+  amountMicro: bigint,
+): Promise<RefusalReason | null> {
+  const refusal = refusalOf(ctx.chain, shown, { amountMicro, nowS: nowSOf(ctx) });
+  if (refusal !== 'invalid_exact_evm_payload_authorization_valid_after') return refusal;
+  if (!(await ctx.signatureChecker.mayBeGood(shown).catch(throwUncheckable))) return refusal;
+  await awaitValidity(ctx, shown.authorization.validAfterS);
+  return refusalOf(ctx.chain, shown, { amountMicro, nowS: nowSOf(ctx) });
+}
+
+const refusedPayment = (ctx: AuthorizeContext, { authorization }: ShownPayment, due: Due, reason: RefusalReason) =>
+  paymentRequired(ctx, due, reason, { detail: windowText(reason, authorization, nowSOf(ctx)) });
 
 /** Finds the claim of this payment, or, when the offer was paid twice, the first payment: the second is never collected. */
 async function findKnown(
@@ -212,12 +238,12 @@ function toChainPayment(
 
 async function refusedByChain(
   ctx: AuthorizeContext,
+  shown: ShownPayment,
   payment: NewChainPayment,
-  isBound: boolean,
-  isSpoken: Promise<boolean>,
+  { isBound, isTaken: taking }: { readonly isBound: boolean; readonly isTaken: Promise<boolean> },
 ): Promise<RefusalReason | null> {
-  if (!(await ctx.signatureChecker.mayBeGood(payment))) return 'invalid_exact_evm_signature';
-  const [revert, isTaken] = await Promise.all([ctx.simulator.simulate(payment), isSpoken]);
+  if (!(await ctx.signatureChecker.mayBeGood(payment))) return ctx.signatureChecker.whyBad(payment, shown);
+  const [revert, isTaken] = await Promise.all([simulateInTime(ctx, payment), taking]);
   if (isTaken) return 'invalid_exact_evm_nonce_already_used';
   if (revert === null) {
     const gas = await gasWithinLimit(ctx, payment);
@@ -227,10 +253,7 @@ async function refusedByChain(
   }
   if (isUsedBefore(revert))
     return (await paysThoughSpent(ctx, payment, isBound)) ? null : 'invalid_exact_evm_nonce_already_used';
-  if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
-  // The time of the chain's last block decides, which is behind the node's.
-  if (/not yet valid/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_after';
-  if (/expired/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_before';
-  if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
-  return 'invalid_exact_evm_transaction_simulation_failed';
+  await requireAboutPayer(ctx, payment, revert);
+  if (/signature/i.test(revert)) return ctx.signatureChecker.whyBad(payment, shown);
+  return reasonOfRevert(revert) ?? 'invalid_exact_evm_transaction_simulation_failed';
 }

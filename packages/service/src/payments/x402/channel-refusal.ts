@@ -46,7 +46,8 @@ export const channelRefusalText: Record<ChannelRefusal, string> = {
   invalid_batch_settlement_evm_channel_not_found: 'The channel has no deposit that this node knows of.',
   invalid_batch_settlement_evm_missing_channel:
     'The channel takes no vouchers any more: its payer withdraws, or its last voucher is public. Open one with another salt.',
-  invalid_batch_settlement_evm_channel_busy: 'A refund of the channel is under way. Repeat the call when it is done.',
+  invalid_batch_settlement_evm_channel_busy:
+    'A refund or a claim of the channel is under way. Repeat the call when it is done.',
   invalid_batch_settlement_evm_cumulative_amount_mismatch:
     'The voucher is not for what the channel was charged, calls in flight included, plus the amount of this call.',
   invalid_batch_settlement_evm_cumulative_below_claimed: 'The voucher is for no more than one that was claimed.',
@@ -78,6 +79,10 @@ export const depositRefusals: Readonly<Record<RefusalReason, ChannelRefusal>> = 
   invalid_exact_evm_payload_authorization_valid_before:
     'invalid_batch_settlement_evm_payload_authorization_valid_before',
   invalid_exact_evm_signature: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_signature_of_delegated_wallet: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_payload_undeployed_smart_wallet: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_token_name_mismatch: 'invalid_batch_settlement_evm_receive_authorization_signature',
+  invalid_exact_evm_token_version_mismatch: 'invalid_batch_settlement_evm_receive_authorization_signature',
   invalid_offer: 'invalid_batch_settlement_evm_deposit_transaction_failed',
   invalid_exact_evm_nonce_already_used: 'invalid_batch_settlement_evm_deposit_transaction_failed',
   invalid_exact_evm_insufficient_balance: 'invalid_batch_settlement_evm_insufficient_balance',

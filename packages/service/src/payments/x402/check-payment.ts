@@ -37,3 +37,21 @@ export function windowRefusalOf(
     return 'invalid_exact_evm_payload_authorization_valid_before';
   return null;
 }
+
+/** By how much a payment that is refused for its time misses it; null for other reasons. */
+export function windowText(
+  reason: RefusalReason,
+  { validAfterS, validBeforeS }: Pick<Authorization, 'validAfterS' | 'validBeforeS'>,
+  nowS: number,
+): string | null {
+  const now = BigInt(nowS);
+  if (reason === 'invalid_exact_evm_payload_authorization_valid_after')
+    return validAfterS < now
+      ? 'The time of the chain is not there yet: show the same payment again in some seconds.'
+      : `It is from ${validAfterS - now + 1n} s from now, by this node's clock (${now}): correct the clock that you sign by, or sign with validAfter "0".`;
+  if (reason !== 'invalid_exact_evm_payload_authorization_valid_before') return null;
+  const left = validBeforeS - now;
+  return left > MAX_AUTHORIZATION_WINDOW_S
+    ? `It is valid for ${left} s, and at most ${MAX_AUTHORIZATION_WINDOW_S} s are taken.`
+    : `By this node's clock (${now}) it ${left < 0n ? `ended ${-left} s ago` : `ends in ${left} s`}, and ${SETTLE_MARGIN_S} s at least are needed: correct the clock that you sign by, or sign anew.`;
+}

@@ -1,8 +1,8 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { Records } from '../../db/records.ts';
-import type { HasPayerStanding } from '../onchain/payer-standing.ts';
-import { createPayerStanding } from '../onchain/payer-standing.ts';
+import type { HasPayerStanding } from '../onchain/payers/payer-standing.ts';
+import { createPayerStanding } from '../onchain/payers/payer-standing.ts';
 import type { HasContractPayers } from '../settlement/contract-payers.ts';
 import { createContractPayers } from '../settlement/contract-payers.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';

@@ -59,13 +59,73 @@ describe('a payment header', () => {
 
   it('is null when there is none', () => expect(readPaymentHeader({})).toBeNull());
 
-  it('of both versions at once, or in the place of the other, is refused', () => {
+  it('takes both versions in either header', () => {
+    expect(readPaymentHeader({ 'payment-signature': v1 })).toMatchObject({ ...read, version: 1 });
+    expect(readPaymentHeader({ 'x-payment': v2 })).toMatchObject({ ...read, version: 2 });
+  });
+
+  it('that comes twice is one payment, of the version that echoes its offer; two payments are refused', () => {
+    for (const [first, second] of [
+      [v1, v2],
+      [v2, v1],
+      [v2, v2],
+      [v2, ''],
+      [' ', v2],
+    ])
+      expect(readPaymentHeader({ 'payment-signature': first, 'x-payment': second })).toMatchObject({
+        ...read,
+        version: 2,
+      });
+    const authorization = { ...payload.authorization, nonce: `0x${'Cd'.repeat(32)}` };
+    const other = encode({ x402Version: 2, accepted, payload: { ...payload, authorization } });
     for (const headers of [
-      { 'payment-signature': v2, 'x-payment': v1 },
-      { 'payment-signature': v1 },
-      { 'x-payment': v2 },
+      { 'payment-signature': other, 'x-payment': v1 },
+      { 'payment-signature': v1, 'x-payment': other },
+      { 'payment-signature': v2, 'x-payment': other },
+      { 'payment-signature': v2, 'x-payment': 'cut' },
     ])
       expect(() => readPaymentHeader(headers)).toThrow(AppError);
+  });
+
+  it('is read from base64, base64url and JSON, with and without padding, and numbers for text', () => {
+    const { authorization } = payload;
+    const numbers = { ...authorization, value: 50_000, validAfter: 0, validBefore: 1_795_255_500 };
+    const json = JSON.stringify({ x402Version: 2, note: 'ÿþ>?~', accepted, payload });
+    const forms = [
+      json,
+      ...(['base64', 'base64url'] as const).map((encoding) => Buffer.from(json).toString(encoding)),
+      Buffer.from(json).toString('base64').replace(/=+$/, ''),
+      `${Buffer.from(`${json}  `).toString('base64url')}`,
+      ` ${v2} `,
+      encode({ x402Version: 2, accepted, payload: { ...payload, authorization: numbers } }),
+    ];
+    for (const form of forms) expect(readPaymentHeader({ 'payment-signature': form })).toMatchObject(read);
+  });
+
+  it.each([
+    ['the hash of a transaction', `0x${'ab'.repeat(32)}`, 'is a transaction hash'],
+    [
+      'the hash of a transaction for a signature',
+      encode({ x402Version: 2, accepted, payload: { ...payload, signature: `0x${'ab'.repeat(32)}` } }),
+      'PAYMENT-SIGNATURE.payload.signature is a transaction hash',
+    ],
+    [
+      'the hash of a transaction in a field of its own',
+      encode({ x402Version: 2, accepted, payload: { txHash: `0x${'ab'.repeat(32)}` } }),
+      'POST /payments/claims',
+    ],
+    [
+      'a payload of another scheme',
+      encode({ x402Version: 2, accepted: { ...accepted, scheme: 'upto' }, payload: { permit2Authorization: {} } }),
+      'PAYMENT-SIGNATURE.accepted.scheme is "upto": this node takes "exact"',
+    ],
+    [
+      'a payload for Permit2',
+      encode({ x402Version: 2, accepted, payload: { signature: '0x00', permit2Authorization: {} } }),
+      'sign an EIP-3009 TransferWithAuthorization',
+    ],
+  ])('%s is refused in words that say what to send', (_what, header, words) => {
+    expect(() => readPaymentHeader({ 'payment-signature': header })).toThrow(words);
   });
 
   it('that cannot be read is always a VALIDATION_ERROR, whatever it holds', () => {
@@ -74,10 +134,11 @@ describe('a payment header', () => {
       fc.string(),
       fc.constantFrom('{"x402Version":2}', '{"__proto__":{}}', '[]', 'null'),
     );
-    const header = fc.oneof(
+    const any = fc.oneof(
       fc.string(),
       json.map((text) => Buffer.from(text).toString('base64')),
     );
+    const header = any.filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(header, fc.constantFrom('payment-signature', 'x-payment'), (text, name) => {
         expect(() => readPaymentHeader({ [name]: text })).toThrow(
@@ -89,7 +150,7 @@ describe('a payment header', () => {
   });
 
   it('cut off anywhere is refused', () => {
-    for (let length = 0; length < v2.length - 2; length++)
+    for (let length = 1; length < v2.length - 2; length++)
       expect(() => readPaymentHeader({ 'payment-signature': v2.slice(0, length) })).toThrow(
         expect.objectContaining({ code: 'VALIDATION_ERROR' }),
       );

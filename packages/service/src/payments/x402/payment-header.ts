@@ -8,9 +8,10 @@ import {
   type RequirementsV2,
 } from '@agent-network/contracts/payments/x402';
 import type { ChannelConfig } from '../../chain/channels/channel-digests.ts';
-import type { Authorization } from '../../chain/signatures/authorization.ts';
+import { type Authorization, strictForm } from '../../chain/signatures/authorization.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { problemText } from '../../lib/json/problem-text.ts';
+import { decodePayment } from './decode-payment.ts';
 
 /** A payment as shown by the client; both x402 versions in one form. */
 export interface ShownPayment {
@@ -21,6 +22,8 @@ export interface ShownPayment {
   readonly accepted: RequirementsV2 | null;
   readonly authorization: Authorization;
   readonly signature: string;
+  /** True if the signature came wrapped for a wallet that may not be deployed yet (ERC-6492). */
+  readonly isWrapped?: boolean;
   /** The client's id of the purchase (x402 v2 extension `payment-identifier`); null when it sends none. */
   readonly identifier: string | null;
 }
@@ -68,44 +71,110 @@ export interface PaymentHeaders {
   readonly 'x-payment'?: string | undefined;
 }
 
-/**
- * Parses the payment header of a request; null without one. Throws VALIDATION_ERROR (400) when it is malformed; `onMalformed` is called
- * before, unless it was certainly no payload of a channel.
- */
-export function readPaymentHeader(headers: PaymentHeaders, onMalformed?: () => void): Shown | null {
-  const v2 = headers['payment-signature'];
-  const v1 = headers['x-payment'];
-  if (v2 !== undefined && v1 !== undefined)
-    throw invalid('X-PAYMENT', 'came together with PAYMENT-SIGNATURE; send one');
-  if (v2 !== undefined) return readV2(v2, onMalformed);
-  return v1 === undefined ? null : readV1(v1);
+type HeaderName = 'PAYMENT-SIGNATURE' | 'X-PAYMENT';
+
+/** A payment as decoded, and the header that it came in. */
+interface Decoded {
+  readonly name: HeaderName;
+  readonly value: unknown;
 }
 
-function readV2(header: string, onMalformed?: () => void): Shown {
-  let isOfChannel = true;
+/**
+ * Reads the payment of a request; null without one. Both headers take both versions, and may hold the same payment. Throws VALIDATION_ERROR
+ * (400) when it is malformed, or the headers hold two payments; `onMalformed` is called before, unless it was certainly no payload of a channel.
+ */
+export function readPaymentHeader(headers: PaymentHeaders, onMalformed?: () => void): Shown | null {
+  const found = decodedIn(headers, onMalformed).map((decoded) => ({ ...decoded, shown: readAs(decoded, onMalformed) }));
+  // The newer version echoes the offer that it is for.
+  const [first, second] = found.sort((a, b) => b.shown.version - a.shown.version);
+  if (!first) return null;
+  if (second && !isSame(first.shown, second.shown))
+    throw invalid(second.name, `holds another payment than ${first.name}: send one of them, or the same in both`);
+  return first.shown;
+}
+
+/** The payment of a request as its client wrote it, for a face that passes it on; undefined: none. Throws as `readPaymentHeader` does. */
+export function payloadIn(headers: PaymentHeaders): unknown {
+  const decoded = decodedIn(headers);
+  return (decoded.find(({ value }) => versionOf(value) === 2) ?? decoded[0])?.value;
+}
+
+function decodedIn(headers: PaymentHeaders, onMalformed?: () => void): Decoded[] {
+  const { 'payment-signature': newer = '', 'x-payment': older = '' } = headers;
+  const given: [HeaderName, string][] = [
+    ['PAYMENT-SIGNATURE', newer],
+    ['X-PAYMENT', older],
+  ];
   try {
-    const decoded = decode('PAYMENT-SIGNATURE', header);
-    const schemeOf = decoded as { accepted?: { scheme?: unknown } } | null;
-    isOfChannel = schemeOf?.accepted?.scheme === CHANNEL_SCHEME;
-    return isOfChannel ? readVoucher(decoded) : readExact(decoded);
+    return given.flatMap(([name, text]) => (text.trim() === '' ? [] : [{ name, value: decodePayment(name, text) }]));
+  } catch (error) {
+    onMalformed?.();
+    throw error;
+  }
+}
+
+/** True for two forms of one payment: what was signed is the same. */
+const isSame = (one: Shown, other: Shown): boolean => signedIn(one) === signedIn(other);
+
+function signedIn(shown: Shown): string {
+  const { signature: _, ...voucher } = isVoucher(shown) ? shown.voucher : { signature: '' };
+  const signed = isVoucher(shown) ? [voucher, shown.type, shown.deposit, shown.refundMicro] : [shown.authorization];
+  return JSON.stringify(signed, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+const versionOf = (value: unknown): unknown => (value as { x402Version?: unknown } | null)?.x402Version;
+
+function readAs({ name, value }: Decoded, onMalformed?: () => void): Shown {
+  const isOfChannel = schemeOf(value) === CHANNEL_SCHEME;
+  try {
+    if (isOfChannel) return readVoucher(name, value);
+    requireExact(name, value);
+    return versionOf(value) === 1 ? readV1(name, value) : readV2(name, value);
   } catch (error) {
     if (isOfChannel) onMalformed?.();
     throw error;
   }
 }
 
-function readExact(decoded: unknown): ShownPayment {
+interface NamesScheme {
+  readonly scheme?: unknown;
+  readonly accepted?: { readonly scheme?: unknown } | null;
+  readonly payload?: { readonly authorization?: unknown; readonly permit2Authorization?: unknown } | null;
+}
+
+function schemeOf(value: unknown): unknown {
+  const payment = value as NamesScheme | null;
+  return versionOf(value) === 1 ? payment?.scheme : payment?.accepted?.scheme;
+}
+
+/** Names what a payload is that this node cannot read: of another scheme, or of another method of this one. */
+function requireExact(name: HeaderName, value: unknown): void {
+  const payload = (value as NamesScheme | null)?.payload;
+  // One of this shape is judged by its scheme.
+  if (payload?.authorization !== undefined) return;
+  const scheme = schemeOf(value);
+  const place = versionOf(value) === 1 ? `${name}.scheme` : `${name}.accepted.scheme`;
+  if (typeof scheme === 'string' && scheme !== 'exact')
+    throw invalid(
+      place,
+      `is ${JSON.stringify(scheme.slice(0, 64))}: this node takes "exact" and, where offered, "${CHANNEL_SCHEME}"`,
+    );
+  if (payload?.permit2Authorization !== undefined)
+    throw invalid(`${name}.payload`, 'is for Permit2: sign an EIP-3009 TransferWithAuthorization of the token');
+}
+
+function readV2(name: HeaderName, decoded: unknown): ShownPayment {
   const parsed = PaymentPayloadV2.safeParse(decoded, { error: problemText });
-  if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
+  if (!parsed.success) throw malformed(name, parsed.error);
   const { accepted, payload, extensions } = parsed.data;
   const { scheme, network } = accepted;
   const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
   return { version: 2, scheme, network, accepted, identifier, ...toAuthorization(payload) };
 }
 
-function readVoucher(decoded: unknown): ShownVoucher {
+function readVoucher(name: HeaderName, decoded: unknown): ShownVoucher {
   const parsed = ChannelPayloadV2.safeParse(decoded, { error: problemText });
-  if (!parsed.success) throw malformed('PAYMENT-SIGNATURE', parsed.error);
+  if (!parsed.success) throw malformed(name, parsed.error);
   const { accepted, payload, extensions } = parsed.data;
   const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
   return {
@@ -117,7 +186,8 @@ function readVoucher(decoded: unknown): ShownVoucher {
       config: toConfig(payload.channelConfig),
       channelId: payload.voucher.channelId.toLowerCase(),
       maxMicro: BigInt(payload.voucher.maxClaimableAmount),
-      signature: payload.voucher.signature.toLowerCase(),
+      // Only a key signs vouchers.
+      signature: strictForm(payload.voucher.signature.toLowerCase()),
     },
     deposit: toDeposit(payload),
     refundMicro: payload.amount === undefined ? null : BigInt(payload.amount),
@@ -150,20 +220,11 @@ function toDeposit({ type, deposit }: ChannelPayload): ShownVoucher['deposit'] {
   };
 }
 
-function readV1(header: string): ShownPayment {
-  const parsed = PaymentPayloadV1.safeParse(decode('X-PAYMENT', header), { error: problemText });
-  if (!parsed.success) throw malformed('X-PAYMENT', parsed.error);
+function readV1(name: HeaderName, decoded: unknown): ShownPayment {
+  const parsed = PaymentPayloadV1.safeParse(decoded, { error: problemText });
+  if (!parsed.success) throw malformed(name, parsed.error);
   const { scheme, network, payload } = parsed.data;
   return { version: 1, scheme, network, accepted: null, identifier: null, ...toAuthorization(payload) };
-}
-
-function decode(name: string, header: string): unknown {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(header)) throw invalid(name, 'is not base64');
-  try {
-    return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-  } catch {
-    throw invalid(name, 'does not hold JSON; it may be cut off');
-  }
 }
 
 function malformed(name: string, error: { issues: readonly { path: PropertyKey[]; message: string }[] }) {

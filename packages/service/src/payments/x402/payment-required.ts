@@ -2,7 +2,7 @@ import type { HasChain } from '../../chain/chain-info.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import type { PaymentConditions } from '../onchain/chain-context.ts';
 import { type RefusalReason, refusalText } from '../onchain/refusal-reason.ts';
 import { type ChannelRefusal, channelRefusalText } from './channel-refusal.ts';
 import { type Correction, makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
@@ -21,10 +21,12 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly offer: Offer;
   readonly reason: Reason | null;
   private readonly due: DueText;
+  private readonly detail: string | null;
 
-  constructor(offer: Offer, reason: Reason | null, due: DueText) {
+  constructor(offer: Offer, reason: Reason | null, due: DueText, detail: string | null = null) {
     const { alternativeId } = due;
-    const message = reason === null ? whatFor(due) : `The payment was refused. ${texts[reason]}`;
+    const why = reason === null ? '' : [texts[reason], ...(detail === null ? [] : [detail])].join(' ');
+    const message = reason === null ? whatFor(due) : `The payment was refused. ${why}`;
     super('PAYMENT_REQUIRED', message, {
       payment: offer.payment,
       ...(alternativeId === undefined ? {} : { agentId: alternativeId }),
@@ -33,13 +35,14 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
     this.offer = offer;
     this.reason = reason;
     this.due = due;
+    this.detail = detail;
   }
 
   /** The same answer with a further x402 v2 extension. */
   with(name: string, extension: unknown): PaymentRequiredError {
     const { v2 } = this.offer;
     const offer = { ...this.offer, v2: { ...v2, extensions: { ...v2.extensions, [name]: extension } } };
-    return new PaymentRequiredError(offer, this.reason, this.due);
+    return new PaymentRequiredError(offer, this.reason, this.due, this.detail);
   }
 }
 
@@ -48,27 +51,35 @@ export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
   readonly makeMemo: () => string;
 }
 
-/** Builds the 402 error. Only for when it is certain that no payment shown with the request has moved, or can move, money. */
+/**
+ * Builds the 402 error, whose text `detail` ends. Only for when it is certain that no payment shown with the request has moved, or can move,
+ * money. Throws UNAVAILABLE while no payment can settle: a client must not be asked to sign then.
+ */
 export function paymentRequired(
-  ctx: HasChain & HasSecrets & HasClock & HasPaymentLimits,
+  ctx: HasChain & HasSecrets & HasClock & PaymentConditions,
   due: Due,
   reason: Reason | null,
-  correction?: Correction,
+  { correction, detail = null }: { readonly correction?: Correction | undefined; readonly detail?: string | null } = {},
 ): PaymentRequiredError {
+  ctx.settlementHalt.require();
   const { makeMemo, ...rest } = due;
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const { minPaymentMicro, minDepositMicro } = ctx.paymentLimits;
   const minAmountMicro = due.purpose === 'deposit' ? minDepositMicro : minPaymentMicro;
   const terms = { ...rest, minAmountMicro, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
   const text = reason === null ? 'Payment required' : reason;
-  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text, correction), reason, due);
+  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text, correction), reason, due, detail);
 }
 
 /** Error for a payment that may have moved money and is not confirmed: never a 402, which would invite a second payment. */
-export const paymentPending = (requestId: string, transactionHash: string | null): AppError<'PAYMENT_PENDING'> =>
+export const paymentPending = (
+  requestId: string,
+  transactionHash: string | null,
+  stalled: string | null = null,
+): AppError<'PAYMENT_PENDING'> =>
   new AppError(
     'PAYMENT_PENDING',
-    'The payment is not confirmed yet. Repeat the identical request; do not sign a new one.',
+    `The payment is not confirmed yet${stalled === null ? '' : ` (${stalled})`}. Repeat the identical request; do not sign a new one.`,
     {
       details: { requestId, transactionHash },
     },

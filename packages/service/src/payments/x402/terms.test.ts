@@ -64,7 +64,10 @@ describe('an offer', () => {
   });
 
   it('asks for a voucher beside, where the node takes channels: by version 2 only, in a header below 8 KB', () => {
-    const withChannels = { ...chain, channels: { withdrawDelayS: 86_400, minDepositMicro: 100_000n } };
+    const withChannels = {
+      ...chain,
+      channels: { withdrawDelayS: 86_400, minDepositMicro: 100_000n, isOfferedToAll: true, longestCallS: 42_996 },
+    };
     const correction = {
       channelState: {
         channelId: `0x${'cc'.repeat(32)}`,
@@ -78,7 +81,7 @@ describe('an offer', () => {
     };
     const long = { ...terms, description: 'd'.repeat(300), alternativeId: 'agt_2', minAmountMicro: 1n };
     const { v1, v2 } = makeOffer(withChannels, secrets, long, 'Payment required', correction);
-    expect(v1.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
+    expect(v1?.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
     expect(v2.accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'batch-settlement']);
     const [exact, channel] = v2.accepts as [RequirementsV2, RequirementsV2];
     expect(exact.extra.paymentFlow).toBe('upfront');

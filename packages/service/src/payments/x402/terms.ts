@@ -20,9 +20,13 @@ export interface Terms {
   /** The alternative agent that is paid instead of the requested one, shown to the payer; also part of `target`. */
   readonly alternativeId?: string | undefined;
   readonly accountId: string;
+  /** `asked`: the payer's client can pay by channel. `only`: this address takes nothing else. Absent: it has not said so. */
+  readonly channels?: 'asked' | 'only';
   readonly amountMicro: bigint;
   /** Minimum amount accepted on chain for this purchase. */
   readonly minAmountMicro?: bigint;
+  /** False: a channel cannot pay for it. */
+  readonly takesChannel?: boolean;
   readonly resourceUrl: string;
   readonly description: string;
   readonly expiresAtS: number;
@@ -36,7 +40,8 @@ export const OFFER_LIFETIME_S = 900;
 /** The 402 answer in all its forms: payment terms (docs/spec.md, section 3), v1 body fields, v2 header. */
 export interface Offer {
   readonly payment: { amount: string; currency: 'USDC'; network: string; recipient: string; memo: string };
-  readonly v1: PaymentRequiredV1;
+  /** null: version 1 has no scheme that could pay it. */
+  readonly v1: PaymentRequiredV1 | null;
   readonly v2: PaymentRequiredV2;
 }
 
@@ -86,6 +91,8 @@ export function makeOffer(
   const extra = {
     name: chain.tokenName,
     version: chain.tokenVersion,
+    // Clients that do not know the token would ask a service what it takes.
+    primaryType: 'TransferWithAuthorization',
     memo: terms.memo,
     offer: `${terms.expiresAtS}.${code}`,
     nonce: makeNonce(chain, secrets, terms),
@@ -105,28 +112,35 @@ export function makeOffer(
       recipient: chain.wallet,
       memo: terms.memo,
     },
-    v1: {
-      x402Version: 1,
-      accepts: [
-        {
-          scheme: 'exact',
-          ...common,
-          network: chain.name,
-          maxAmountRequired: amount,
-          resource,
-          description,
-          mimeType: 'application/json',
-          extra,
-        },
-      ],
-    },
+    v1:
+      terms.channels === 'only'
+        ? null
+        : {
+            x402Version: 1,
+            accepts: [
+              {
+                scheme: 'exact',
+                ...common,
+                network: chain.name,
+                maxAmountRequired: amount,
+                resource,
+                description,
+                mimeType: 'application/json',
+                extra,
+              },
+            ],
+          },
     v2: {
       x402Version: 2,
       error,
       resource: { url: resource, description, mimeType: 'application/json' },
       // `upfront` of `exact` has stock clients prefer the channel when they know it.
       accepts: [
-        { scheme: 'exact', ...common, network: chain.caip2, amount, extra: { ...extra, paymentFlow: 'upfront' } },
+        ...(terms.channels === 'only'
+          ? []
+          : [
+              { scheme: 'exact', ...common, network: chain.caip2, amount, extra: { ...extra, paymentFlow: 'upfront' } },
+            ]),
         ...channelTerms(chain, terms, { ...common, amount }, extra, correction),
       ],
       extensions: { 'payment-identifier': paymentIdentifier },
@@ -137,16 +151,17 @@ export function makeOffer(
 /** Stock clients deposit what an offer names. The node pays the gas of deposits: it names enough for some calls, and takes less. */
 const CALLS_A_DEPOSIT = 10n;
 
-/** Terms of a payment by voucher: only of calls, and where the node takes channels. */
+/** Terms of a payment by voucher: only of calls, where the node takes channels, and for who asks. */
 function channelTerms(
   chain: ChainInfo,
-  { purpose, amountMicro }: Terms,
+  { purpose, amountMicro, channels, takesChannel = true }: Terms,
   common: Pick<RequirementsV2, 'payTo' | 'asset' | 'maxTimeoutSeconds' | 'amount'>,
-  { nonce: _nonce, minAmount: _minAmount, ...extra }: Record<string, unknown>,
+  { nonce: _nonce, minAmount: _minAmount, primaryType: _primaryType, ...extra }: Record<string, unknown>,
   correction: Correction | undefined,
 ): RequirementsV2[] {
-  if (!chain.channels || purpose !== 'invocation') return [];
-  const { withdrawDelayS, minDepositMicro } = chain.channels;
+  if (!chain.channels || purpose !== 'invocation' || !takesChannel) return [];
+  const { withdrawDelayS, minDepositMicro, isOfferedToAll } = chain.channels;
+  if (!isOfferedToAll && channels === undefined) return [];
   const advisedMicro = CALLS_A_DEPOSIT * amountMicro;
   return [
     {

@@ -1,5 +1,7 @@
 import type { ChainPoint } from '../../chain/chain-point.ts';
+import { readAgainFrom } from '../../chain/read-again.ts';
 import { minOf } from '../../lib/bigints.ts';
+import type { FoundLog } from './decode-registry-log.ts';
 import type { HasRegistry } from './registry-info.ts';
 import type { ChainBlock, FoundLogs, HasRegistryClient } from './registry-log-client.ts';
 
@@ -7,6 +9,8 @@ import type { ChainBlock, FoundLogs, HasRegistryClient } from './registry-log-cl
 export interface FetchedRange extends FoundLogs {
   readonly fromBlock: bigint;
   readonly points: readonly ChainPoint[];
+  /** Logs of blocks before `fromBlock` that were read again: those that are not stored yet came late. */
+  readonly again: readonly FoundLog[];
 }
 
 interface RangeWanted {
@@ -43,8 +47,29 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
     fromBlock <= near ? await farPoint(ctx, { after, to, near }) : await nearPoints(ctx, after, fromBlock, to);
   const end = points?.at(-1);
   if (!points || !end) return null;
-  const found = await ctx.registryClient.logsIn(fromBlock, end.block);
-  return found.endHash === end.hash && areOf(points, found) ? { ...found, fromBlock, points } : null;
+  const isAtHead = after !== null && end.block === headBlock;
+  const [found, again] = await Promise.all([
+    ctx.registryClient.logsIn(fromBlock, end.block),
+    isAtHead ? readAgain(ctx, { after, to: end.block, mostBlocks: wanted.mostBlocks }) : [],
+  ]);
+  const isOne = found.endHash === end.hash && areOf(points, found);
+  return isOne && again !== null ? { ...found, fromBlock, points, again } : null;
+}
+
+/** The logs of the blocks that a read up to the head goes back; null when the RPC node that answers has another chain. */
+async function readAgain(
+  { registry, registryClient }: Asked,
+  { after, to, mostBlocks }: { readonly after: ChainPoint; readonly to: bigint; readonly mostBlocks: bigint },
+): Promise<FoundLog[] | null> {
+  const first = readAgainFrom(after.block, to);
+  const logs: FoundLog[] = [];
+  let endHash: string | null = after.hash;
+  for (let from = first > registry.startBlock ? first : registry.startBlock; from <= after.block; from += mostBlocks) {
+    const found = await registryClient.logsIn(from, minOf(from + mostBlocks - 1n, after.block));
+    logs.push(...found.logs);
+    endHash = found.endHash;
+  }
+  return endHash === after.hash ? logs : null;
 }
 
 /** Reads one point far from the head and verifies that the chain still has the previous one. */

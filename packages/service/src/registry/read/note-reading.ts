@@ -1,4 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
+import { type GateNews, listGates, noteGates } from '../../chain/gates/gate-store.ts';
+import { gatesOf, safeBlockOf } from '../../chain/gates/gates.ts';
 import type { Records } from '../../db/records.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
@@ -27,11 +29,16 @@ export async function noteReading(ctx: NoteContext, seen: RunObservation | null)
   const changed = await ctx.db.transaction(async (tx) => {
     const before = await lockReading(tx, chainId, now);
     const block = (await newestPoint(tx, chainId))?.block ?? startBlock - 1n;
-    const goodAt = seen?.isGood ? now : before.goodAt;
+    if (seen) await noteGates(tx, chainId, newsOf(seen), now);
+    const [head] = gatesOf(await listGates(tx, chainId), now, ctx.registry.isLocal).filter(
+      ({ name }) => name === 'head',
+    );
+    const goodAt = seen?.isGood && head?.state !== 'stalled' ? now : before.goodAt;
     const headBlock = seen?.headBlock ?? before.headBlock;
+    const safeBlock = seen ? safeBlockOf(seen.headBlock, seen.safeBlock) : before.safeBlock;
     const lagBlocks = lagOf(headBlock, block);
     const state = readingState({ lagBlocks, sinceGoodMs: now.getTime() - goodAt.getTime() });
-    await writeReading(tx, chainId, { state, headBlock, safeBlock: seen?.safeBlock ?? before.safeBlock, goodAt });
+    await writeReading(tx, chainId, { state, headBlock, safeBlock, goodAt });
     if (state === before.state) return null;
     const data = { state, block: Number(block < 0n ? 0n : block), lagBlocks: Number(lagBlocks) };
     await tell(ctx, tx, now, data);
@@ -40,6 +47,12 @@ export async function noteReading(ctx: NoteContext, seen: RunObservation | null)
   if (changed?.state === 'stalled') ctx.log.error(changed, 'shared registry reader stalled');
   else if (changed) ctx.log.info(changed, 'shared registry sync state changed');
 }
+
+const newsOf = ({ headBlock, safeBlock }: RunObservation): GateNews[] => [
+  { name: 'head', block: headBlock, reason: null },
+  // Where the chain reports none, depth stands in for it, and it moves with the head.
+  { name: 'safe', block: safeBlock ?? safeBlockOf(headBlock, null), reason: null },
+];
 
 async function tell(
   ctx: NoteContext,

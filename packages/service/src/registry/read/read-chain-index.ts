@@ -1,4 +1,5 @@
 import type { ChainIndex } from '@agent-network/contracts/network/network';
+import { readGates } from '../../chain/gates/gates.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
@@ -15,6 +16,7 @@ export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
   const block = reading?.block ?? startBlock - 1n;
   const lagBlocks = lagOf(reading?.headBlock ?? 0n, block);
   const known = Number(block < 0n ? 0n : block);
+  const gates = await readGates(ctx, ctx.registry);
   return {
     chainId,
     registry: address,
@@ -22,6 +24,8 @@ export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
     block: known,
     headBlock: Math.max(known, Number(reading?.headBlock ?? 0n)),
     lagBlocks: Number(lagBlocks),
+    safeBlock: Number(reading?.safeBlock ?? 0n),
+    gates,
   };
 }
 
@@ -31,7 +35,11 @@ const stateNow = ({ state, goodAt }: Reading, now: Date): ReadingState =>
 
 /** Exports the sync state as metrics of this process. */
 export async function watchChainIndex(ctx: IndexContext & HasMetrics): Promise<void> {
-  const { block, lagBlocks } = await readChainIndex(ctx);
+  const { block, lagBlocks, gates } = await readChainIndex(ctx);
+  for (const { name, state, ageS } of gates) {
+    ctx.metrics.chainGateStalled.set({ gate: name }, state === 'stalled' ? 1 : 0);
+    ctx.metrics.chainGateAge.set({ gate: name }, ageS);
+  }
   ctx.metrics.registryBlock.set(block);
   ctx.metrics.registryLagBlocks.set(lagBlocks);
 }

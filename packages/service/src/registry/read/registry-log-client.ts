@@ -1,15 +1,7 @@
-import {
-  BaseError,
-  createPublicClient,
-  type Hex,
-  HttpRequestError,
-  ResponseBodyTooLargeError,
-  type RpcLog,
-  RpcRequestError,
-  toHex,
-} from 'viem';
+import { BaseError, type Hex, type RpcLog, RpcRequestError, toHex } from 'viem';
 import type { ChainPoint } from '../../chain/chain-point.ts';
-import { rpcTransport } from '../../chain/rpc/rpc-transport.ts';
+import { createLogClients, findLogs, logsOfBlock } from '../../chain/rpc/log-query.ts';
+import { isRefusedSize } from '../../chain/rpc/rpc-errors.ts';
 import { decodeRegistryLog, type FoundLog, registryTopics, UPGRADED } from './decode-registry-log.ts';
 import type { HasRegistry } from './registry-info.ts';
 
@@ -56,13 +48,6 @@ export interface HasRegistryClient {
 /** The shared registry on the chain: its facts, and the client that reads its logs. */
 export interface RegistryAccess extends HasRegistry, HasRegistryClient {}
 
-const MANY = { maxResponseBodySize: 16 * 2 ** 20, timeout: 10_000 };
-/**
- * For a single block, of which no less can be asked: who pays for its gas fills it with logs (8 gas a byte, some 400 for 32 bytes with the
- * rest), and a block that can't be read would stop the index for good.
- */
-const ONE = { maxResponseBodySize: 256 * 2 ** 20, timeout: 20_000 };
-
 /** Creates a JSON-RPC client. Requests of the same moment are batched, so that one RPC node usually answers all of them. */
 export function createRegistryClient({
   rpcUrl,
@@ -70,9 +55,8 @@ export function createRegistryClient({
 }: {
   rpcUrl: string;
 } & HasRegistry): RegistryClient {
-  const clientOf = (limits: typeof MANY) =>
-    createPublicClient({ transport: rpcTransport(rpcUrl, { ...limits, retryCount: 0, batch: { batchSize: 50 } }) });
-  const [client, clientOfOne] = [clientOf(MANY), clientOf(ONE)];
+  const { many: client, one: clientOfOne } = createLogClients(rpcUrl, 0);
+  const filter = { address, topics: [registryTopics] };
 
   async function blockAt(height: Hex | 'latest' | 'safe', from = client): Promise<ChainBlock | null> {
     const found = await from.request({ method: 'eth_getBlockByNumber', params: [height, false] });
@@ -80,19 +64,6 @@ export function createRegistryClient({
       ? { block: BigInt(found.number), hash: found.hash, parentHash: found.parentHash }
       : null;
   }
-
-  const findLogs = (from: typeof client, fromBlock: bigint, toBlock: bigint) =>
-    from.request({
-      method: 'eth_getLogs',
-      params: [
-        {
-          address: address as Hex,
-          topics: [[...registryTopics]],
-          fromBlock: toHex(fromBlock),
-          toBlock: toHex(toBlock),
-        },
-      ],
-    });
 
   return {
     chainId: () => client.getChainId(),
@@ -107,11 +78,17 @@ export function createRegistryClient({
     blocksAt: (heights) => Promise.all(heights.map((height) => blockAt(toHex(height)))),
     async logsIn(fromBlock, toBlock) {
       const from = fromBlock === toBlock ? clientOfOne : client;
-      const asked = Promise.all([findLogs(from, fromBlock, toBlock), blockAt(toHex(toBlock), from)]);
-      const [found, end] = await asked.catch((error: unknown) => {
-        throw isRefusal(error) ? new LogsRefused(toBlock - fromBlock + 1n, { cause: error }) : error;
-      });
-      return { ...read(found, address), endHash: end?.hash ?? null };
+      const asked = Promise.all([findLogs(from, filter, { fromBlock, toBlock }), blockAt(toHex(toBlock), from)]);
+      const [found, endHash] = await asked.then(
+        ([logs, end]) => [logs, end?.hash ?? null] as const,
+        async (error: unknown) => {
+          if (!isRefusedSize(error)) throw error;
+          if (fromBlock < toBlock) throw new LogsRefused(toBlock - fromBlock + 1n, { cause: error });
+          const { logs, hash } = await logsOfBlock(from, filter, toBlock, error);
+          return [logs, hash] as const;
+        },
+      );
+      return { ...read(found, address), endHash };
     },
   };
 }
@@ -124,20 +101,9 @@ function read(found: readonly RpcLog[], registry: string): Omit<FoundLogs, 'endH
   return { logs, malformed: found.length - logs.length - upgrades, upgrades };
 }
 
-const causeOf = (error: unknown, isIt: (cause: unknown) => boolean): unknown =>
-  error instanceof BaseError ? error.walk(isIt) : null;
-
-/** True for an RPC error or an oversized answer: a smaller range may succeed. */
-function isRefusal(error: unknown): boolean {
-  const tooLong = causeOf(error, (cause) => cause instanceof ResponseBodyTooLargeError);
-  const http = causeOf(error, (cause) => cause instanceof HttpRequestError) as HttpRequestError | null;
-  return tooLong !== null || http?.status === 413 || causeOf(error, isAnswer) !== null;
-}
-
-const isAnswer = (cause: unknown) => cause instanceof RpcRequestError;
-
 /** Null for an RPC error: some chains do not support the `safe` block tag. */
 function nullIfAnswered(error: unknown): null {
-  if (causeOf(error, isAnswer) === null) throw error;
+  const isAnswer = (cause: unknown) => cause instanceof RpcRequestError;
+  if (!(error instanceof BaseError && error.walk(isAnswer))) throw error;
   return null;
 }

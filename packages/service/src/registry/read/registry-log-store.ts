@@ -1,15 +1,16 @@
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { RegistryLog } from './registry-logs.ts';
 
-/** Inserts any number of logs in one statement. */
-export async function insertLogs(tx: Tx, chainId: number, logs: readonly RegistryLog[]): Promise<void> {
-  if (logs.length === 0) return;
+/** Inserts any number of logs in one statement, each once. Returns the tokens of those that were new. */
+export async function insertLogs(tx: Tx, chainId: number, logs: readonly RegistryLog[]): Promise<bigint[]> {
+  if (logs.length === 0) return [];
   const of = <T>(pick: (log: RegistryLog) => T): T[] => logs.map(pick);
-  await tx.query(
+  const rows = await tx.query<{ tokenId: string }>(
     'insert-registry-logs',
     `insert into registry_log
         (chain_id, block_number, log_index, transaction_hash, token_id, kind, value, bytes, fault)
-     select $1, * from unnest($2::bigint[], $3::integer[], $4::text[], $5::numeric[], $6::text[], $7::text[], $8::bytea[], $9::text[])`,
+     select $1, * from unnest($2::bigint[], $3::integer[], $4::text[], $5::numeric[], $6::text[], $7::text[], $8::bytea[], $9::text[])
+     on conflict do nothing returning token_id as "tokenId"`,
     [
       chainId,
       of((log) => log.block),
@@ -22,6 +23,7 @@ export async function insertLogs(tx: Tx, chainId: number, logs: readonly Registr
       of((log) => log.fault),
     ],
   );
+  return [...new Set(rows.map(({ tokenId }) => BigInt(tokenId)))];
 }
 
 /** Removes logs above a block; returns the tokens that lost logs. */

@@ -5,7 +5,7 @@ import type { ReadingState } from './reading-state.ts';
 export interface Reading {
   readonly state: ReadingState;
   readonly headBlock: bigint;
-  /** Highest block that the chain will not reorganise. */
+  /** Highest block that counts as safe from reorgs; see `safeBlockOf`. */
   readonly safeBlock: bigint;
   /** Time of the last progress; having nothing to read counts as progress. */
   readonly goodAt: Date;

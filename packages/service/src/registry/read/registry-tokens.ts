@@ -1,21 +1,29 @@
+import { whyStalled } from '../../chain/gates/gates.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { isStalled } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
 import { type FirstNaming, findFirstNaming } from './registry-log-store.ts';
 import type { RegistryToken } from './registry-logs.ts';
-import { findReading } from './registry-reading-store.ts';
+import { findReading, type Reading } from './registry-reading-store.ts';
 import { findTokens, listChanges, type TokenChange } from './registry-token-store.ts';
 
 export type { FirstNaming, TokenChange };
+
+export interface KnownToken {
+  readonly token: RegistryToken;
+  readonly isSafe: boolean;
+  readonly waits: string | null;
+}
 
 /** The entries of the shared registry, from this node's index. */
 export interface RegistryTokens {
   /**
    * A token as of the newest indexed block; null when it does not exist. Act on its owner only when `isSafe`: nothing about it changed in
-   * blocks that a reorg may still remove, all blocks before those are indexed, and the reader is not stalled.
+   * blocks that a reorg may still remove, all blocks before those are indexed, and the reader is not stalled. `waits` says in words what it
+   * waits for; null when it is safe.
    */
-  at(tokenId: bigint): Promise<{ readonly token: RegistryToken; readonly isSafe: boolean } | null>;
+  at(tokenId: bigint): Promise<KnownToken | null>;
   /** Tokens that changed after this number, each once, in the order of their last change, burnt ones included. Start at 0n. */
   changedAfter(number: bigint, limit: number): Promise<TokenChange[]>;
   /** The first log on this chain that named an agent of a node, by any token at any address; null: none is indexed. */
@@ -39,9 +47,20 @@ export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): Regis
       if (!token) return null;
       const sinceGoodMs = reading ? ctx.clock.now().getTime() - reading.goodAt.getTime() : 0;
       const isRead = reading?.block != null && reading.block >= reading.safeBlock;
-      return { token, isSafe: isRead && !isStalled(sinceGoodMs) && token.changedBlock <= reading.safeBlock };
+      const isSafe = isRead && !isStalled(sinceGoodMs) && token.changedBlock <= reading.safeBlock;
+      return { token, isSafe, waits: isSafe ? null : await waitsFor(ctx, token, reading) };
     },
     changedAfter: (number, limit) => listChanges(ctx.db, chainId, number, limit),
     firstNaming: (agentId) => findFirstNaming(ctx.db, chainId, `/agents/${agentId}/registration.json`),
   };
+}
+
+async function waitsFor(
+  ctx: HasDb & HasClock & HasRegistry,
+  token: RegistryToken,
+  reading: Reading | null,
+): Promise<string> {
+  const stalled = await whyStalled(ctx, ctx.registry);
+  const safe = `it changed in block ${token.changedBlock}, and blocks up to ${reading?.safeBlock ?? 0n} are safe from reorgs`;
+  return stalled === null ? safe : `${safe}; ${stalled}`;
 }

@@ -12,25 +12,35 @@ import { findTokens, writeTokens } from './registry-token-store.ts';
 
 export type WriteContext = Records & Telemetry & HasRegistry;
 
-/** Number of tokens rebuilt per statement after a reorg. */
+/** Number of tokens rebuilt per statement. */
 const TOKENS_AT_ONCE = 2000;
 
 /**
- * Stores a fetched range atomically: logs, tokens and the following points. Returns false, having written nothing, when the newest point
+ * Stores a fetched range atomically: logs, tokens and the following points. Tokens of logs that came late are made anew from all of their logs,
+ * before the new ones are applied. Returns false, having written nothing, when the newest point
  * has changed.
  */
 export async function writeRange(ctx: WriteContext, after: ChainPoint | null, range: FetchedRange): Promise<boolean> {
   const { chainId } = ctx.registry;
   const { logs, malformed, upgrades } = range;
-  const isWritten = await ctx.db.transaction(async (tx) => {
-    if (!(await lockAt(ctx, tx, after))) return false;
+  const late = await ctx.db.transaction(async (tx) => {
+    if (!(await lockAt(ctx, tx, after))) return null;
+    const tokens = await insertLogs(tx, chainId, range.again);
+    await makeAllAnew(tx, chainId, tokens);
     await insertLogs(tx, chainId, logs);
     const before = await findTokens(tx, chainId, [...new Set(logs.map(({ tokenId }) => tokenId))]);
     await writeTokens(tx, chainId, tokensAfter(before, logs));
     await addPoints(tx, chainId, range.points);
-    return true;
+    return tokens;
   });
-  if (!isWritten) return false;
+  if (late === null) return false;
+  if (late.length > 0) {
+    ctx.metrics.registryLogs.inc({ kind: 'late' }, late.length);
+    ctx.log.warn(
+      { tokens: late.map(String) },
+      'the RPC node had left out logs of the shared registry; they are read now',
+    );
+  }
   for (const { kind } of logs) ctx.metrics.registryLogs.inc({ kind });
   if (malformed > 0) ctx.metrics.registryLogs.inc({ kind: 'malformed' }, malformed);
   if (upgrades > 0) ctx.metrics.registryLogs.inc({ kind: 'upgraded' }, upgrades);
@@ -48,8 +58,7 @@ export async function takeBackTo(ctx: WriteContext, newest: ChainPoint, to: Chai
     if (!(await lockAt(ctx, tx, newest))) return false;
     const touched = await removeLogsAbove(tx, chainId, to?.block ?? -1n);
     await removePointsAbove(tx, chainId, to?.block ?? -1n);
-    for (let start = 0; start < touched.length; start += TOKENS_AT_ONCE)
-      await makeAnew(tx, chainId, touched.slice(start, start + TOKENS_AT_ONCE));
+    await makeAllAnew(tx, chainId, touched);
     return true;
   });
   if (!isTaken) return false;
@@ -58,6 +67,12 @@ export async function takeBackTo(ctx: WriteContext, newest: ChainPoint, to: Chai
   if (to) ctx.log.warn(fields, 'chain reorganised; reading the shared registry again from this block');
   else ctx.log.error(fields, 'no recorded block is on this chain; reading the shared registry from its start');
   return true;
+}
+
+/** Derives tokens anew from all of their logs. */
+async function makeAllAnew(tx: Tx, chainId: number, tokenIds: readonly bigint[]): Promise<void> {
+  for (let start = 0; start < tokenIds.length; start += TOKENS_AT_ONCE)
+    await makeAnew(tx, chainId, tokenIds.slice(start, start + TOKENS_AT_ONCE));
 }
 
 async function makeAnew(tx: Tx, chainId: number, tokenIds: readonly bigint[]): Promise<void> {

@@ -69,10 +69,11 @@ describe('a call whose agent changes right before it is stored', () => {
   it('is charged the new price, never the old one', async () => {
     const agent = await newAgent();
     expect(costOf(await invoke(agent))).toBe('0.05');
+    // It agrees to either price.
     expect(
       costOf(
         await whileAccepted(
-          () => invoke(agent),
+          () => invoke(agent, { body: { maxCost: '0.20' } }),
           () => price(agent, '0.20'),
         ),
       ),
@@ -215,14 +216,14 @@ it('once a new price is answered, no call that begins later has the old one, how
   const agent = await newAgent();
   let isOver = false;
   const busy = [1, 2, 3].map(async () => {
-    while (!isOver) expect((await invoke(agent)).status).toBe(200);
+    while (!isOver) expect((await invoke(agent, { body: { maxCost: '1' } })).status).toBe(200);
   });
   const wrong: string[] = [];
   for (let round = 1; round <= 15; round++) {
     const perRequest = `0.${String(10 + round)}`;
     await price(agent, perRequest);
     const quoted = h.request('POST', `/invoke/${agent.id}/quote`, { key: client.key, body: { task: 'x', input: {} } });
-    const shown = [(await quoted).body.data.estimatedCost, costOf(await invoke(agent))];
+    const shown = [(await quoted).body.data.estimatedCost, costOf(await invoke(agent, { body: { maxCost: '1' } }))];
     for (const cost of shown) if (cost !== perRequest) wrong.push(`${cost} instead of ${perRequest}`);
   }
   isOver = true;

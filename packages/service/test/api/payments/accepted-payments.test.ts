@@ -57,10 +57,7 @@ it('the 402 answer is what x402 clients of both versions parse, and what the spe
   });
   expect(v2).toMatchObject({
     x402Version: 2,
-    accepts: [
-      { scheme: 'exact', network: chain.caip2, amount: '50000', payTo: chain.wallet },
-      { scheme: 'batch-settlement', network: chain.caip2, amount: '50000', payTo: chain.wallet },
-    ],
+    accepts: [{ scheme: 'exact', network: chain.caip2, amount: '50000', payTo: chain.wallet }],
   });
   expect(v2.accepts[0].extra).toMatchObject({
     name: chain.tokenName,

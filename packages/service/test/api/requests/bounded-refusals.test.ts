@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-const MANY = 20_000;
+const MANY = 4000;
 const names = Array.from({ length: MANY }, (_, nth) => [`name${nth}`, 1]);
 const unknown = Object.fromEntries(names);
 const longName = { ['n'.repeat(500_000)]: 1 };
@@ -38,7 +38,7 @@ it.each<[string, string, string, { body?: object; headers?: Record<string, strin
 ])('the refusal of %s repeats little of them', async (_what, method, path, request) => {
   const { body } = await h.request(method, path, request);
   const answer = JSON.stringify(body);
-  expect(answer).toMatch(/VALIDATION_ERROR|Invalid parameters/);
+  expect(answer).toMatch(/VALIDATION_ERROR|Invalid parameters|PAYLOAD_TOO_LARGE/);
   expect(answer.length).toBeLessThan(32_000);
 });
 

@@ -37,6 +37,7 @@ const EFFECTS = `
   union all select 'registry_write', count(*)::text from registry_write
   union all select 'ledger_account', count(*)::text from ledger_account where kind in ('treasury', 'agent')
   union all select 'chain_payment', count(*)::text from chain_payment
+  union all select 'held', count(*)::text from chain_payment where state in ('claimed', 'broadcasting')
   union all select 'used_challenge', count(*)::text from used_challenge
   union all select 'test', count(*) || ' ' || sum(attempts) from webhook_delivery where type = 'webhook.test'`;
 

@@ -11,6 +11,7 @@ const bookkeeping = new Set(
     'unaudited_request',
     'reserves_watch',
     'transfer_point',
+    'chain_gate',
     'payout_point',
     'chain_catch_up',
     'registry_point',

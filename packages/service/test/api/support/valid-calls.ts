@@ -139,6 +139,8 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
     body: { amount: '0.01', treasuryId, to: owner.address },
   }),
   getWithdrawal: ({ owner, withdrawalId }) => ({ key: owner.key, params: { withdrawalId } }),
+  listHeldPayouts: ({ owner }) => ({ key: owner.key, params: {} }),
+  creditHeldPayout: ({ owner, heldPaymentId }) => ({ key: owner.key, params: { paymentId: heldPaymentId } }),
   requestSignIn: ({ owner }) => ({ key: owner.key, params: {}, body: { address: owner.address } }),
   signIn: ({ owner, signIns }) => ({
     key: owner.key,

@@ -5,6 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { startSession } from '../../../src/access/sessions/manage-sessions.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, send, startHarness, type TestAccount } from '../../support/harness.ts';
+import { insertHeldWithdrawal } from '../../support/held-payout.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit } from '../../support/treasury.ts';
@@ -33,6 +34,8 @@ export interface World {
   /** The owner's treasury for the agent; holds 1 USDC. */
   readonly treasuryId: string;
   readonly withdrawalId: string;
+  /** A withdrawal of the owner's that the token refuses. */
+  readonly heldPaymentId: string;
   /** A channel of the owner's wallet. */
   readonly channelId: string;
   /** Takes every delivery. */
@@ -115,6 +118,7 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   const { treasuryId } = await post('/payments/treasury', { agentId: agent.id });
   await deposit(h, key, treasuryId, '1');
   const { withdrawalId } = await post('/payments/withdraw', { amount: '0.01', treasuryId, to: address });
+  const heldPaymentId = await insertHeldWithdrawal(h, { accountId, treasuryId, to: address });
   const [webhookId, spareWebhookId] = [await newWebhook(), await newWebhook()];
   const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
   const channel = newVoucherPayer(h, { payer: address.toLowerCase() as `0x${string}` });
@@ -125,7 +129,18 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   );
   const signIns = await Promise.all(Array.from({ length: 20 }, () => signedChallenge(post)));
   return {
-    ...{ tokenId, quoteId, requestId, openRequestId, bulkId, keyId, rolledKeyId, treasuryId, withdrawalId },
+    ...{
+      tokenId,
+      quoteId,
+      requestId,
+      openRequestId,
+      bulkId,
+      keyId,
+      rolledKeyId,
+      treasuryId,
+      withdrawalId,
+      heldPaymentId,
+    },
     ...{ channelId: channel.channelId, webhookId, spareWebhookId, deliveryId, signIns, sessionId: session.sessionId },
   };
 }

@@ -73,13 +73,15 @@ async function checkWithdrawals({ world, book }: Facts, client: BankClient): Pro
 export async function checkAgents(facts: Facts): Promise<bigint> {
   const { world, requests } = facts;
   const { body } = await sendWithin(world.baseUrl(), 'GET', '/payments/balance', { key: world.owner.key });
-  const treasuries: { treasuryId: string; agentId: string | null; available: string }[] = body.data.treasuries;
-  const expected = treasuries.map(({ treasuryId, agentId, available }) => {
+  const treasuries: { treasuryId: string; agentId: string | null; available: string; held: string }[] =
+    body.data.treasuries;
+  const expected = treasuries.map(({ treasuryId, agentId, available, held }) => {
     const bought = requests.filter((row) => row.payer === treasuryId).map(({ costMicro }) => BigInt(costMicro));
     const earned = requests.filter((row) => row.agentId === agentId).map((row) => earningOf(facts, row));
     const should = sum(earned) - sum(bought);
-    if (parseUsdc(available) !== should)
-      world.tally.violation(`agent ${agentId} has ${available}, and should have ${should} micro-USDC`);
+    // Held is what vouchers owe and is not claimed.
+    if (parseUsdc(available) + parseUsdc(held) !== should)
+      world.tally.violation(`agent ${agentId} has ${available}, ${held} held, and should have ${should} micro-USDC`);
     return should;
   });
   return sum(expected);

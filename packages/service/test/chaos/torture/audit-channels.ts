@@ -92,7 +92,10 @@ function checkChannel(
     }),
   );
   const charged = BigInt(row.charged);
-  if (charged !== costs) wrong(`was charged ${charged} for calls that cost ${costs}`);
+  // A call that was claimed ahead and failed: its payer has been credited what was claimed.
+  const credited = facts.creditedMicro.get(row.id) ?? 0n;
+  if (charged !== costs + credited)
+    wrong(`was charged ${charged} for calls that cost ${costs}, and ${credited} that were credited`);
   if (row.reserved !== '0') wrong(`has ${row.reserved} in flight`);
   if (row.lost !== '0') wrong(`has lost ${row.lost}`);
   const { claimedMicro, balanceMicro } = onChain;

@@ -22,6 +22,7 @@ export async function auditEnd(world: BankScene, book: BankBook, timeoutMs: numb
   const owed = sum([
     ...(await Promise.all(world.clients.map((client) => checkClient(facts, client)))),
     await checkAgents(facts),
+    ...facts.creditedMicro.values(),
   ]);
   await checkWallet(world, owed - (await checkChannels(facts)));
   await checkReserves(world);

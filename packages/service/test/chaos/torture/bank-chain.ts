@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { encodeFunctionData, type Hex, keccak256 } from 'viem';
 import { submitPayment } from '../../support/chain-actions.ts';
 import type { TestWallet } from '../../support/harness.ts';
+import { administer } from '../../support/held-payout.ts';
 import type { NodeCluster } from '../../support/node-cluster.ts';
 
 /** USDC that a wallet sent to the node by a transaction of its own. */
@@ -21,6 +23,9 @@ export interface BankChain {
   call(wallet: TestWallet, to: string, data: Hex): Promise<void>;
   /** Takes back the newest blocks; who sent USDC in one of them sends the same transaction again. */
   reorganise(depth: number): Promise<void>;
+  /** The token refuses the node's wallet, or everybody, until it accepts both again. */
+  refuse(what: 'pause' | 'blacklist'): Promise<void>;
+  accept(): Promise<void>;
   /** Whether the transfer is in a block, and moved its money. */
   hasMoved(transfer: PlainTransfer): Promise<boolean>;
 }
@@ -55,8 +60,35 @@ export function createBankChain(cluster: NodeCluster): BankChain {
     await send({ raw });
     return raw;
   };
+  let isRefusing = false;
+  const administered = { rpcUrl, ctx: cluster.ctx };
+  const acceptAll = async () => {
+    await administer(administered, 'unpause');
+    await administer(administered, 'unBlacklist', cluster.walletAddress);
+  };
   return {
-    submit: (headers) => inTurn(async () => void (await submitPayment(rpcUrl, cluster, headers))),
+    refuse: (what) =>
+      inTurn(async () => {
+        isRefusing = true;
+        await administer(administered, what, cluster.walletAddress);
+      }),
+    accept: () =>
+      inTurn(async () => {
+        isRefusing = false;
+        await acceptAll();
+      }),
+    async submit(headers) {
+      /** False: the token refused it for a cause that passes. */
+      const trySubmit = () =>
+        submitPayment(rpcUrl, cluster, headers).then(
+          () => true,
+          (error) => {
+            if (!isRefusing) throw error;
+            return false;
+          },
+        );
+      while (!(await inTurn(trySubmit))) await sleep(50);
+    },
     sendPlainly: (wallet, micro) =>
       inTurn(async () => {
         const args = [cluster.walletAddress as Hex, micro] as const;
@@ -68,6 +100,8 @@ export function createBankChain(cluster: NodeCluster): BankChain {
       inTurn(async () => {
         await callChain(rpcUrl, 'anvil_reorg', depth, []);
         for (const transfer of sent) if (!(await receiptOf(transfer))) await send(transfer);
+        // The reorg may have taken back that the token accepts the wallet again.
+        if (!isRefusing) await acceptAll();
       }),
     hasMoved: async (transfer) => (await receiptOf(transfer))?.status === '0x1',
   };

@@ -1,10 +1,14 @@
+import { batchSettlementAbi } from '@agent-network/chain/batch-settlement-abi';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { encodeFunctionData } from 'viem';
 import { expect } from 'vitest';
-import { DEPOSIT_COLLECTOR } from '../../../src/chain/channels/channel-calls.ts';
+import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
+import { createSettlementContract } from '../../../src/chain/channels/settlement-contract-client.ts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
+import { sendAs } from '../../support/chain-actions.ts';
 import { answerWith, echo } from '../../support/test-agent.ts';
 import { newVoucherPayer, settledBy } from '../../support/voucher-payer.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
@@ -84,6 +88,46 @@ export async function failedVoucherCall(site: CrashSite, arm: () => Promise<void
   const { answer } = await site.insist('POST', path, { ...next, headers: paid });
   expect(answer.body.data).toMatchObject({ status: 'completed', cost: PRICE });
   expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
+}
+
+/**
+ * The payer takes its deposit back while a call is in flight: what the call may cost is claimed before, once, and the earning can be
+ * withdrawn.
+ */
+export async function withdrawnCall(site: CrashSite, arm: () => Promise<void>, recordOf: RecordOf) {
+  const { key, path, payer } = await usedChannel(site);
+  const [agent] = site.agents;
+  const call = { key, body: { task: 'survive' } };
+  const headers = payer.pay(await site.request('POST', path, call), 2n * PRICE_MICRO);
+  const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  agent.behave(async (request, response) => {
+    asked.resolve();
+    await told.promise;
+    await echo(request, response);
+  });
+  const insisting = site.insist('POST', path, { ...call, headers });
+  await asked.promise;
+  await arm();
+  const { withdrawDelayS: withdrawDelay, ...config } = payer.config;
+  const args = [{ ...config, withdrawDelay }, DEPOSIT_MICRO] as never;
+  const data = encodeFunctionData({ abi: batchSettlementAbi, functionName: 'initiateWithdraw', args });
+  await sendAs(site.chain.rpcUrl, payer.config.payer, SETTLEMENT_CONTRACT, data);
+  const { chainId, token } = site.ctx.chain;
+  const contract = createSettlementContract({ rpcUrl: site.chain.rpcUrl, chainId, token, wallet: site.walletAddress });
+  const claimed = async () => (await contract.readChannels([payer.channelId], null))[0]?.claimedMicro;
+  const isClaimed = async () => ((await claimed()) === 2n * PRICE_MICRO ? true : null);
+  expect(await until(isClaimed, { timeoutMs: 60_000, firstMs: 100, mostMs: 500 }), 'calls in flight are claimed').toBe(
+    true,
+  );
+  told.resolve();
+  const record = await recordOf(key, await insisting);
+  expect(record).toMatchObject({ status: 'completed', cost: PRICE });
+  expect(await claimed()).toBe(2n * PRICE_MICRO);
+  expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
+  const held = 'select micro::text from channel_earning where channel_id = $1';
+  const isFree = async () =>
+    (await askDatabase(site.databaseUrl, held, [payer.channelId])).length === 0 ? true : null;
+  expect(await until(isFree, { timeoutMs: 60_000, firstMs: 100, mostMs: 1000 }), 'what is claimed is free').toBe(true);
 }
 
 /** A channel whose deposit has come with a first call. */

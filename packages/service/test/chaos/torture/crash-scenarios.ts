@@ -7,7 +7,7 @@ import { answerWith, echo } from '../../support/test-agent.ts';
 import { balanceOf, newClient } from '../../support/treasury.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { billedCall, uncollectedCall } from './billed-scenarios.ts';
-import { channelCalls, failedVoucherCall, voucherCall } from './channel-scenarios.ts';
+import { channelCalls, failedVoucherCall, voucherCall, withdrawnCall } from './channel-scenarios.ts';
 import { chosenPaidCall, chosenTreasuryCall } from './chosen-scenarios.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
 import type { Insisted } from './insist.ts';
@@ -193,6 +193,8 @@ export const scenarios = {
   'a call paid by a voucher': (site, arm) => voucherCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a failed call paid by a voucher': (site, arm) =>
     failedVoucherCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
+  'a call paid by a voucher whose payer withdraws': (site, arm) =>
+    withdrawnCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a bulk request under an Idempotency-Key': bulkCall,
   'a deposit': depositInto,
   'a withdrawal under an Idempotency-Key': withdrawal,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { askDatabase } from '../../support/books.ts';
-import type { RpcCall } from '../../support/rpc-proxy.ts';
+import { leaveOutLogs, type RpcCall } from '../../support/rpc-proxy.ts';
 import type { BankWorld } from './bank-world.ts';
 import type { Random } from './random.ts';
 
@@ -11,7 +12,10 @@ const FAULTS = {
   vanishDatabase: 8,
   stickWorker: 10,
   disturbChain: 40,
+  lockAccount: 12,
   reorganise: 13,
+  leaveOutLogs: 15,
+  refuseTokens: 8,
 } as const;
 
 const METHODS = [
@@ -67,8 +71,16 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
         return vanishDatabase(world, random, later);
       case 'stickWorker':
         return stickWorker(world, random, later);
+      case 'lockAccount':
+        return keepAccountLocked(world, random, later);
       case 'disturbChain':
         return disturbChain(world, random, later);
+      case 'leaveOutLogs':
+        leaveOutLogs(world.proxy, random.int(1, 4));
+        later(random.int(300, 6000), () => world.proxy.rule('eth_getLogs', null));
+        return 'logs of the newest blocks left out';
+      case 'refuseTokens':
+        return refuseTokens(world, random, later);
       case 'reorganise':
         return reorganise(world, random);
     }
@@ -90,6 +102,7 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
       for (const method of METHODS) world.proxy.rule(method, null);
       world.databaseProxy.set('open');
       world.databaseProxy.forgetMute();
+      await world.bankChain.accept();
       for (const seat of world.seats) seat.thaw();
       await Promise.all(world.seats.map((seat) => seat.untilTaken()));
     },
@@ -137,6 +150,24 @@ async function stickWorker(
   return 'the job runners hang';
 }
 
+/** A transaction that never ends has locked one account of the ledger, of whomever. */
+async function keepAccountLocked(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  const client = new pg.Client(world.databaseUrl);
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('begin');
+  const { rows } = await client.query<{ kind: string }>(
+    `select kind from ledger_account where kind <> 'suspense' order by md5(id || $1) limit 1 for update skip locked`,
+    [String(random.int(0, 1_000_000))],
+  );
+  later(random.int(300, 8000), () => void client.end().catch(() => undefined));
+  return `an account locked: ${rows[0]?.kind ?? 'none'}`;
+}
+
 /** For a while, calls of one method meet with trouble, each by its own luck. */
 function disturbChain(world: BankWorld, random: Random, later: (afterMs: number, what: () => void) => void): string {
   const method = random.pick(METHODS);
@@ -155,8 +186,21 @@ function disturbChain(world: BankWorld, random: Random, later: (afterMs: number,
   return `${method} ${kind}`;
 }
 
+/** The token is paused, or its administrator refuses the node's wallet, for a while. */
+async function refuseTokens(
+  world: BankWorld,
+  random: Random,
+  later: (afterMs: number, what: () => void) => void,
+): Promise<string> {
+  const what = random.pick(['pause', 'blacklist'] as const);
+  await world.bankChain.refuse(what);
+  later(random.int(300, 4000), () => void world.bankChain.accept().catch(() => undefined));
+  return what === 'pause' ? 'the token paused' : "the node's wallet blacklisted";
+}
+
 async function reorganise(world: BankWorld, random: Random): Promise<string> {
-  const depth = random.int(1, 3);
+  // Now and then as deep as any amount asks for: what was taken for final has to be collected again.
+  const depth = random.chance(0.1) ? 12 : random.int(1, 3);
   await world.bankChain.reorganise(depth);
   return `${depth} block${depth === 1 ? '' : 's'} reorganised`;
 }

@@ -96,6 +96,8 @@ export function createThirdParties(rpcUrl: string, host: TokenHost, node: { wall
     sendPlainly: (wallet, micro) => transfer(wallet, node.walletAddress, micro),
     call: async (wallet, to, data) => void (await call(wallet, to, data)),
     submit: () => Promise.reject(new Error('these clients submit no payments themselves')),
+    refuse: () => Promise.reject(new Error('the token of this chain refuses nobody')),
+    accept: async () => undefined,
     reorganise: () => Promise.reject(new Error('this chain takes nothing back')),
     hasMoved: async ({ raw }) => (await read(keccak256(raw)))?.status === '0x1',
     seen: () => told.size,

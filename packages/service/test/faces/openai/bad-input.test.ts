@@ -146,7 +146,7 @@ describe('a request that this API refuses', () => {
     expect(agent.calls.length).toBe(calls);
   });
 
-  it('with a good payment in each header, in that of the other version, or with more behind it: nothing is spent', async () => {
+  it('with a good payment in each header, two in all, or with more behind it: nothing is spent', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const call = (headers: Record<string, string>) =>
       h.request('POST', '/v1/chat/completions', { key: buyer.key, body: chat(), headers });
@@ -156,8 +156,6 @@ describe('a request that this API refuses', () => {
     const before = await databaseDigest(h);
     for (const [headers, param] of [
       [{ 'payment-signature': v2, 'x-payment': v1 }, 'X-PAYMENT'],
-      [{ 'payment-signature': v1 }, 'PAYMENT-SIGNATURE'],
-      [{ 'x-payment': v2 }, 'X-PAYMENT'],
       [{ 'payment-signature': `${v2}!` }, 'PAYMENT-SIGNATURE'],
       [{ 'x-payment': `${v1}!` }, 'X-PAYMENT'],
     ] as const) {

@@ -11,7 +11,7 @@ import { askDatabase } from '../../support/books.ts';
 import { emptyWallet, refillWallet } from '../../support/chain-actions.ts';
 import { type Harness, newWallet, type TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
-import { chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
+import { askingForChannels, chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { payV2 } from '../../support/x402-payer.ts';
@@ -281,7 +281,7 @@ describe('a chat completion without a key', () => {
     const losing = losingOne();
     const client = open({
       apiKey: 'x402',
-      fetch: wrapFetchWithPayment(losing.fetch, stockChannelPayer(h, wallet)),
+      fetch: wrapFetchWithPayment(askingForChannels(losing.fetch), stockChannelPayer(h, wallet)),
     });
     const first = await client.chat.completions.create(asking('by channel'));
     expect([losing.answers(), writer.calls.length - calls]).toEqual([2, 1]);

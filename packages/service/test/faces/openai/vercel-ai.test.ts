@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../src/lib/app-error.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
-import { chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
+import { askingForChannels, chargedOf, stockChannelPayer } from '../../support/stock-channel-payer.ts';
 import { answerWith, type TestAgent } from '../../support/test-agent.ts';
 import { type Client, newClient } from '../../support/treasury.ts';
 import { type StockSite, startStockSite } from '../stock-site.ts';
@@ -156,7 +156,8 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
       const calls = slow.calls.length;
       const wallet = await h.newWallet(1_000_000n);
       const payer = isByChannel ? stockChannelPayer(h, wallet) : payerOf(wallet);
-      const settings = isKeyless ? { apiKey: 'x402', fetch: wrapFetchWithPayment(losing, payer) } : { fetch: losing };
+      const send = isByChannel ? askingForChannels(losing) : losing;
+      const settings = isKeyless ? { apiKey: 'x402', fetch: wrapFetchWithPayment(send, payer) } : { fetch: losing };
       const prompt = `lost ${name} ${who}`;
       const ask = async () => (await generateText({ model: models(settings)(slow.id), prompt })).text;
       const cost = await spent(async () => {

@@ -87,7 +87,9 @@ it.each(['all', 'majority', 'first_success'])('an end reads no contents of a bul
         bytes += JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? String(value) : value)).length;
         return rows;
       };
-      await endBulkRequest(h.ctx, { ...tx, query: counting } as Tx, bulkId, { invocation, outcome });
+      await endBulkRequest(h.ctx, { ...tx, query: counting } as Tx, bulkId, {
+        ...{ end: { invocation, outcome }, locks: 'wait' },
+      });
     });
   };
   for (let nth = 0; (await read()).status === 'processing'; nth++) await end(nth);

@@ -122,14 +122,19 @@ it('more than 10,000 events are too many; what came before is kept', async () =>
   expect(chunks.length).toBeGreaterThan(9_900);
 }, 60_000);
 
-it('an agent that falls silent in mid-stream fails at the deadline', async () => {
+it('an agent that falls silent in mid-stream fails at the deadline, and what it has shown is paid', async () => {
   agent.behave((_request, response) => {
     beginStream(response);
     response.write(encodeSaid(chunk('and then')));
   });
   const deadline = new Date(Date.now() + 400).toISOString();
   const { record, chunks } = await invoke({ deadline });
-  expect(record).toMatchObject({ status: 'failed', error: { code: 'deadline_exceeded' }, refund: '0.05' });
+  expect(record).toMatchObject({
+    status: 'failed',
+    error: { code: 'deadline_exceeded' },
+    cost: '0.05',
+    refund: '0.00',
+  });
   expect(chunks.length).toBe(1);
   expect(Date.parse(record.completedAt) - Date.parse(deadline)).toBeLessThan(500);
 });

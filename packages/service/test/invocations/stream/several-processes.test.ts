@@ -193,10 +193,10 @@ describe('when the connections that listen break in mid-stream', () => {
     expect(await untilListening(2)).toBe(true);
     expect(await breakListeners()).toBe(2);
     const cancelled = await h.request('POST', `/invoke/${requestId}/cancel`, { key });
-    expect(cancelled.body.data).toMatchObject({ cancelled: true, refund: '0.05' });
+    expect(cancelled.body.data).toMatchObject({ cancelled: true, refund: '0.00' });
     await said.closed;
     expect((await stream.rest()).map(({ id, type }) => [id, type])).toEqual([[4, 'invocation.cancelled']]);
     expect(await untilListening(2)).toBe(true);
-    expect(await balanceOf(h, key)).toEqual({ available: '0.05', held: '0.00' });
+    expect(await balanceOf(h, key)).toEqual({ available: '0.00', held: '0.00' });
   });
 });

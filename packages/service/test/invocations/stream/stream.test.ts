@@ -261,8 +261,9 @@ it('a request that is cancelled ends every stream with invocation.cancelled', as
   expect((await h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key })).status).toBe(200);
   await said.closed;
   const [end] = await stream.rest();
-  expect(end).toMatchObject({ id: 4, type: 'invocation.cancelled', data: { status: 'cancelled', refund: '0.05' } });
-  expect(await balanceOf(h, client.key)).toEqual({ available: '1.00', held: '0.00' });
+  expect(end).toMatchObject({ id: 4, type: 'invocation.cancelled', data: { status: 'cancelled', refund: '0.00' } });
+  // It has shown a chunk.
+  expect(await balanceOf(h, client.key)).toEqual({ available: '0.95', held: '0.00' });
 });
 
 it('the events that readers got while a request was cancelled never change, over 60 runs', async () => {
@@ -271,6 +272,8 @@ it('the events that readers got while a request was cancelled never change, over
     const timer = setInterval(() => response.write('event: chunk\ndata: x\n\n'), 0);
     response.once('close', () => clearInterval(timer));
   });
+  // Each has shown chunks, and so is paid.
+  client = await newClient(h, '3.00');
   for (let run = 0; run < 60; run++) {
     const stream = await invoke();
     const first = await stream.take(3 + (run % 5));
@@ -284,5 +287,5 @@ it('the events that readers got while a request was cancelled never change, over
     expect(problemWithStream(heard)).toBeNull();
     expect(await (await follow(requestId)).rest()).toEqual(heard);
   }
-  expect(await balanceOf(h, client.key)).toEqual({ available: '1.00', held: '0.00' });
+  expect(await balanceOf(h, client.key)).toEqual({ available: '0.00', held: '0.00' });
 });

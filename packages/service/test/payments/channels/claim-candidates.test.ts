@@ -121,7 +121,7 @@ describe('channels that owe less than a claim is worth, and whose payers are gon
     await askDatabase(engine.databaseUrl, `insert into channel_point values ($1, $2, '0x')`, point);
     await askDatabase(engine.databaseUrl, 'update channel set read_block = 2 where charged_micro = 9');
     await askDatabase(engine.databaseUrl, `update channel set read_block = 1 where id = '0x' || lpad('bb8', 64, '0')`);
-    await rereadChannels(ctx);
+    await rereadChannels(ctx, ctx.channelClaimSettings.minMicro);
     await askDatabase(engine.databaseUrl, 'delete from channel_point where chain_id = $1 and block_number = $2', point);
     const wrong = await askDatabase<{ id: string }>(
       engine.databaseUrl,

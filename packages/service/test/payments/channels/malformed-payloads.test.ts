@@ -60,7 +60,7 @@ describe('a payload that is malformed', () => {
 
   it.each([
     ['cut off', (header: string) => header.slice(0, header.length / 2 - 2)],
-    ['that is not base64', () => '{"x402Version":2}'],
+    ['that is not base64', () => '%%%'],
     ['that holds no object', () => Buffer.from('[]x').toString('base64')],
   ])('in a header %s is a 400', async (_what, spoil) => {
     const { 'payment-signature': header = '' } = depositor.pay(await site.keyed(), DUE);

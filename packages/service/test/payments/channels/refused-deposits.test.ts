@@ -138,7 +138,7 @@ describe('a refund', () => {
   });
 
   it('by a payment of the scheme exact', async () => {
-    const headers = await payV2(site.h, await site.h.newWallet(PRICE), await site.askRefund());
+    const headers = await payV2(site.h, await site.h.newWallet(PRICE), await site.keyless());
     await site.expectRefused(depositor, () => site.askRefund(headers), { code: 'refund_payload' });
   });
 

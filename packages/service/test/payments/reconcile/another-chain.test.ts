@@ -41,7 +41,11 @@ const recorded = () =>
 /** A process with another key that starts on the same database. */
 function startWith(key: Hex, formerWallets: readonly string[] = []): Promise<void> {
   const ctx = { ...engine.ctx, metrics: createMetrics() };
-  const keys = createSigningKeys(createNodeWallet(key), { senders: [], registrar: null }, ctx);
+  const keys = createSigningKeys(
+    createNodeWallet(key),
+    { senders: [], registrar: null },
+    { ...ctx, gasPerDayWei: null },
+  );
   return prepareChain({ ...ctx, ...keys, chain: { ...ctx.chain, wallet: keys.wallet.address, formerWallets } });
 }
 

@@ -8,7 +8,7 @@ import { askDatabase } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { channelOf, signDeposit } from '../../support/channels.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import type { TestWallet } from '../../support/harness.ts';
+import { type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilUsdc } from '../../support/treasury.ts';
@@ -32,6 +32,52 @@ async function newDeposits(engine: Engine, count: number): Promise<SignedAuthori
     return { ...deposit, depositCall: depositCall(config, salt, deposit) };
   });
 }
+
+describe('a cap of gas for a day', () => {
+  let h: Harness;
+  beforeAll(async () => {
+    h = await startHarness({ env: { GAS_PER_DAY: '0.000000000000000001' } });
+  });
+  afterAll(() => h.stop());
+
+  it('refuses payments, deposits and withdrawals once it is spent, before anything is taken, until a day later', async () => {
+    const owner = await h.newAccount();
+    const agent = await startTestAgent(h, { owner, perRequest: '0.05' });
+    const settlement = async () => (await h.request('GET', '/readyz')).body.settlement;
+    const caller = await h.newAccount();
+    const call = { key: caller.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
+    const wallet = await h.newWallet(50_000n);
+    const headers = await payV2(h, wallet, await h.request('POST', `/invoke/${agent.id}`, call));
+    const pay = () => h.request('POST', `/invoke/${agent.id}`, { ...call, headers: { ...call.headers, ...headers } });
+    expect(await settlement()).toBe('ok');
+    const { key } = await newClient(h, '1');
+    await expect.poll(settlement).toBe('gas_cap');
+    // The sum is of the chain's own figures.
+    const sent = await askDatabase<{ hash: Hex; cost: string }>(
+      h.databaseUrl,
+      'select hash, cost_wei::text as cost from chain_transaction',
+    );
+    for (const { hash, cost } of sent) {
+      const { gasUsed, effectiveGasPrice } = await callChain<{ gasUsed: Hex; effectiveGasPrice: Hex }>(
+        h.rpcUrl,
+        'eth_getTransactionReceipt',
+        hash,
+      );
+      expect(BigInt(cost)).toBe(BigInt(gasUsed) * BigInt(effectiveGasPrice));
+    }
+    const refused = { status: 503, body: { error: { code: 'UNAVAILABLE', details: { state: 'cannot_settle' } } } };
+    const claimed = () => askDatabase(h.databaseUrl, 'select id from chain_payment order by id');
+    const before = await claimed();
+    expect(await pay()).toMatchObject(refused);
+    for (const path of ['/payments/withdraw', '/payments/treasury/deposit'])
+      expect(await h.request('POST', path, { key, body: { amount: '0.5' } })).toMatchObject(refused);
+    expect(await claimed()).toEqual(before);
+    // Of more than a day ago.
+    await askDatabase(h.databaseUrl, "update chain_transaction set created_at = created_at - interval '25 hours'");
+    await expect.poll(settlement).toBe('ok');
+    expect((await pay()).body.data).toMatchObject({ status: 'completed' });
+  });
+});
 
 describe('keys that run out of gas', () => {
   let engine: Engine;
@@ -202,6 +248,24 @@ describe('a node that cannot pay for gas', () => {
     await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
     await h.ctx.gas.refresh();
     expect((await pay()).body.data).toMatchObject({ status: 'completed' });
+  });
+
+  it('refuses a deposit at once, before anything is signed, and says so in /readyz', async () => {
+    const { key } = await h.newAccount();
+    await h.request('POST', '/payments/treasury', { key, body: {} });
+    const deposit = () => h.request('POST', '/payments/treasury/deposit', { key, body: { amount: '1' } });
+    const settlement = async () => (await h.request('GET', '/readyz')).body.settlement;
+    expect(await settlement()).toBe('ok');
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 0n);
+    await h.ctx.gas.refresh();
+    const message = 'The node cannot settle payments now: its keys lack gas (ETH). Nothing was charged.';
+    const details = { outcome: 'nothing', state: 'cannot_settle' };
+    expect(await deposit()).toMatchObject({ status: 503, body: { error: { code: 'UNAVAILABLE', message, details } } });
+    expect(await settlement()).toBe('no_gas');
+    await setGas(h.rpcUrl, h.ctx.wallet.address, 10n ** 18n);
+    await h.ctx.gas.refresh();
+    expect((await deposit()).status).toBe(402);
+    expect(await settlement()).toBe('ok');
   });
 
   it('a bad signature is refused without a question to the token', async () => {

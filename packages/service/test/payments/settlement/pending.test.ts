@@ -10,7 +10,7 @@ import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payment
 import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { findById, findBySubject, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
-import { isRefusedNow } from '../../../src/payments/onchain/payer-standing.ts';
+import { isRefusedNow } from '../../../src/payments/onchain/payers/payer-standing.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { payAgain, reconcilePayment } from '../../../src/payments/reconcile/reconcile-payment.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
 import { followOwners } from '../../../src/agents/registry-entry/follow-owners.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { lockReading } from '../../../src/registry/read/registry-reading-store.ts';
 import { expectError } from '../../api/support/expect-error.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
@@ -81,6 +82,21 @@ it('a token that is sold takes its agent along: frozen until the buyer proves th
   expect(
     (await h.request('PUT', `/agents/${agent.id}`, { key: buyer.key, body: { name: 'Bought' } })).body.data,
   ).toMatchObject({ updated: ['name'] });
+}, 60_000);
+
+it('a sale that the index has not read, or never reads, keeps the seller from the treasury: the contract is asked', async () => {
+  const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
+  const { agent, tokenId, treasuryId } = await soldAgent(seller);
+  await h.ctx.db.transaction(async (tx) => {
+    // The index stands still until the transaction ends.
+    await lockReading(tx, h.ctx.chain.chainId, new Date());
+    await transfer(seller.address, buyer.address, tokenId);
+    const refused = await withdraw(seller.key, treasuryId);
+    expectError(refused, 'CONFLICT');
+    expect(refused.body.error.message).toContain(`belongs to ${buyer.address} on chain by now`);
+  });
+  await untilIdentity(h, agent.id, isFrozen);
+  expect(await h.usdcOf(seller.address)).toBe(0n);
 }, 60_000);
 
 it('a token that comes back before anybody proved to own it leaves all as it was', async () => {

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { type BodyBounds, trailOf } from '../../request/body-bounds.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aCall, A2aStream } from './a2a-call.ts';
 import type { agentOperations } from './operations.ts';
@@ -26,3 +27,13 @@ export interface BoundRequest {
   refuse(error: unknown): ShownError;
   send(bound: Bound, headers?: Readonly<Record<string, string>>): Response;
 }
+
+/** Fields of a part that are not looked into; those of the two versions. */
+const contentOf = (parts: string) => ['text', 'data', 'raw', 'file'].map((name) => `${parts}.*.${name}`);
+
+/** Bounds of a message: its parts stand in the parameters of JSON-RPC, or in the body itself. */
+export const messageBounds: BodyBounds = {
+  mostValues: 5000,
+  mostChars: 256 * 1024,
+  content: trailOf(...contentOf('params.message.parts'), ...contentOf('message.parts')),
+};

@@ -1,5 +1,6 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import { decodePayment } from '../../../payments/x402/decode-payment.ts';
 
 /** The extension for payments with x402 on a task, newest version first. */
 export const X402_EXTENSIONS = [
@@ -21,10 +22,13 @@ export type PaymentStep =
   | { readonly kind: 'rejected' }
   | { readonly kind: 'submitted'; readonly payload: unknown };
 
+/** Throws VALIDATION_ERROR for a payload in text that cannot be decoded. */
 export function paymentStepOf(metadata: Metadata = {}): PaymentStep {
   const status = metadata[STATUS];
   if (status === 'payment-rejected') return { kind: 'rejected' };
-  return status === 'payment-submitted' ? { kind: 'submitted', payload: metadata[PAYLOAD] ?? null } : { kind: 'none' };
+  if (status !== 'payment-submitted') return { kind: 'none' };
+  const payload = metadata[PAYLOAD] ?? null;
+  return { kind: 'submitted', payload: typeof payload === 'string' ? decodePayment(PAYLOAD, payload) : payload };
 }
 
 /** Metadata of a message without what is meant for this node. */

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
 import { readForFace } from '../common/face-request.ts';
-import type { BoundRequest } from './bound-request.ts';
+import { type BoundRequest, messageBounds } from './bound-request.ts';
 import { A2aError, invalidParam, restError } from './protocol/errors.ts';
 import { type OperationName, versionOf } from './protocol/versions.ts';
 
@@ -73,7 +73,7 @@ export async function answerRest({ ctx, c, target, operations, open, refuse, sen
 
 async function bodyOf(ctx: HttpContext, c: Context): Promise<object> {
   const type = c.req.header('content-type');
-  const body = await readBody(ctx, c);
+  const body = await readBody(ctx, c, messageBounds);
   if (body === undefined) return {};
   if (!/^application\/(json|a2a\+json)\s*(;|$)/i.test(type ?? ''))
     throw new A2aError('INVALID_REQUEST', 'Content-Type must be application/a2a+json.', { status: 415 });

@@ -3,7 +3,7 @@ import { AppError } from '../../../lib/app-error.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { readBody } from '../../request/read-body.ts';
 import { readForFace } from '../common/face-request.ts';
-import type { BoundRequest } from './bound-request.ts';
+import { type BoundRequest, messageBounds } from './bound-request.ts';
 import { A2aError, rpcError } from './protocol/errors.ts';
 import { type OperationName, operationOf, type Version, versionOf } from './protocol/versions.ts';
 import type { StreamResponse } from './protocol/wire.ts';
@@ -67,7 +67,7 @@ function requireJson(type: string | undefined): void {
 }
 
 async function readMessage(ctx: HttpContext, c: Context): Promise<unknown> {
-  const message = await readBody(ctx, c).catch((error) => {
+  const message = await readBody(ctx, c, messageBounds).catch((error) => {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     throw new A2aError('PARSE_ERROR', `Invalid JSON payload. ${error.message}`);
   });

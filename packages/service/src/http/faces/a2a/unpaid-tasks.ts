@@ -12,7 +12,7 @@ import type { TaskState, WireTask } from './protocol/wire.ts';
 import { contextOf, INVOKE_EXTENSION, plain, statusMessage, taskOf } from './tasks.ts';
 
 interface Terms {
-  readonly v1: PaymentRequiredV1;
+  readonly v1: PaymentRequiredV1 | null;
   readonly v2: PaymentRequiredV2;
 }
 
@@ -147,7 +147,7 @@ export function namesIn(payload: unknown) {
 /** True if the terms of this task offer the nonce. */
 export function offersNonce({ offer }: UnpaidTask, nonce: string | undefined): boolean {
   const { v1, v2 } = offer as Terms;
-  return [...v1.accepts, ...v2.accepts].some(({ extra }) => extra.nonce === nonce);
+  return [...(v1?.accepts ?? []), ...v2.accepts].some(({ extra }) => extra.nonce === nonce);
 }
 
 /** A payment as it is handed on. */
@@ -166,7 +166,7 @@ export function paymentFor({ id, offer }: UnpaidTask, payload: unknown): TaskPay
   const { v1, v2 } = offer as Terms;
   const [accepted] = v2.accepts;
   if (shown.x402Version === 1) {
-    const isSameNetwork = shown.network === v1.accepts[0]?.network;
+    const isSameNetwork = shown.network === v1?.accepts[0]?.network;
     const network = isSameNetwork ? accepted?.network : shown.network;
     const bound = { ...accepted, scheme: shown.scheme, network };
     return { payment: { x402Version: 2, accepted: bound, payload: shown.payload }, isOfferLent: true };

@@ -9,9 +9,11 @@ import { invokeKeyless, type Repeated } from '../../../invocations/keyless/invok
 import { resultTokenOf } from '../../../invocations/result-token.ts';
 import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../invocations/start/await-invocation.ts';
 import { AUTO } from '../../../invocations/start/invocation-purchase.ts';
-import { type Invoked, invokeAgent } from '../../../invocations/start/invoke-agent.ts';
+import { invokeAgent } from '../../../invocations/start/invoke-agent.ts';
 import { invokeAuto } from '../../../invocations/start/invoke-auto.ts';
+import type { Invoked } from '../../../invocations/start/replay.ts';
 import { invalid } from '../../../lib/app-error.ts';
+import { asksForChannels } from '../../../payments/x402/channels/ask-for-channels.ts';
 import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import { encode } from '../../answer/errors.ts';
 import { notePayment, type Paid } from '../../handlers/invocations.ts';
@@ -29,7 +31,7 @@ export interface Purchase {
   /** Body of POST /invoke/{agentId}: validated as there. */
   readonly body: unknown;
   readonly quoteId?: string | undefined;
-  /** The x402 payment that came with the message, decoded but not validated; undefined: none. */
+  /** The x402 payment that came with the message, decoded or as in a header, and not validated; undefined: none. */
   readonly payment?: unknown;
   /** True when the face put the offer around the payment, which then does not show who made the call. */
   readonly isOfferLent?: boolean | undefined;
@@ -140,15 +142,14 @@ export async function readStarted(ctx: HttpContext, face: FaceRequest, requestId
 /** The headers that the purchase would have as a request of its own. */
 function headersOf({ c }: FaceRequest, { idempotencyKey, payment }: Purchase): Record<string, string> {
   const method = c.req.header('x-payment-method');
+  const schemes = c.req.header('x-payment-scheme') ?? c.req.query('paymentScheme');
   return {
+    ...(schemes === undefined ? {} : { 'x-payment-scheme': schemes }),
     ...(method === undefined ? {} : { 'x-payment-method': method }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-    ...(payment === undefined ? {} : { [isV1(payment) ? 'x-payment' : 'payment-signature']: encode(payment) }),
+    ...(payment === undefined ? {} : { 'payment-signature': typeof payment === 'string' ? payment : encode(payment) }),
   };
 }
-
-const isV1 = (payment: unknown): boolean =>
-  typeof payment === 'object' && payment !== null && 'x402Version' in payment && payment.x402Version === 1;
 
 type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
 type FacePurchase = Purchase & { readonly face: Face };
@@ -182,6 +183,7 @@ const startOf = (
   face,
   shown: shownPayment(ctx, call.headers),
   forced: call.headers['x-payment-method'] ?? null,
+  asksForChannels: asksForChannels(call.headers['x-payment-scheme']),
   isAwaited,
   isStreamed,
   client: call.client.address,
@@ -200,6 +202,7 @@ async function invokeWithoutKey(
     face,
     waitingId,
     shown: shownPayment(ctx, call.headers),
+    asksForChannels: asksForChannels(call.headers['x-payment-scheme']),
     isOfferLent,
     repeats,
     isAwaited,

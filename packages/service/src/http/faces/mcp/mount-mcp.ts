@@ -6,6 +6,7 @@ import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { isObject } from '../../../lib/json/json-object.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { notingEnd } from '../../answer/answer-watch.ts';
+import { type BodyBounds, trailOf } from '../../request/body-bounds.ts';
 import { countCall } from '../../request/count-call.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
@@ -150,9 +151,16 @@ async function countBatch(ctx: HttpContext, { c, caller, headers }: FaceRequest,
   for (let more = messages - 1; more > 0; more -= 1) await countCall(ctx, counted, headers);
 }
 
+/** The SDK validates a message several times, in some 20 microseconds for each value, but passes arguments on as they are. */
+const bounds: BodyBounds = {
+  mostValues: 500,
+  mostChars: 128 * 1024,
+  content: trailOf('params.arguments', '*.params.arguments'),
+};
+
 /** Reads the one message of a request, or the few of a batch. */
 async function readMessage(ctx: HttpContext, c: Context): Promise<object> {
-  const message = await readBody(ctx, c).catch((error) => {
+  const message = await readBody(ctx, c, bounds).catch((error) => {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
     throw new Refusal(400, codes.parse, `Parse error. ${error.message}`);
   });

@@ -6,9 +6,10 @@ import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { streamBody } from '../../answer/sse.ts';
 import { countUntilTaken, linkOf } from '../../mount.ts';
+import { type BodyBounds, trailOf } from '../../request/body-bounds.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { noteRequest } from '../../request/note-request.ts';
-import { readBody } from '../../request/read-body.ts';
+import { MAX_BODY_BYTES, readBody } from '../../request/read-body.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { faceJson, faceStream } from '../common/face-answer.ts';
 import { faceErrorOf } from '../common/face-error.ts';
@@ -110,13 +111,16 @@ const promptCharsOf = ({ body }: OpenAiRequest) => body.task.length + String(bod
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i;
 
+/** Messages are validated one by one. Other fields are the agent's, but few. */
+const bounds: BodyBounds = { mostValues: 20_000, mostChars: MAX_BODY_BYTES, content: trailOf() };
+
 /** Reads a body that says that it is JSON, as every client of this API does. */
 async function readJson({ ctx }: Mounted, face: FaceRequest) {
   const { c } = face;
   const type = c.req.header('content-type');
   if (type !== undefined && !JSON_TYPE.test(type))
     throw invalidFields([{ path: 'Content-Type', message: 'must be application/json' }]);
-  return readForFace(ctx, face, () => readBody(ctx, c));
+  return readForFace(ctx, face, () => readBody(ctx, c, bounds));
 }
 
 const chat: Route = async (mounted, opened) => {

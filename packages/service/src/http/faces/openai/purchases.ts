@@ -10,6 +10,7 @@ import { rereadInvocation } from '../../../invocations/start/await-invocation.ts
 import { TWIN_WINDOW_MS } from '../../../invocations/twin-window.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { until } from '../../../lib/concurrency/until.ts';
+import { payloadIn } from '../../../payments/x402/payment-header.ts';
 import { isPaymentPending } from '../../../payments/x402/payment-required.ts';
 import { shownPayment } from '../../../payments/x402/shown-payment.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -184,11 +185,7 @@ const paymentHeadersOf = (c: Context) => ({
 });
 
 /** The payment of a request whose headers have been read, as the common part of faces takes it. */
-function paymentIn(c: Context): unknown {
-  const { 'payment-signature': v2, 'x-payment': v1 } = paymentHeadersOf(c);
-  const header = v2 ?? v1;
-  return header === undefined ? undefined : JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-}
+const paymentIn = (c: Context): unknown => payloadIn(paymentHeadersOf(c));
 
 /** The fields of a payment that name its wallet, before anything is checked. */
 interface NamesWallet {

@@ -40,7 +40,7 @@ export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outco
     failpoint('after-agent-call');
     if (answered.kind === 'accepted') return followAccepted(ctx, call, answered, proof !== null);
     if (answered.kind === 'billed' && proof === null && !call.signal.aborted) {
-      const paid = await payAgentBill(ctx, call.invocation, answered);
+      const paid = await payAgentBill(ctx, call, answered);
       if ('kind' in paid) return paid;
       proof = paid;
       continue;

@@ -1,10 +1,11 @@
+import type { LockMode } from '../../../db/lock-free.ts';
 import type { Tx } from '../../../db/sql.ts';
 import { failpoint } from '../../../lib/process/failpoint.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import { takeKeys } from '../claim-payments.ts';
 import type { NewVoucher } from './authorize-voucher.ts';
 import type { Channel } from './channel.ts';
-import { lockChannels, reserveCharges } from './channel-store.ts';
+import { lockChannels, lockFreeChannels, reserveCharges } from './channel-store.ts';
 import { judgeVoucher, type VoucherJudgement } from './judge-voucher.ts';
 
 export type VoucherAdmission =
@@ -22,10 +23,13 @@ export async function admitVouchers(
   tx: Tx,
   vouchers: readonly NewVoucher[],
   now: Date,
+  locks: LockMode = 'wait',
 ): Promise<ReadonlyMap<string, VoucherAdmission>> {
   const admissions = new Map<string, VoucherAdmission>();
   if (vouchers.length === 0) return admissions;
-  const channels = await lockChannels(tx, [...new Set(vouchers.map(({ channelId }) => channelId))]);
+  const channelIds = [...new Set(vouchers.map(({ channelId }) => channelId))];
+  if (locks === 'skip') await lockFreeChannels(tx, channelIds);
+  const channels = await lockChannels(tx, channelIds);
   const judged = judgeAll(channels, vouchers, admissions);
   const kept = await takeKeys(
     tx,

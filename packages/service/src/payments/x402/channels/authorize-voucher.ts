@@ -3,7 +3,7 @@ import type { Records } from '../../../db/records.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import type { HasMetrics } from '../../../lib/metrics.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
-import type { HasPaymentLimits } from '../../onchain/payment-limits.ts';
+import type { PaymentConditions } from '../../onchain/chain-context.ts';
 import { echoedOffer, keyHolderOf, offerOf, type PayablePurchase, purchaseKeysOf } from '../authorize-payment.ts';
 import type { ChannelRefusal } from '../channel-refusal.ts';
 import { isVoucher, type Shown, type ShownVoucher } from '../payment-header.ts';
@@ -23,7 +23,7 @@ export interface NewVoucher extends NewCharge {
 }
 
 /** Channels and their settings. */
-interface ChannelAccess extends HasChannels, HasChain, HasPaymentLimits {}
+interface ChannelAccess extends HasChannels, HasChain, PaymentConditions {}
 
 export type VoucherContext = Records & HasMetrics & HasSecrets & ChannelAccess;
 
@@ -90,7 +90,7 @@ export async function refuseVoucher(
   const channel = await ctx.channels.read(channelId);
   if (!channel) throw new Error(`channel ${channelId} of a voucher is gone`);
   // Stock clients answer with the offer that they had, others with this one: both are for the same request.
-  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, correctionOf(channel));
+  return refusal(ctx, { ...due, makeMemo: () => requestId }, reason, { correction: correctionOf(channel) });
 }
 
 export const correctionOf = (channel: Channel): Correction => ({
@@ -105,8 +105,8 @@ export function refusal(
   ctx: VoucherContext,
   due: PayablePurchase['due'],
   reason: ChannelRefusal | 'unsupported_scheme' | 'invalid_offer',
-  correction?: Correction,
+  more: { readonly correction?: Correction; readonly detail?: string | null } = {},
 ): PaymentRequiredError {
   ctx.metrics.channelRefusals.inc({ reason });
-  return paymentRequired(ctx, due, reason, correction);
+  return paymentRequired(ctx, due, reason, more);
 }

@@ -1,4 +1,5 @@
 import type { ChannelConfig } from '../../../chain/channels/channel-digests.ts';
+import { lockFree } from '../../../db/lock-free.ts';
 import type { Sql, Tx } from '../../../db/sql.ts';
 import { openLedgerAccount } from '../../ledger/ledger-store.ts';
 import { type Channel, channelAccountId } from './channel.ts';
@@ -33,6 +34,23 @@ export async function findChannels(sql: Sql, ids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** A payer with more channels that owe something is one that owes much. */
+const MAX_SUMMED = 1000;
+
+/** What the channels of each payer owe beyond their claims, calls in flight included; payers that owe nothing are absent. */
+export async function sumOwed(sql: Sql, payers: readonly string[]): Promise<Map<string, bigint>> {
+  const rows = await sql.query<{ payer: string; micro: bigint }>(
+    'sum-owed-by-payers',
+    `select payer, case when count(*) = ${MAX_SUMMED} then 1e15::bigint else sum(owed)::bigint end as micro
+       from unnest($1::text[]) as wallet(payer) cross join lateral (
+         select greatest(0, c.charged_micro + c.reserved_micro - c.claimed_micro) as owed from channel c
+          where c.payer = wallet.payer and c.is_under_way limit ${MAX_SUMMED}) c
+      group by payer`,
+    [payers],
+  );
+  return new Map(rows.map(({ payer, micro }) => [payer, micro]));
+}
+
 /** Locks channels in the order of their ids, so that batches cannot deadlock. Before accounts of the ledger. */
 export async function lockChannels(tx: Tx, ids: readonly string[]): Promise<Map<string, Channel>> {
   const rows = await tx.query<Channel>(
@@ -42,6 +60,13 @@ export async function lockChannels(tx: Tx, ids: readonly string[]): Promise<Map<
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+/** Locks channels that nobody else has locked. Throws HeldUpError with their accounts for the others, instead of waiting. */
+export const lockFreeChannels = (tx: Tx, ids: readonly string[]): Promise<void> =>
+  lockFree(tx, {
+    ...{ name: 'lock-free-channels', key: 'id', from: 'channel where id = any($1)', params: [ids] },
+    nameOf: channelAccountId,
+  });
 
 /** A voucher that pays for a request. */
 export interface NewCharge {
@@ -110,48 +135,17 @@ export async function endCharges(
        update channel_charge g set charged_micro = n.cost, ended_at = $3
          from unnest($1::text[], $2::bigint[]) as n(request, cost)
         where g.request_id = n.request and g.ended_at is null and (select count(*) from locked) > 0
-       returning g.request_id, g.channel_id, g.amount_micro, n.cost
+       returning g.request_id, g.channel_id, g.amount_micro, g.billed_micro, n.cost
      ), sum as (
-       select channel_id, sum(amount_micro) as reserved, sum(cost) as charged from ended group by channel_id
+       select channel_id, sum(amount_micro) as reserved, sum(cost) as charged, sum(billed_micro) as billed from ended group by channel_id
      ), moved as (
        update channel c
-          set charged_micro = c.charged_micro + s.charged, reserved_micro = c.reserved_micro - s.reserved, changed_at = $3
+          set charged_micro = c.charged_micro + s.charged, reserved_micro = c.reserved_micro - s.reserved,
+              billed_micro = c.billed_micro - s.billed, changed_at = $3
          from sum s where c.id = s.channel_id
      )
      select e.request_id as "requestId", l.payer from ended e join locked l on l.id = e.channel_id`,
     [ends.map((e) => e.requestId), ends.map((e) => e.costMicro), now],
   );
   return new Map(rows.map(({ requestId, payer }) => [requestId, payer]));
-}
-
-/** A call in the order in which calls were made. */
-export interface ChargePosition {
-  readonly createdAt: string;
-  readonly requestId: string;
-}
-
-/**
- * Looks at the next calls that were made before a time, and removes those that ended before it and whose vouchers are below what was
- * claimed: they can claim nothing any more. Returns the last one that it looked at; null: none is left.
- */
-export async function deleteOldCharges(
-  sql: Sql,
-  before: Date,
-  { after, most }: { readonly after: ChargePosition | null; readonly most: number },
-): Promise<ChargePosition | null> {
-  const [last] = await sql.query<ChargePosition>(
-    'delete-old-channel-charges',
-    `with seen as (
-       select request_id, channel_id, created_at, ended_at, max_micro from channel_charge
-        where created_at < $1 and created_at >= $2::timestamptz and (created_at, request_id) > ($2::timestamptz, $3)
-        order by created_at, request_id limit $4
-     ), removed as (
-       delete from channel_charge where request_id in (
-         select s.request_id from seen s join channel c on c.id = s.channel_id
-          where s.ended_at < $1 and s.max_micro <= c.claimed_micro + c.lost_micro)
-     )
-     select created_at::text as "createdAt", request_id as "requestId" from seen order by created_at desc, request_id desc limit 1`,
-    [before, after?.createdAt ?? '-infinity', after?.requestId ?? '', most],
-  );
-  return last ?? null;
 }

@@ -1,12 +1,14 @@
+import type { LRUCache } from 'lru-cache';
 import type { HasChain } from '../../../chain/chain-info.ts';
 import { channelDigestsOf } from '../../../chain/channels/channel-digests.ts';
 import { signerOf } from '../../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../../db/database.ts';
+import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { createBatcher } from '../../../lib/concurrency/batcher.ts';
 import { createOneByOne, type OneByOne } from '../../../lib/concurrency/one-by-one.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
-import { findChannels } from './channel-store.ts';
+import { findChannels, sumOwed } from './channel-store.ts';
 import { endTurns, type TurnWish, takeTurns } from './channel-turn-store.ts';
 import { type ChannelTurns, createChannelTurns, type TurnStore } from './channel-turns.ts';
 import type { Computed } from './judge-voucher.ts';
@@ -22,8 +24,13 @@ export interface Channels {
   findPurchase(requestId: string): Promise<EarlierPurchase | null>;
   /** The request of an account's latest purchase of exactly this, whichever scheme paid for it; null: none since then. */
   findLast(purchase: PurchaseSince): Promise<string | null>;
+  /** Sum that all channels of a wallet owe by ended calls and those in flight, and that is not claimed. */
+  owedBy(payer: string): Promise<bigint>;
   readonly turns: ChannelTurns;
   readonly deposits: OneByOne;
+  /** Looks at the chain, one by one for each channel, and the channels that were read just now. */
+  readonly looks: OneByOne;
+  readonly seen: LRUCache<string, true>;
 }
 
 export interface HasChannels {
@@ -31,6 +38,9 @@ export interface HasChannels {
 }
 
 const MAX_FOUND = 200;
+const MAX_SEEN = 10_000;
+/** A channel that was read is taken to be as it was for so long: a withdrawal that begins meanwhile has its whole delay before it. */
+const SEEN_MS = 5000;
 
 /** One query for the turns that concurrent calls take or end; a channel is in a batch once. */
 function createTurnStore({ db }: HasDb): TurnStore {
@@ -70,6 +80,13 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
       return ids.map((id) => found.find(({ requestId }) => requestId === id) ?? null);
     },
   });
+  const owed = createBatcher<string, bigint>({
+    maxSize: MAX_FOUND,
+    async run(payers) {
+      const sums = await sumOwed(ctx.db, [...new Set(payers)]);
+      return payers.map((payer) => sums.get(payer) ?? 0n);
+    },
+  });
   return {
     compute({ config, channelId, maxMicro, signature }) {
       const computed = digests.channelIdOf(config);
@@ -81,6 +98,9 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
     findPurchase: (requestId) => purchases.add(requestId),
     findLast: (purchase) => findLastPurchase(ctx.db, purchase),
     turns: createChannelTurns(createTurnStore(ctx)),
+    owedBy: (payer) => owed.add(payer),
     deposits: createOneByOne(),
+    looks: createOneByOne(),
+    seen: createBoundedCache<true>(MAX_SEEN, SEEN_MS),
   };
 }

@@ -8,7 +8,7 @@ const token = hex('11', 20);
 const authorizer = hex('a1', 20);
 const channelId = hex('cc', 32);
 const chain = { caip2: 'eip155:84532', token, wallet };
-const terms = { withdrawDelayS: 86_400, minDepositMicro: 1_000n };
+const terms = { withdrawDelayS: 86_400, minDepositMicro: 1_000n, longestCallS: 42_996 };
 const NOW_S = 1_795_255_200;
 
 const config = {
@@ -149,10 +149,17 @@ describe('a voucher on its channel', () => {
     ['while the payer withdraws', { withdrawRequestedAt: new Date(0) }, {}, 'missing_channel', false],
     ['while a refund is under way', { refundId: 'crf_1' }, {}, 'channel_busy', false],
     ['while more is claimed than charged', { claimedMicro: 2_501n }, {}, 'channel_busy', false],
-    ['after the last one was published', { publishedMicro: 2_001n }, {}, 'missing_channel', false],
+    [
+      'after a call that was claimed ahead has failed, until it is credited',
+      { claimedMicro: 2_501n, publishedMicro: 2_501n },
+      {},
+      'channel_busy',
+      false,
+    ],
+    ['after the last one was published', { publishedMicro: 2_501n }, {}, 'missing_channel', false],
     [
       'with a deposit, after the last one was published',
-      { publishedMicro: 2_001n },
+      { publishedMicro: 2_501n },
       { depositMicro: 9n },
       'missing_channel',
       false,

@@ -94,11 +94,12 @@ export function judgeVoucher(
 ): VoucherJudgement {
   const { publishedMicro, claimedMicro, chargedMicro, reservedMicro, balanceMicro } = channel ?? fresh;
   if (!channel && depositMicro === 0n) return refused('invalid_batch_settlement_evm_channel_not_found');
-  if (channel?.withdrawRequestedAt || publishedMicro > chargedMicro)
-    return refused('invalid_batch_settlement_evm_missing_channel');
-  // More was claimed than the books charged: the database has lost calls, and vouchers up to there are public. Soon charged again.
+  if (channel?.withdrawRequestedAt) return refused('invalid_batch_settlement_evm_missing_channel');
+  // More was claimed than the books charged: a call that was claimed ahead has failed, or the database has lost calls. Soon charged again.
   if (channel?.refundId || claimedMicro > chargedMicro + reservedMicro)
     return refused('invalid_batch_settlement_evm_channel_busy');
+  // A voucher that pays for a call is above all that are public.
+  if (publishedMicro > chargedMicro + reservedMicro) return refused('invalid_batch_settlement_evm_missing_channel');
   const isPublic = maxMicro <= publishedMicro;
   if (maxMicro !== chargedMicro + reservedMicro + priceMicro || priceMicro <= 0n)
     return maxMicro <= claimedMicro

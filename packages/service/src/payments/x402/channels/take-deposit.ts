@@ -1,5 +1,8 @@
+import { type RefusalReason, refusalText } from '../../onchain/refusal-reason.ts';
 import { keyHolderOf, type PayablePurchase } from '../authorize-payment.ts';
-import { depositRefusals } from '../channel-refusal.ts';
+import { type ChannelRefusal, depositRefusals } from '../channel-refusal.ts';
+import { windowRefusalOf, windowText } from '../check-payment.ts';
+import { awaitValidity } from '../in-time.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import { paymentPending } from '../payment-required.ts';
 import { type NewVoucher, refusal, refuseVoucher, type VoucherContext } from './authorize-voucher.ts';
@@ -28,11 +31,15 @@ export async function takeDeposit(
   if (shown.type !== 'deposit') return null;
   const { due, client } = purchase;
   const { chain } = ctx;
-  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const { deposit } = shown;
+  if (deposit?.authorization) await awaitValidity(ctx, deposit.authorization.validAfterS);
+  const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const early = chain.channels ? refusalOfDeposit(chain.channels, shown, nowS) : 'unsupported_scheme';
-  if (early || !deposit?.authorization) throw refusal(ctx, due, early ?? 'invalid_batch_settlement_evm_payload_type');
+  if (!deposit?.authorization) throw refusal(ctx, due, early ?? 'invalid_batch_settlement_evm_payload_type');
   const { amountMicro, authorization } = deposit;
+  const refuse = (reason: ChannelRefusal | 'unsupported_scheme', cause: RefusalReason | null) =>
+    refusal(ctx, due, reason, { detail: cause && (windowText(cause, authorization, nowS) ?? refusalText[cause]) });
+  if (early) throw refuse(early, windowRefusalOf(authorization, BigInt(nowS)));
   const channel = await ctx.channels.read(voucher.channelId);
   const judgement = judgeVoucher(channel, { ...voucher, depositMicro: amountMicro });
   if (judgement.kind === 'refused') throw await refuseVoucher(ctx, voucher, due, judgement);
@@ -56,6 +63,6 @@ export async function takeDeposit(
   );
   if (outcome.state === 'needless') return null;
   if (outcome.state === 'unknown') throw paymentPending(voucher.requestId, outcome.transactionHash);
-  if (outcome.state === 'refused') throw refusal(ctx, due, depositRefusals[outcome.reason]);
+  if (outcome.state === 'refused') throw refuse(depositRefusals[outcome.reason], outcome.reason);
   return { amountMicro, transactionHash: outcome.transactionHash };
 }

@@ -30,7 +30,7 @@ export async function writeReadings(
      )
      update channel c
         set balance_micro = n.balance, refund_nonce = n.refund_nonce, withdraw_requested_at = n.withdraw_requested_at,
-            read_block = $6, due_block = n.due_block, changed_at = $7
+            read_block = $6, due_block = n.due_block, checked_at = $7, changed_at = $7
        from unnest($1::text[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::bigint[])
          as n(id, balance, refund_nonce, withdraw_requested_at, due_block), before
       where c.id = n.id and before.id = n.id and c.read_block <= $6
@@ -103,6 +103,26 @@ export async function channelsReadLongAgo(
     `select id from channel where chain_id = $1 and read_block between 1 and
        (select max(block_number) from channel_point where chain_id = $1) - $2::bigint order by read_block limit $3`,
     [chainId, blocks, most],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Channels that owe at least so much, calls in flight included, and were not asked about for an eighth of their payer's delay: those that
+ * owe most first.
+ */
+export async function channelsOwingUnread(
+  sql: Sql,
+  chainId: number,
+  { owedMicro, now, most }: { readonly owedMicro: bigint; readonly now: Date; readonly most: number },
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'channels-owing-unread',
+    `select id from channel
+      where chain_id = $1 and is_under_way and charged_micro + reserved_micro - claimed_micro >= $4
+        and (checked_at is null or checked_at + withdraw_delay_s * interval '0.125 s' <= $2)
+      order by charged_micro + reserved_micro - claimed_micro desc limit $3`,
+    [chainId, now, most, owedMicro],
   );
   return rows.map(({ id }) => id);
 }

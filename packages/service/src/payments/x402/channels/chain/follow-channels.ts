@@ -1,4 +1,5 @@
 import { areCanonical, type ChainPoint, newestCanonical } from '../../../../chain/chain-point.ts';
+import { readAgainFrom } from '../../../../chain/read-again.ts';
 import { requireChain } from '../../../../chain/require-chain.ts';
 import { readLogRanges } from '../../../../chain/rpc/log-ranges.ts';
 import { failpoint } from '../../../../lib/process/failpoint.ts';
@@ -15,8 +16,6 @@ import { readAtHead } from './refresh-channels.ts';
 
 /** After a longer pause all channels are read, instead of the events of the time between. */
 const MAX_GAP = 20_000n;
-/** Blocks whose events are read again at each run: an RPC node on another fork, or one without all logs yet, may have answered before. */
-const OVERLAP = 11n;
 
 /** Findings of a run. */
 export interface ChannelNews {
@@ -91,7 +90,7 @@ async function readEvents(
   const ids = new Set<string>();
   const claimed = new Set<string>();
   let isSwept = false;
-  await readLogRanges(after < OVERLAP ? 0n : after - OVERLAP, to, async (start, end) => {
+  await readLogRanges(readAgainFrom(after, to), to, async (start, end) => {
     for (const { event, blockNumber } of await ctx.settlementContract.readLogs(start, end)) {
       const isNew = blockNumber > after;
       if (event.kind === 'swept') isSwept ||= isNew && event.receiver === ctx.chain.wallet;

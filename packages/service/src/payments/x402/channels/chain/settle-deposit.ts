@@ -2,6 +2,7 @@ import { DEPOSIT_COLLECTOR, depositCall } from '../../../../chain/channels/chann
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../../../chain/channels/channel-digests.ts';
 import { depthFor } from '../../../../chain/confirmation-depth.ts';
 import { gasOfCall, gasToTake } from '../../../../chain/settlement-call.ts';
+import { receiveAuthorizationDigest } from '../../../../chain/signatures/authorization.ts';
 import { isUsedBefore } from '../../../../chain/usdc-client.ts';
 import type { Tx } from '../../../../db/sql.ts';
 import { AppError } from '../../../../lib/app-error.ts';
@@ -17,9 +18,12 @@ import type { RefusalReason } from '../../../onchain/refusal-reason.ts';
 import { gasWithinLimit } from '../../../settlement/contract-payers.ts';
 import { endSpent } from '../../../settlement/end-spent.ts';
 import type { SettleOutcome } from '../../../settlement/record-mined.ts';
+import { reasonOfRevert, requireAboutPayer } from '../../../settlement/refusal-cause.ts';
 import type { HasSettler } from '../../../settlement/settler.ts';
 import { windowRefusalOf } from '../../check-payment.ts';
+import { simulateInTime } from '../../in-time.ts';
 import type { PaymentChecks } from '../../payment-checks.ts';
+import { takenForm } from '../../taken-form.ts';
 import { isBalanceAtLeast, knownChannels, lockBalance, wasReadAt, wasReadSince } from './channel-reading-store.ts';
 import { refreshChannels } from './refresh-channels.ts';
 
@@ -59,7 +63,7 @@ export interface DepositSteps {
 
 export interface DepositContext extends ChainContext, PaymentChecks, HasSettler {}
 
-const NO_GAS = 'The node cannot settle deposits now. Nothing was charged.';
+const NO_GAS = 'The node cannot settle deposits now: its keys lack gas (ETH). Nothing was charged.';
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */
 const WAIT_MS = 25_000;
 /** A living process has usually recorded a deposit by then. */
@@ -154,7 +158,7 @@ async function hasOtherCome(
   return isOther || balanceMicro >= voucherMicro;
 }
 
-type OfChannel = NewChainPayment & { readonly channelId: string };
+type OfChannel = NewChainPayment & { readonly channelId: string; readonly isWrapped: boolean };
 type Settled = Extract<DepositOutcome, { state: 'settled' }>;
 type Named = Pick<NewChainPayment, 'chainId' | 'token' | 'authorization' | 'subjectId' | 'purpose'>;
 
@@ -166,8 +170,8 @@ const unknownYet: DepositOutcome = { state: 'unknown', transactionHash: null };
 const refused = (reason: RefusalReason): DepositOutcome => ({ state: 'refused', reason });
 
 function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
-  const { config, amountMicro, validAfterS, validBeforeS, salt, signature, accountId, client } = deposit;
-  const { chainId, token } = ctx.chain;
+  const { config, amountMicro, validAfterS, validBeforeS, salt, accountId, client } = deposit;
+  const { chainId, token, domainSeparator } = ctx.chain;
   const channelId = channelDigestsOf(chainId).channelIdOf(config);
   const id = newId('pay');
   const authorization = {
@@ -178,6 +182,8 @@ function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
     validBeforeS,
     nonce: depositNonce(channelId, salt),
   };
+  const digest = receiveAuthorizationDigest(domainSeparator, authorization);
+  const { signature, isWrapped } = takenForm(config.payer, digest, deposit.signature);
   return {
     ...{ id, chainId, token, direction: 'channel', purpose: 'channel_deposit', subjectId: id, accountId, client },
     ledgerAccountId: `channel:${channelId}`,
@@ -186,17 +192,19 @@ function toPayment(ctx: ChainContext, deposit: ChannelDeposit): OfChannel {
     fingerprint: null,
     x402Version: 2,
     channelId,
+    isWrapped,
     depositCall: depositCall(config, salt, { authorization, signature }),
   };
 }
 
 /** Judges a deposit that is not claimed. Null: it would be taken now. */
-async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<DepositOutcome | null> {
+async function judge(ctx: DepositContext, payment: OfChannel): Promise<DepositOutcome | null> {
   await ctx.gas.requireGas(gasToTake(gasOfCall([payment])), NO_GAS);
   await ctx.payerStanding.require(payment);
   try {
-    if (!(await ctx.signatureChecker.mayBeGood(payment))) return refused('invalid_exact_evm_signature');
-    const revert = await ctx.simulator.simulate(payment);
+    const whyBad = async () => refused(await ctx.signatureChecker.whyBad(payment, payment));
+    if (!(await ctx.signatureChecker.mayBeGood(payment))) return await whyBad();
+    const revert = await simulateInTime(ctx, payment);
     if (revert === null) {
       const gas = await gasWithinLimit(ctx, payment);
       if (gas === null) return refused('invalid_exact_evm_transaction_simulation_failed');
@@ -205,9 +213,9 @@ async function judge(ctx: DepositContext, payment: NewChainPayment): Promise<Dep
     }
     if (isUsedBefore(revert))
       return outcomeOfFate(await findFate(ctx, payment, ctx.clock.now(), SEARCH_FOR_REQUEST_MS));
-    if (/signature/i.test(revert)) return refused('invalid_exact_evm_signature');
-    if (/exceeds balance/i.test(revert)) return refused('invalid_exact_evm_insufficient_balance');
-    return refused('invalid_exact_evm_transaction_simulation_failed');
+    await requireAboutPayer(ctx, payment, revert);
+    if (/signature/i.test(revert)) return await whyBad();
+    return refused(reasonOfRevert(revert) ?? 'invalid_exact_evm_transaction_simulation_failed');
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     const message = 'The chain is unavailable, so the deposit cannot be checked now. Nothing was charged.';
@@ -241,7 +249,7 @@ async function outcomeOfEnded(
   const { state, transactionHash, reason } = stored;
   if (state === 'settled' && transactionHash !== null) return withBalance(ctx, payment, { state, transactionHash });
   // Anybody may have submitted the authorization since it failed here.
-  const [isSpent] = await ctx.usdc.areSpent([payment.authorization]);
+  const isSpent = await ctx.usdc.isSpent(payment.authorization);
   const findUse = () => findFate(ctx, payment, stored.createdAt, SEARCH_FOR_REQUEST_MS);
   const noteUntold = (error: unknown) => {
     ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the use of a deposit; left to the next request');
@@ -257,7 +265,7 @@ async function findEnded(ctx: DepositContext, id: string): Promise<ChainPayment 
   const stored = await findById(ctx.db, id);
   if (stored === null || !isOpen(stored.state)) return stored;
   const isOld = ctx.clock.now().getTime() - stored.createdAt.getTime() > RECORDED_BY_NOW_MS;
-  const [isSpent] = isOld ? await ctx.usdc.areSpent([stored.authorization]).catch(() => []) : [];
+  const isSpent = isOld && (await ctx.usdc.isSpent(stored.authorization).catch(() => null));
   if (isSpent) await endSpent(ctx, stored);
   return null;
 }

@@ -12,6 +12,7 @@ import { postTransfers } from '../../../ledger/ledger-store.ts';
 import type { ChainContext } from '../../../onchain/chain-context.ts';
 import { WATCHED_BLOCKS } from '../../../reconcile/watch-reorgs.ts';
 import { hasChannels } from '../chain/channel-reading-store.ts';
+import { releaseEarnings } from '../release-earnings.ts';
 import {
   type BookedReceiver,
   beginReceiver,
@@ -66,6 +67,7 @@ export async function bookClaims(ctx: ChainContext, also: readonly string[] = []
     ctx.log.error({ lostMicro: String(lost) }, 'vouchers can not be claimed any more: booked as a loss');
   }
   await creditLostCharges(ctx);
+  await releaseEarnings(ctx);
 }
 
 /** Starts the books of the wallet as a receiver, before the first claim is sent: what was swept before is the operator's. */

@@ -23,6 +23,8 @@ const channel: UnclaimedChannel = {
   balanceMicro: 5000n,
   claimedMicro: 0n,
   chargedMicro: 2100n,
+  reservedMicro: 900n,
+  within: null,
   highest: voucher(3000n),
   covered: voucher(2100n),
   below: voucher(2000n),
@@ -45,16 +47,23 @@ describe('the claim of a channel', () => {
     ['as the node stops', 'stop', { claimedMicro: 2000n }, [2100n, 2100n, 'stop']],
     ['takes no more than the channel holds', 'payout', { balanceMicro: 1500n }, [2100n, 1500n, 'payout']],
     ['without a voucher that is covered', 'stop', { covered: null, below: null }, null],
-    ['at the end takes what is charged by the highest voucher', 'due', withdrawn, [3000n, 2100n, 'withdrawal']],
-    ['at the end, for whatever reason', 'stop', withdrawn, [3000n, 2100n, 'withdrawal']],
-    ['at the end lets dust wait for company', 'due', { ...withdrawn, claimedMicro: 2095n }, null],
+    [
+      'at the end takes what is charged and in flight by the highest voucher',
+      'due',
+      withdrawn,
+      [3000n, 3000n, 'withdrawal'],
+    ],
+    ['at the end, for whatever reason', 'stop', withdrawn, [3000n, 3000n, 'withdrawal']],
+    ['at the end lets dust wait for company', 'due', { ...withdrawn, claimedMicro: 2995n }, null],
     [
       'of dust in the second half of the delay',
       'due',
-      { withdrawRequestedAt: minutesAgo(60), claimedMicro: 2095n },
-      [3000n, 2100n, 'withdrawal'],
+      { withdrawRequestedAt: minutesAgo(60), claimedMicro: 2995n },
+      [3000n, 3000n, 'withdrawal'],
     ],
-    ['at the end, of nothing', 'due', { ...withdrawn, claimedMicro: 2100n }, null],
+    ['at the end, of nothing', 'due', { ...withdrawn, claimedMicro: 3000n }, null],
+    ['at the end, of calls in flight only', 'due', { ...withdrawn, chargedMicro: 0n }, [3000n, 900n, 'withdrawal']],
+    ['of calls in flight that pay a bill', 'due', { within: voucher(3000n) }, [3000n, 3000n, 'payout']],
   ])('%s', (_what, mode, changes, expected) => {
     const claim = planClaim({ ...channel, ...changes }, mode, rules, now);
     expect(claim && [claim.voucher.maxMicro, claim.totalMicro, claim.reason]).toEqual(expected);

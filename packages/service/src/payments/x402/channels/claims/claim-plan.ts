@@ -7,7 +7,7 @@ export interface Voucher {
   readonly signature: string;
 }
 
-/** A channel of which something is charged and not claimed. */
+/** A channel of which something is charged, or in flight, and not claimed. */
 export interface UnclaimedChannel {
   readonly channelId: string;
   readonly config: ChannelConfig;
@@ -15,12 +15,16 @@ export interface UnclaimedChannel {
   readonly claimedMicro: bigint;
   /** Sum of ended calls. */
   readonly chargedMicro: bigint;
+  /** Prices of calls in flight. */
+  readonly reservedMicro: bigint;
   /** The highest voucher; `null` when none is known. */
   readonly highest: Voucher | null;
   /** The highest voucher that promises at most what is charged. */
   readonly covered: Voucher | null;
   /** The highest voucher that promises less than what is charged. */
   readonly below: Voucher | null;
+  /** The highest voucher that promises at most what is charged and in flight; null: nobody asks for it. */
+  readonly within: Voucher | null;
   /** End of the oldest call that is charged and not claimed. */
   readonly oldestAt: Date | null;
   readonly withdrawRequestedAt: Date | null;
@@ -54,7 +58,9 @@ export interface PlannedClaim {
 /**
  * Plans the claim of one channel; null: nothing now. A claim publishes its voucher. While the channel is open, a public voucher must never
  * pay for a call, so it promises at most what is charged, which never falls; and at the threshold less than that, so that it cannot ask for
- * a refund either. Only when the payer withdraws, and no voucher is taken any more, the highest one is used.
+ * a refund either. A bill of a call in flight is paid against what is claimed: then calls in flight are claimed too, and of one that fails
+ * after all the payer is credited what was claimed. So they are when the payer withdraws, before it can take back what they may cost: no
+ * voucher is taken any more, and the highest one is used.
  */
 export function planClaim(
   channel: UnclaimedChannel,
@@ -63,6 +69,8 @@ export function planClaim(
   now: Date,
 ): PlannedClaim | null {
   if (channel.withdrawRequestedAt !== null) return planLast(channel, rules, now);
+  const ahead = claimWith(withFlight(channel), channel.within, 'payout');
+  if (ahead) return ahead;
   const worth = (claim: PlannedClaim | null, leastMicro: bigint) =>
     claim !== null && claim.valueMicro >= leastMicro ? claim : null;
   if (mode !== 'due') return worth(claimWith(channel, channel.covered, mode), rules.minMicro);
@@ -76,11 +84,17 @@ export function planClaim(
 const LAST_PART = 2;
 
 function planLast(channel: UnclaimedChannel, rules: ClaimRules, now: Date): PlannedClaim | null {
-  const claim = claimWith(channel, channel.highest, 'withdrawal');
+  const claim = claimWith(withFlight(channel), channel.highest, 'withdrawal');
   if (!claim || claim.valueMicro >= rules.minMicro) return claim;
   const waitedMs = now.getTime() - (channel.withdrawRequestedAt?.getTime() ?? 0);
   return waitedMs >= (channel.config.withdrawDelayS * 1000) / LAST_PART ? claim : null;
 }
+
+/** The channel as if its calls in flight had ended at their prices. */
+const withFlight = (channel: UnclaimedChannel): UnclaimedChannel => ({
+  ...channel,
+  chargedMicro: channel.chargedMicro + channel.reservedMicro,
+});
 
 /** Claims what is charged, as far as voucher and balance go. */
 function claimWith(channel: UnclaimedChannel, voucher: Voucher | null, reason: ClaimReason): PlannedClaim | null {

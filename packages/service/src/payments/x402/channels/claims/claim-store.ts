@@ -19,13 +19,15 @@ export interface ClaimPlace {
 }
 
 type UnclaimedRow = ChannelConfig &
-  Omit<UnclaimedChannel, 'config' | 'highest' | 'covered' | 'below'> & {
+  Omit<UnclaimedChannel, 'config' | 'highest' | 'covered' | 'below' | 'within'> & {
     readonly signedMicro: bigint;
     readonly signature: string | null;
     readonly coveredMax: bigint | null;
     readonly coveredSignature: string | null;
     readonly belowMax: bigint | null;
     readonly belowSignature: string | null;
+    readonly withinMax: bigint | null;
+    readonly withinSignature: string | null;
   };
 
 const configIn = (row: ChannelConfig): ChannelConfig => ({
@@ -41,14 +43,16 @@ const configIn = (row: ChannelConfig): ChannelConfig => ({
 const toVoucher = (maxMicro: bigint | null, signature: string | null): Voucher | null =>
   maxMicro === null || signature === null ? null : { maxMicro, signature };
 
-/** The highest known voucher of a channel for at most, or for less than, what is charged. */
-const highestVoucher = (name: string, comparison: '<=' | '<') => `
+/** The highest known voucher of a channel for at most, or for less than, a sum, by default what is charged. */
+const highestVoucher = (name: string, comparison: '<=' | '<', sum = 'c.charged_micro') => `
   left join lateral (select max_micro, signature from channel_charge
-                      where channel_id = c.id and max_micro ${comparison} c.charged_micro and max_micro > c.claimed_micro
+                      where channel_id = c.id and max_micro ${comparison} ${sum} and max_micro > c.claimed_micro
                       order by max_micro desc limit 1) ${name} on true`;
 
 /** Upper bound of what a claim adds to a channel, whichever vouchers are known: what is charged, as far as the balance goes. */
 const WITHIN_REACH = 'least(c.charged_micro, c.balance_micro) - c.claimed_micro';
+/** The same of a channel whose payer withdraws: calls in flight are claimed before their money can be taken. */
+const LAST_REACH = 'least(c.charged_micro + c.reserved_micro, c.balance_micro) - c.claimed_micro';
 /** From then on, less than a claim is worth is claimed of a payer that withdraws, as `planClaim` says. */
 const LAST_PART_AT = `c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s'`;
 
@@ -80,30 +84,40 @@ export interface UnclaimedFilter {
   readonly now: Date;
   /** Left out. */
   readonly refused: readonly string[];
+  /** Claimed with their calls in flight, whatever they owe. */
+  readonly ahead: readonly string[];
   readonly limit: number;
 }
 
-/** Channels whose claim is due and that are in no open claim: those whose payer withdraws first, then by the amount. */
+/** Channels whose claim is due and that are in no open claim: those whose payer withdraws and that have to pay first, then by the amount. */
 export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<UnclaimedChannel[]> {
   const rows = await sql.query<UnclaimedRow>(
     'list-unclaimed-channels',
     `select c.id as "channelId", c.balance_micro as "balanceMicro", c.claimed_micro as "claimedMicro", c.charged_micro as "chargedMicro",
-            c.signed_micro as "signedMicro", c.signature, covered.max_micro as "coveredMax", covered.signature as "coveredSignature",
+            c.reserved_micro as "reservedMicro", c.signed_micro as "signedMicro", c.signature, covered.max_micro as "coveredMax", covered.signature as "coveredSignature",
             below.max_micro as "belowMax", below.signature as "belowSignature",
+            within.max_micro as "withinMax", within.signature as "withinSignature",
             ${oldestCharged} as "oldestAt", c.withdraw_requested_at as "withdrawRequestedAt", c.payer, c.payer_authorizer as "payerAuthorizer",
             c.receiver, c.receiver_authorizer as "receiverAuthorizer", c.token, c.withdraw_delay_s as "withdrawDelayS", c.salt
-       from (select * from channel c where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes
-          and ${WITHIN_REACH} >= case when ${LAST_PART_AT} <= $6 then 1 else $3::bigint end) c
+       from (select * from channel c where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes and c.withdraw_requested_at is null
+          and c.id <> all($9) and ${WITHIN_REACH} >= $3
+        union all
+        select * from channel c where c.chain_id = $1 and c.receiver_authorizer = $2 and c.withdraw_requested_at is not null
+          and ${LAST_REACH} >= case when ${LAST_PART_AT} <= $6 then 1 else $3::bigint end
+        union all
+        select * from channel c where c.id = any($9) and c.receiver_authorizer = $2 and c.withdraw_requested_at is null) c
          ${highestVoucher('covered', '<=')}${highestVoucher('below', '<')}
+         ${highestVoucher('within', '<=', 'case when c.id = any($9) then c.charged_micro + c.reserved_micro end')}
       where (c.withdraw_requested_at is not null and c.signature is not null
+          or within.max_micro is not null
           or c.withdraw_requested_at is null and covered.max_micro - c.claimed_micro >= $3 and (
             $5::timestamptz is null or ${oldestCharged} <= $5
             or below.max_micro - c.claimed_micro >= $4 and c.balance_micro - c.claimed_micro >= $4))
         and c.id <> all($7) and not exists (select from channel_claim_row r where r.channel_id = c.id and r.is_open)
-      order by c.withdraw_requested_at is null, c.charged_micro - c.claimed_micro desc, c.id limit $8`,
+      order by c.withdraw_requested_at is null and within.max_micro is null, c.charged_micro - c.claimed_micro desc, c.id limit $8`,
     [
       ...[filter.chainId, filter.wallet, filter.minMicro, filter.thresholdMicro, filter.chargedBefore, filter.now],
-      ...[filter.refused, filter.limit],
+      ...[filter.refused, filter.limit, filter.ahead],
     ],
   );
   return rows.map((row) => ({
@@ -112,9 +126,11 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
     balanceMicro: row.balanceMicro,
     claimedMicro: row.claimedMicro,
     chargedMicro: row.chargedMicro,
+    reservedMicro: row.reservedMicro,
     highest: toVoucher(row.signedMicro, row.signature),
     covered: toVoucher(row.coveredMax, row.coveredSignature),
     below: toVoucher(row.belowMax, row.belowSignature),
+    within: toVoucher(row.withinMax, row.withinSignature),
     oldestAt: row.oldestAt,
     withdrawRequestedAt: row.withdrawRequestedAt,
   }));
@@ -240,18 +256,6 @@ export async function listUnsettled(
     [chainId, fromBlock, wallet],
   );
   return rows.map(({ id }) => id);
-}
-
-/** Removes claims that ended before a time, up to a number; refunds keep theirs. */
-export async function deleteOldClaims(sql: Sql, before: Date, most: number): Promise<number> {
-  const rows = await sql.query(
-    'delete-old-channel-claims',
-    `delete from channel_claim where id in (
-       select id from channel_claim k where state <> 'sent' and ended_at < $1
-          and not exists (select from channel_refund f where f.claim_id = k.id) order by ended_at limit $2) returning id`,
-    [before, most],
-  );
-  return rows.length;
 }
 
 /** Figures of channels, and what is charged and not claimed. */

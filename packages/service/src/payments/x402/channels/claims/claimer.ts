@@ -12,6 +12,8 @@ import { type RefusedClaims, writeAheadClaims } from './send-claims.ts';
 export interface ChannelClaimer extends ChannelClaims {
   /** Records outcomes and claims, one transaction after the other. A run waits for the one before it. */
   claim(mode: ClaimMode): Promise<void>;
+  /** Claims calls in flight of a channel, which have to pay now, with all that is due. */
+  claimAhead(channelId: string): Promise<void>;
   /** Claims what is worth its gas, for at most `graceMs`; the reconciler of another process continues with what is pending. */
   stop(graceMs: number): Promise<void>;
 }
@@ -24,12 +26,14 @@ export function createClaimer(ctx: ClaimContext): ChannelClaimer {
   const stopping = new AbortController();
   const lease: Lease = { holder: `claimer ${randomUUID()}`, leaseMs: LEASE_MS };
   const refused: RefusedClaims = new Map();
+  /** Channels whose calls in flight are claimed, and how many wait for that. */
+  const ahead = new Map<string, number>();
   let last: Promise<void> = Promise.resolve();
   let isRequested = false;
 
   /** True when a transaction was mined and more may be due; false when nothing was sent, or the outcome is not known. */
   async function claimOnce(mode: ClaimMode): Promise<boolean> {
-    const open = await writeAheadClaims(ctx, mode, { lease, refused });
+    const open = await writeAheadClaims(ctx, mode, { lease, refused, ahead: [...ahead.keys()] });
     if (!open) return false;
     const mined = await followClaim(ctx, open, { lease, signal: stopping.signal });
     return mined?.hasSucceeded ?? false;
@@ -47,8 +51,20 @@ export function createClaimer(ctx: ClaimContext): ChannelClaimer {
     return next;
   }
 
+  async function claimAhead(channelId: string): Promise<void> {
+    ahead.set(channelId, (ahead.get(channelId) ?? 0) + 1);
+    try {
+      await claim('due');
+    } finally {
+      const waiting = (ahead.get(channelId) ?? 1) - 1;
+      if (waiting === 0) ahead.delete(channelId);
+      else ahead.set(channelId, waiting);
+    }
+  }
+
   return {
     claim,
+    claimAhead,
     requestRun() {
       if (isRequested) return;
       isRequested = true;

@@ -1,8 +1,7 @@
 import type { HasDb } from '../../../../db/database.ts';
 import type { HasClock } from '../../../../lib/clock.ts';
 import { daysBefore, type HasRetention, removeForARound, removeInSteps } from '../../../../lib/retention.ts';
-import { type ChargePosition, deleteOldCharges } from '../channel-store.ts';
-import { deleteOldClaims } from './claim-store.ts';
+import { type ChargePosition, deleteOldCharges, deleteOldClaims } from '../removal-store.ts';
 
 /** Longer than any reorg or replay of a payload matters. */
 const CLAIM_DAYS = 30;

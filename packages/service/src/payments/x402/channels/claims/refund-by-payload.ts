@@ -44,7 +44,7 @@ export async function refundByPayload(
   // Anybody can show a voucher that stands in a claim.
   const isTold = reason === 'invalid_batch_settlement_evm_cumulative_amount_mismatch' && channel !== null;
   throw isTold && voucher.maxMicro > channel.publishedMicro
-    ? refusal(ctx, due, reason, correctionOf(channel))
+    ? refusal(ctx, due, reason, { correction: correctionOf(channel) })
     : refusal(ctx, due, reason);
 }
 

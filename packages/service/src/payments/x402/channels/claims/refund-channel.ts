@@ -65,7 +65,7 @@ async function tryRefund(
   { channel, onChain, amountMicro, isFull }: PlannedRefund,
 ): Promise<'written' | 'changed' | 'refused'> {
   await requireRarely(ctx, ask, { payer: channel.payer, isFull });
-  await ctx.gas.requireGas(GAS, 'The node cannot send anything now. Nothing was refunded.');
+  await ctx.gas.requireGas(GAS, 'The node cannot send anything now: its keys lack gas (ETH). Nothing was refunded.');
   const call = refundCallOf(ctx, ask, { channel, onChain, amountMicro, isFull });
   const reason = await ctx.claimSimulator.simulate(call.data);
   if (reason === null) return sendRefund(ctx, ask, { call, amountMicro, nonce: onChain.refundNonce });

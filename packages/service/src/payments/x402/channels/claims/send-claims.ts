@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import { allOf, claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../../chain/channels/channel-calls.ts';
 import { channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
 import type { Lease } from '../../../../chain/keys/lease.ts';
@@ -27,12 +28,14 @@ const REFUSED_FOR_MS = 600_000;
 export async function writeAheadClaims(
   ctx: ClaimContext,
   mode: ClaimMode,
-  { lease, refused }: { lease: Lease; refused: RefusedClaims },
+  { lease, refused, ahead }: { lease: Lease; refused: RefusedClaims; ahead: readonly string[] },
 ): Promise<OpenTransaction | null> {
-  const rows = await thatPass(ctx, await onChainNow(ctx, await findDue(ctx, mode, refused)), refused);
+  const due = await onChainNow(ctx, await findDue(ctx, mode, { refused, ahead }));
+  const toCall = due.length > 0 && (await canSweep(ctx)) ? claimsAndSweep : claimsAlone;
+  const rows = await thatPass(ctx, due, { refused, toCall });
   const [first] = rows;
   if (first === undefined || (await beginBooks(ctx)) === null) return null;
-  const call = claimsCall(ctx, rows);
+  const call = toCall(ctx, rows);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   const signers = ctx.gas.thatBear(costWei);
@@ -69,7 +72,11 @@ export async function writeAheadClaims(
 class AlreadyClaimedError extends Error {}
 
 /** The claims to make now, the most urgent first: all that are listed are due, however many channels owe too little or can not be claimed yet. */
-async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaims): Promise<PlannedClaim[]> {
+async function findDue(
+  ctx: ClaimContext,
+  mode: ClaimMode,
+  { refused, ahead }: { refused: RefusedClaims; ahead: readonly string[] },
+): Promise<PlannedClaim[]> {
   const { channelClaimSettings: rules, chain, clock } = ctx;
   const now = clock.now();
   const minMicro = rules.minMicro > 1n ? rules.minMicro : 1n;
@@ -84,6 +91,7 @@ async function findDue(ctx: ClaimContext, mode: ClaimMode, refused: RefusedClaim
     chargedBefore: mode === 'due' ? new Date(now.getTime() - rules.intervalMs) : null,
     now,
     refused: [...refused].filter(isRefused).map(([channelId]) => channelId),
+    ahead,
     limit,
   });
   return channels.flatMap((channel) => planClaim(channel, mode, rules, now) ?? []);
@@ -113,11 +121,12 @@ async function onChainNow(ctx: ClaimContext, planned: readonly PlannedClaim[]): 
 async function thatPass(
   ctx: ClaimContext,
   rows: readonly PlannedClaim[],
-  refused: RefusedClaims,
+  how: { readonly refused: RefusedClaims; readonly toCall: ToCall },
 ): Promise<readonly PlannedClaim[]> {
+  const { refused, toCall } = how;
   const [first] = rows;
   if (first === undefined) return [];
-  const reason = await ctx.claimSimulator.simulate(claimsCall(ctx, rows).data);
+  const reason = await ctx.claimSimulator.simulate(toCall(ctx, rows).data);
   if (reason === null) return rows;
   if (rows.length === 1) {
     refused.set(first.channelId, performance.now() + REFUSED_FOR_MS);
@@ -126,12 +135,31 @@ async function thatPass(
     return [];
   }
   const half = Math.ceil(rows.length / 2);
-  const parts = [await thatPass(ctx, rows.slice(0, half), refused), await thatPass(ctx, rows.slice(half), refused)];
+  const parts = [await thatPass(ctx, rows.slice(0, half), how), await thatPass(ctx, rows.slice(half), how)];
   return parts.flat();
 }
 
+/**
+ * False while the token refuses the wallet. A claim moves no token, and keeps the payer from withdrawing what was charged: it is made alone
+ * then, and the next claim sweeps.
+ */
+async function canSweep({ settlementHalt }: ClaimContext): Promise<boolean> {
+  await settlementHalt.refresh();
+  return settlementHalt.reason() === null;
+}
+
+type ToCall = (ctx: ClaimContext, rows: readonly PlannedClaim[]) => ChainCall;
+
 /** One transaction that claims all rows, by the authorizer's signature, and sweeps what is claimed into the wallet. */
-function claimsCall({ chain, wallet }: ClaimContext, rows: readonly PlannedClaim[]): ChainCall {
+const claimsAndSweep: ToCall = (ctx, rows) => claimsCall(ctx, rows, [sweepCall(ctx.chain.wallet, ctx.chain.token)]);
+
+const claimsAlone: ToCall = (ctx, rows) => claimsCall(ctx, rows, []);
+
+function claimsCall(
+  { chain, wallet }: ClaimContext,
+  rows: readonly PlannedClaim[],
+  further: readonly Hex[],
+): ChainCall {
   const entries = rows.map(({ channelId, config, voucher, totalMicro }) => ({
     channelId,
     config,
@@ -139,6 +167,6 @@ function claimsCall({ chain, wallet }: ClaimContext, rows: readonly PlannedClaim
     totalMicro,
   }));
   const signature = wallet.signDigest(channelDigestsOf(chain.chainId).claimBatchDigest(entries));
-  const data = allOf([claimCall(entries, signature), sweepCall(chain.wallet, chain.token)]);
+  const data = allOf([claimCall(entries, signature), ...further]);
   return { to: SETTLEMENT_CONTRACT, data, gas: GAS_BASE + BigInt(rows.length) * GAS_OF_ROW };
 }

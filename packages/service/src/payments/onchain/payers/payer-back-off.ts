@@ -1,7 +1,14 @@
-import { MINUTE_MS } from '../../lib/duration.ts';
-import { networkOf } from '../../lib/net/address-ranges.ts';
-import { isLoopback } from '../../lib/net/guarded-fetch-address.ts';
-import type { NewChainPayment } from './chain-payment.ts';
+import type { Authorization } from '../../../chain/signatures/authorization.ts';
+import { MINUTE_MS } from '../../../lib/duration.ts';
+import { networkOf } from '../../../lib/net/address-ranges.ts';
+import { isLoopback } from '../../../lib/net/guarded-fetch-address.ts';
+
+/** Who a payment comes from: the wallet, and the account and network address that showed it; null: none. */
+export interface PaymentOrigin {
+  readonly authorization: Pick<Authorization, 'from'>;
+  readonly accountId: string | null;
+  readonly client?: string | null;
+}
 
 /** Kind of subject that a payment which cost gas and moved nothing is counted against. */
 export type StrikeKind = 'wallet' | 'account' | 'client';
@@ -27,10 +34,7 @@ export function backOffMs(kind: StrikeKind, strikes: number): number {
   return counted <= 0 ? 0 : (BACK_OFF_MS[Math.min(counted, BACK_OFF_MS.length) - 1] ?? 0);
 }
 
-export function strikeSubjects(
-  payment: Pick<NewChainPayment, 'authorization' | 'accountId'> & { readonly client?: string | null },
-): StrikeSubject[] {
-  const { authorization, accountId, client = null } = payment;
+export function strikeSubjects({ authorization, accountId, client = null }: PaymentOrigin): StrikeSubject[] {
   const named = [
     ['wallet', authorization.from],
     ['account', accountId],

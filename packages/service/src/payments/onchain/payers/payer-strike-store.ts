@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../../db/sql.ts';
 
 export interface Refused {
   readonly subject: string;

@@ -1,17 +1,16 @@
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
-import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import { removeInSteps } from '../../lib/retention.ts';
-import type { NewChainPayment } from './chain-payment.ts';
-import { backOffMs, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
+import type { HasDb } from '../../../db/database.ts';
+import type { Tx } from '../../../db/sql.ts';
+import { AppError } from '../../../lib/app-error.ts';
+import type { HasClock } from '../../../lib/clock.ts';
+import { createBatcher } from '../../../lib/concurrency/batcher.ts';
+import { removeInSteps } from '../../../lib/retention.ts';
+import { backOffMs, type PaymentOrigin, STRIKES_KEPT_MS, type StrikeKind, strikeSubjects } from './payer-back-off.ts';
 import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';
 
 /** Back-off check of payers: wallet, account and network address. */
 export interface PayerStanding {
   /** Throws RATE_LIMITED while one of them is in back-off for payments that cost the node gas and moved nothing. */
-  require(payment: NewChainPayment): Promise<void>;
+  require(payment: PaymentOrigin): Promise<void>;
 }
 
 export interface HasPayerStanding {
@@ -21,7 +20,7 @@ export interface HasPayerStanding {
 const MAX_FOUND = 200;
 
 export function createPayerStanding(ctx: HasDb & HasClock): PayerStanding {
-  const finder = createBatcher<NewChainPayment, Refused | null>({
+  const finder = createBatcher<PaymentOrigin, Refused | null>({
     maxSize: MAX_FOUND,
     async run(payments) {
       const subjects = payments.map((payment) => strikeSubjects(payment).map(({ subject }) => subject));
@@ -48,7 +47,7 @@ export function createPayerStanding(ctx: HasDb & HasClock): PayerStanding {
 const names: Record<StrikeKind, string> = { wallet: 'wallet', account: 'account', client: 'network address' };
 
 /** True if the payer has come into back-off since the payment was accepted. */
-export async function isRefusedNow(ctx: HasDb & HasClock, payment: NewChainPayment): Promise<boolean> {
+export async function isRefusedNow(ctx: HasDb & HasClock, payment: PaymentOrigin): Promise<boolean> {
   const subjects = strikeSubjects(payment).map(({ subject }) => subject);
   return (await listRefused(ctx.db, subjects, ctx.clock.now())).length > 0;
 }
@@ -57,7 +56,7 @@ export async function isRefusedNow(ctx: HasDb & HasClock, payment: NewChainPayme
  * Counts payments that were sent and moved nothing, in the transaction that records the failure, against wallet, account and network
  * address. Each further strike lengthens the back-off.
  */
-export async function strike(tx: Tx, payments: readonly NewChainPayment[], now: Date): Promise<void> {
+export async function strike(tx: Tx, payments: readonly PaymentOrigin[], now: Date): Promise<void> {
   const subjects = payments.flatMap(strikeSubjects);
   if (subjects.length === 0) return;
   const counted = await addStrikes(

@@ -1,0 +1,111 @@
+import { createPublicClient, type Hex, type PublicClient, type RpcLog, type TransactionReceipt, toHex } from 'viem';
+import { logsUpTo } from './logs-up-to.ts';
+import { createReceiptReads, type ReceiptReads } from './receipts-of-logs.ts';
+import { isRefusedSize } from './rpc-errors.ts';
+import { rpcTransport } from './rpc-transport.ts';
+
+/** Logs of one contract, by topics: null for any, several for one of them. */
+export interface LogFilter {
+  readonly address: string;
+  readonly topics: readonly (Hex | readonly Hex[] | null)[];
+}
+
+/** Reads logs of ranges of blocks. */
+export interface LogQuery {
+  /** The logs of all blocks from one to another. Throws when the RPC node that answers is behind, or does not return them. */
+  read(filter: LogFilter, fromBlock: bigint, toBlock: bigint): Promise<RpcLog[]>;
+  /** A reader of the receipts behind logs. */
+  receipts<Done>(parse: (receipt: TransactionReceipt) => readonly Done[]): ReceiptReads<Done>;
+}
+
+/** The RPC node returns the logs of a block neither by a query nor in its receipts. */
+export class UnreadableBlockError extends Error {
+  override readonly name = 'UnreadableBlockError';
+
+  constructor(block: bigint, options: ErrorOptions) {
+    super(
+      `the RPC node returns neither the logs of block ${block} (eth_getLogs) nor all its receipts (eth_getBlockReceipts): name one in CHAIN_RPC_URL that does`,
+      options,
+    );
+  }
+}
+
+/** Several blocks: a larger answer is asked for in parts. */
+const MANY = { timeout: 10_000, maxResponseBodySize: 16 * 2 ** 20 };
+/**
+ * One block or its receipts, of which no less can be asked: who pays for its gas fills it with logs (8 gas a byte, some 400 for 32 bytes with the rest), and a
+ * block that can't be read would stop its reader for good.
+ */
+const ONE = { timeout: 20_000, maxResponseBodySize: 256 * 2 ** 20 };
+
+/** Clients for logs: of several blocks, and of one. Requests of the same moment are batched, so that one RPC node usually answers all of them. */
+export function createLogClients(rpcUrl: string, retryCount: number): { many: PublicClient; one: PublicClient } {
+  const clientOf = (limits: typeof MANY) =>
+    createPublicClient({ transport: rpcTransport(rpcUrl, { ...limits, retryCount, batch: { batchSize: 50 } }) });
+  return { many: clientOf(MANY), one: clientOf(ONE) };
+}
+
+export function createLogQuery(rpcUrl: string): LogQuery {
+  const { many, one } = createLogClients(rpcUrl, 1);
+  return {
+    async read(filter, fromBlock, toBlock) {
+      if (fromBlock < toBlock) return logsUpTo(many, toBlock, () => findLogs(many, filter, { fromBlock, toBlock }));
+      return logsUpTo(one, toBlock, () => findLogs(one, filter, { fromBlock, toBlock })).catch(async (error) => {
+        if (!isRefusedSize(error)) throw error;
+        return (await logsOfBlock(one, filter, toBlock, error)).logs;
+      });
+    },
+    receipts: (parse) => createReceiptReads(one, parse),
+  };
+}
+
+export const findLogs = (
+  client: PublicClient,
+  { address, topics }: LogFilter,
+  { fromBlock, toBlock }: { readonly fromBlock: bigint; readonly toBlock: bigint },
+): Promise<RpcLog[]> =>
+  client.request({
+    method: 'eth_getLogs',
+    params: [
+      {
+        address: address as Hex,
+        topics: topics.map((topic) => (typeof topic === 'object' && topic !== null ? [...topic] : topic)),
+        fromBlock: toHex(fromBlock),
+        toBlock: toHex(toBlock),
+      },
+    ],
+  });
+
+/**
+ * The logs of a block whose query is refused (some RPC nodes return at most 10,000 logs), from the receipts of all its transactions, and its
+ * hash. Throws UnreadableBlockError when the RPC node does not return them all.
+ */
+export async function logsOfBlock(
+  client: PublicClient,
+  filter: LogFilter,
+  block: bigint,
+  refusal: unknown,
+): Promise<{ logs: RpcLog[]; hash: string }> {
+  const unreadable = (cause: unknown) => new UnreadableBlockError(block, { cause });
+  const asked = Promise.all([
+    client.request({ method: 'eth_getBlockByNumber', params: [toHex(block), false] }),
+    client.request({ method: 'eth_getBlockReceipts', params: [toHex(block)] }),
+  ]);
+  const [found, receipts] = await asked.catch((error: unknown) => {
+    throw isRefusedSize(error) ? unreadable(error) : error;
+  });
+  const isWhole =
+    found?.hash &&
+    receipts?.length === found.transactions.length &&
+    receipts.every((each) => each.blockHash === found.hash);
+  if (!isWhole) throw unreadable(refusal);
+  return { logs: receipts.flatMap(({ logs }) => logs).filter(matches(filter)), hash: found.hash as string };
+}
+
+const matches =
+  ({ address, topics }: LogFilter) =>
+  (log: RpcLog): boolean =>
+    log.address.toLowerCase() === address.toLowerCase() &&
+    topics.every(
+      (wanted, place) => wanted === null || [wanted].flat().includes(log.topics[place]?.toLowerCase() as Hex),
+    );

@@ -1,0 +1,38 @@
+import type { Endpoint } from '@agent-network/contracts/endpoint';
+import { SIGN_IN_WITH_X } from '@agent-network/contracts/payments/sign-in-with-x';
+import type { Caller } from '../../access/caller/caller.ts';
+import { signInExtension } from '../../identity/sign-in-with-x.ts';
+import { plainTerms } from '../../invocations/keyless/plain-terms.ts';
+import { keylessResourceOf } from '../../invocations/start/invocation-purchase.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
+import { asksForChannels } from '../../payments/x402/channels/ask-for-channels.ts';
+import type { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
+import type { HttpContext } from './http-context.ts';
+import type { RequestParts } from './request-parts.ts';
+
+/** The terms of a call without a key, with what clients of x402 read beside them. */
+export const withExtensions = (ctx: HttpContext, error: PaymentRequiredError, agentId: string): PaymentRequiredError =>
+  error
+    .with('bazaar', bazaarExtension)
+    .with(SIGN_IN_WITH_X, signInExtension(ctx, ctx.baseUrl + keylessResourceOf(agentId)));
+
+interface Unpaid {
+  readonly row: Endpoint;
+  readonly parts: RequestParts;
+  readonly caller: Caller;
+}
+
+/**
+ * The error of a request whose parts cannot be taken. Where wallets pay, and none has yet, it is the terms: clients ask for these with
+ * whatever body, also with none. Once a payment is shown, the request is refused for its body, before anything is taken.
+ */
+export async function orTerms(ctx: HttpContext, { row, parts, caller }: Unpaid, error: unknown): Promise<unknown> {
+  const isOfBody = error instanceof AppError && ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'].includes(error.code);
+  if (!isOfBody || row.keyless !== 'pays' || caller.kind !== 'anonymous') return error;
+  if (['payment-signature', 'x-payment'].some((name) => (parts.header(name) ?? '') !== '')) return error;
+  const { agentId = '' } = parts.params;
+  const asked = asksForChannels(parts.header('x-payment-scheme') ?? parts.query.paymentScheme?.[0]);
+  const terms = await plainTerms(ctx, { agentId, client: null, asksForChannels: asked });
+  return terms ? withExtensions(ctx, terms, agentId) : error;
+}

@@ -1,0 +1,133 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { HasNewKeyLimit } from '../../access/keys/new-key-limit.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { countUnits } from '../../agents/count-units.ts';
+import type { HasDb } from '../../db/database.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { priceOf, type Rate, type Work } from '../price.ts';
+import { type AgreedTerms, type KnownTerms, readKnownTerms } from './agreed-terms-store.ts';
+
+/** For so long, a caller may still go by a price that has been changed. */
+const TOLD_MS = 24 * 3_600_000;
+
+const unknown: KnownTerms = { paid: null, former: [] };
+
+/** The price by other terms; their units count only where they can be counted. */
+function priceBy(rate: Rate, work: Work): bigint {
+  const canCount = rate.perUnit === null || countUnits(rate.perUnit, work.input) !== null;
+  return priceOf(canCount ? rate : { ...rate, perUnit: null }, work).totalMicro;
+}
+
+/** The most that a caller who names no limit expects of a call: what it last paid, and what it may have been told since; null: anything. */
+export function expectedPrice({ paid, former }: KnownTerms, work: Work): bigint | null {
+  const prices = [...(paid ? [paid] : []), ...former].map((rate) => priceBy(rate, work));
+  return prices.length === 0 ? null : prices.reduce((least, price) => (price < least ? price : least));
+}
+
+const isSamePart = (a: Rate, b: Rate): boolean =>
+  JSON.stringify([a.takesHints, a.sizeSteps, a.perUnit]) === JSON.stringify([b.takesHints, b.sizeSteps, b.perUnit]);
+
+/**
+ * True if a call shows that its caller goes by the present terms: it is the first one, or it named a limit or signed for the price, or nothing
+ * but the price per request has changed, and fallen. A small call says nothing of what larger ones may cost.
+ */
+export function showsAgreement({ paid, former }: KnownTerms, now: Rate, isNamed: boolean): boolean {
+  if (paid === null) return true;
+  const isSame = isSamePart(paid, now);
+  if (isNamed) return !isSame || paid.perRequestMicro !== now.perRequestMicro || former.length > 0;
+  return isSame && now.perRequestMicro < paid.perRequestMicro;
+}
+
+const rateOf = ({ perRequestMicro, takesHints, sizeSteps, perUnit }: Rate): Rate => ({
+  ...{ perRequestMicro, takesHints },
+  ...{ sizeSteps, perUnit },
+});
+
+/** A call of an agent at a price. */
+export interface PricedCall {
+  readonly agent: CallableAgent;
+  readonly body: Work;
+  readonly priceMicro: bigint;
+}
+
+/** What a caller has agreed to pay, as far as the node knows it. */
+export interface AgreementContext extends HasDb, HasClock, HasNewKeyLimit {}
+
+/** What the caller has agreed to of these agents. */
+export const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, agentIds: readonly string[]) =>
+  readKnownTerms(ctx.db, { accountId, agentIds, since: new Date(ctx.clock.now().getTime() - TOLD_MS) });
+
+/** True if the caller's key has a limit for each call that somebody set: the one of all new keys agrees to no price. */
+const hasOwnLimit = ({ newKeyPerCallMicro }: HasNewKeyLimit, caller: KnownCaller): boolean =>
+  caller.kind === 'account' && caller.limits.perCallMicro !== null && caller.limits.perCallMicro !== newKeyPerCallMicro;
+
+/** The same of one agent, read while the call is authorized; a caller without a key signs for every price. */
+export function readKnownMeanwhile(
+  ctx: AgreementContext,
+  caller: KnownCaller,
+  agentId: string,
+  isKeyless: boolean,
+): Promise<ReadonlyMap<string, KnownTerms> | null> {
+  const reading = isKeyless ? Promise.resolve(null) : readKnown(ctx, caller, [agentId]);
+  // Awaited only when the call was authorized.
+  reading.catch(() => undefined);
+  return reading;
+}
+
+/**
+ * Throws CONFLICT, naming both prices, for a call that costs more than this account last paid the agent, or may have been told within a day,
+ * unless the caller agreed (`isAgreed`: by its maximum cost, a quote or a payment that it signed; or by a limit of its key). Returns what is to
+ * be noted once the calls are accepted.
+ */
+export function requireAgreedPrices(
+  ctx: HasNewKeyLimit,
+  caller: KnownCaller,
+  known: ReadonlyMap<string, KnownTerms>,
+  { calls, isAgreed }: { readonly calls: readonly PricedCall[]; readonly isAgreed: boolean },
+): AgreedTerms[] {
+  const isNamed = isAgreed || hasOwnLimit(ctx, caller);
+  return calls.flatMap(({ agent, body, priceMicro }) => {
+    const terms = known.get(agent.id) ?? unknown;
+    const expected = isNamed ? null : expectedPrice(terms, body);
+    if (expected !== null && priceMicro > expected) throw priceRaised(agent.id, priceMicro, expected);
+    // A quote may lock a price below the present one: that one is not agreed to.
+    const isPresent = priceMicro >= priceBy(agent, body);
+    return isPresent && showsAgreement(terms, agent, isNamed)
+      ? [{ accountId: caller.accountId, agentId: agent.id, rate: rateOf(agent) }]
+      : [];
+  });
+}
+
+/** The same for one call; `known` null: of a caller without a key. */
+export const agreedTerms = (
+  ctx: HasNewKeyLimit,
+  caller: KnownCaller,
+  known: ReadonlyMap<string, KnownTerms> | null,
+  call: PricedCall & {
+    readonly body: Work & { readonly maxCost?: string | undefined };
+    readonly quoteId: string | null;
+    readonly isSigned: boolean;
+  },
+): AgreedTerms[] => {
+  if (known === null) return [];
+  const isAgreed = call.body.maxCost !== undefined || call.quoteId !== null || call.isSigned;
+  return requireAgreedPrices(ctx, caller, known, { calls: [call], isAgreed });
+};
+
+/** The most that a fallback may cost where the caller named nothing: what the caller expects of the agent that it asked for. */
+export async function expectedOf(ctx: AgreementContext, caller: KnownCaller, call: PricedCall): Promise<bigint> {
+  const known = await readKnown(ctx, caller, [call.agent.id]);
+  const expected = expectedPrice(known.get(call.agent.id) ?? unknown, call.body);
+  return expected !== null && expected < call.priceMicro ? expected : call.priceMicro;
+}
+
+function priceRaised(agentId: string, priceMicro: bigint, expectedMicro: bigint): AppError<'CONFLICT'> {
+  const [price, lastPrice] = [formatUsdc(priceMicro), formatUsdc(expectedMicro)];
+  return new AppError(
+    'CONFLICT',
+    `Agent ${agentId} costs ${price} USDC for this call; it cost ${lastPrice} USDC when you last paid it or were told. Nothing was charged. Repeat the call with a maximum cost of ${price}, or with a quote, if you agree.`,
+    { details: { reason: 'price_raised', price, lastPrice } },
+  );
+}

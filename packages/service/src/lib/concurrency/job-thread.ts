@@ -1,0 +1,69 @@
+import { Worker } from 'node:worker_threads';
+
+/** A worker thread that does one job at a time. */
+export interface JobThread<Job, Result> {
+  /** Throws JobTimeoutError when the job takes too long, and whatever ends the thread. */
+  run(job: Job): Promise<Result>;
+}
+
+export class JobTimeoutError extends Error {}
+
+export interface JobThreadLimits {
+  readonly maxMs: number;
+  /** Time without a job after which the thread ends. */
+  readonly idleMs: number;
+  readonly maxHeapMb?: number;
+}
+
+/**
+ * A thread that is started when needed, ended when idle, and replaced when it fails or takes too long. It keeps no process alive. The script
+ * answers each message with one.
+ */
+export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimits): JobThread<Job, Result> {
+  let worker: Worker | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const end = () => {
+    void worker?.terminate();
+    worker = null;
+  };
+
+  function start(): Worker {
+    const { maxHeapMb } = limits;
+    const resourceLimits = maxHeapMb === undefined ? {} : { maxOldGenerationSizeMb: maxHeapMb };
+    const started = new Worker(script, { resourceLimits });
+    started.unref();
+    return started;
+  }
+
+  async function runNow(job: Job): Promise<Result> {
+    clearTimeout(idle);
+    worker ??= start();
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const timer = setTimeout(() => reject(new JobTimeoutError('the job takes too long')), limits.maxMs).unref();
+    worker.removeAllListeners();
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('the thread has ended')));
+    worker.postMessage(job);
+    try {
+      const result = await promise;
+      idle = setTimeout(end, limits.idleMs).unref();
+      return result;
+    } catch (error) {
+      end();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    run(job) {
+      const result = last.then(() => runNow(job));
+      last = result.catch(() => undefined);
+      return result;
+    },
+  };
+}

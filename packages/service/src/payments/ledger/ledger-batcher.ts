@@ -1,0 +1,168 @@
+import type { HasDb } from '../../db/database.ts';
+import { DatabaseAwayError, isLockTimeout, isRolledBack } from '../../db/database-away.ts';
+import { HeldUpError, type LockMode } from '../../db/lock-free.ts';
+import { type Batcher, type BatcherOptions, createBatcher } from '../../lib/concurrency/batcher.ts';
+import { createTurns, inTurn, type Turns } from '../../lib/concurrency/turns.ts';
+import { until } from '../../lib/concurrency/until.ts';
+import { isUnlocked } from './ledger-store.ts';
+
+/** Limit of each wait for a lock in a transaction that moves the money of requests. */
+export const LEDGER_LOCK_TIMEOUT_MS = 1000;
+/** Time that a lane waits for its row. It holds nothing meanwhile, so nobody else is delayed. */
+const PATIENCE_MS = 5000;
+/** Lanes that have a transaction open at the same time. */
+const MOST_LANES = 2;
+/** After this time without work, the items of a lane join the shared batches again. */
+const LINGER_MS = 1000;
+
+interface LedgerBatches<I, O> extends Pick<BatcherOptions<I, O>, 'maxSize' | 'weightOf'> {
+  /** One transaction: with `skip` it throws HeldUpError instead of waiting for rows that others have locked. */
+  readonly run: (items: readonly I[], locks: LockMode) => Promise<O[]>;
+  /** The rows that an item may wait for, as a HeldUpError names them; at least one. */
+  readonly namesOf: (item: I) => readonly string[];
+}
+
+/** The item has to wait for this row: it takes no part in the shared batch. */
+class HeldUp {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/**
+ * Batches transactions that lock accounts of the ledger. Batches that share turns never wait for a row: an item whose account is locked
+ * leaves the batch, and runs in the lane of that account, which waits for it outside the turns and holds nothing meanwhile. So a slow
+ * transaction delays nobody but those who need its rows.
+ */
+export function createLedgerBatcher<I, O>(
+  ctx: HasDb & { readonly turns: Turns },
+  batches: LedgerBatches<I, O>,
+): Pick<Batcher<I, O>, 'add' | 'waitingMs'> {
+  const { namesOf, run: _, ...sizes } = batches;
+  const lanes = createLanes(ctx, batches);
+  const shared = createBatcher<I, O | HeldUp>({
+    ...sizes,
+    canSplit: isRolledBack,
+    turns: ctx.turns,
+    run: (items) => runFree(batches, items),
+  });
+  return {
+    waitingMs: shared.waitingMs,
+    async add(item) {
+      const lane = lanes.find(namesOf(item));
+      if (lane) return lane.add(item);
+      const answer = await shared.add(item);
+      return answer instanceof HeldUp ? lanes.open(answer.name).add(item) : answer;
+    },
+  };
+}
+
+/** Runs the items that wait for nobody; the others are answered with what holds them up. */
+async function runFree<I, O>(batches: LedgerBatches<I, O>, items: readonly I[]): Promise<(O | HeldUp)[]> {
+  if (items.length === 0) return [];
+  try {
+    return await batches.run(items, 'skip');
+  } catch (error) {
+    const heldUp = heldUpBy(error, items, batches.namesOf);
+    if (heldUp === null) throw error;
+    const free = items.filter((item) => !heldUp.has(item));
+    const answers = await runFree(batches, free);
+    const answerOf = new Map(free.map((item, index) => [item, answers[index] as O | HeldUp]));
+    return items.map((item) => heldUp.get(item) ?? (answerOf.get(item) as O | HeldUp));
+  }
+}
+
+/** The items that a failed run has to do without; null: it failed for another reason. A lock timeout does not tell whose row it was. */
+function heldUpBy<I>(
+  error: unknown,
+  items: readonly I[],
+  namesOf: (item: I) => readonly string[],
+): ReadonlyMap<I, HeldUp> | null {
+  if (!(error instanceof HeldUpError) && !isLockTimeout(error)) return null;
+  const isHeld = (name: string) => !(error instanceof HeldUpError) || error.names.has(name);
+  const heldUp = new Map<I, HeldUp>();
+  for (const item of items) {
+    const name = namesOf(item).find(isHeld);
+    if (name !== undefined) heldUp.set(item, new HeldUp(name));
+  }
+  return heldUp.size > 0 ? heldUp : null;
+}
+
+interface Lane<I, O> {
+  readonly batcher: Batcher<I, O>;
+  openCount: number;
+  lastMs: number;
+}
+
+const isInUse = ({ openCount, lastMs }: Pick<Lane<never, never>, 'openCount' | 'lastMs'>): boolean =>
+  openCount > 0 || performance.now() - lastMs <= LINGER_MS;
+
+/** Lanes of rows that were locked lately: each has its own batches, and waits for nothing but its row. */
+function createLanes<I, O>(ctx: HasDb, { run, namesOf: _, ...sizes }: LedgerBatches<I, O>) {
+  const lanes = new Map<string, Lane<I, O>>();
+  const turns = createTurns(MOST_LANES);
+
+  function laneOf(name: string): Lane<I, O> {
+    for (const [each, lane] of lanes) if (!isInUse(lane)) lanes.delete(each);
+    const known = lanes.get(name);
+    if (known) return known;
+    const runInLane = async (items: I[]) => {
+      await untilUnlocked(ctx, [name]);
+      return inTurn(turns, () => run(items, 'wait'));
+    };
+    const lane = { batcher: createBatcher({ ...sizes, canSplit, run: runInLane }), openCount: 0, lastMs: 0 };
+    lanes.set(name, lane);
+    return lane;
+  }
+
+  const adding = (lane: Lane<I, O>) => ({
+    add(item: I): Promise<O> {
+      lane.openCount += 1;
+      return lane.batcher.add(item).finally(() => {
+        lane.openCount -= 1;
+        lane.lastMs = performance.now();
+      });
+    },
+  });
+  return {
+    find(names: readonly string[]) {
+      const found = names.map((name) => lanes.get(name)).find((lane) => lane !== undefined && isInUse(lane));
+      return found ? adding(found) : null;
+    },
+    open: (name: string) => adding(laneOf(name)),
+  };
+}
+
+/** All items of a lane wait for the same row: none is spared by running alone. */
+const canSplit = (error: unknown): boolean => isRolledBack(error) && !isBusyRow(error);
+
+/** True if a transaction was given up because others keep a row locked: it changed nothing. */
+export const isBusyRow = (error: unknown): boolean => isLockTimeout(error) || error instanceof LockedError;
+
+class LockedError extends DatabaseAwayError {
+  constructor(name: string) {
+    super(new Error(`another transaction keeps ${name} locked`), 'nothing', true);
+  }
+}
+
+/** Waits, without a lock or a connection, until nobody has locked the accounts. Throws after `PATIENCE_MS`. */
+async function untilUnlocked({ db }: HasDb, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const options = { timeoutMs: PATIENCE_MS, firstMs: 5, mostMs: 40 };
+    const isFree = await until(async () => ((await isUnlocked(db, name)) ? true : null), options);
+    if (!isFree) throw new LockedError(name);
+  }
+}
+
+/** Runs a transaction that locks several accounts, outside of all turns: while it waits for one of them, it holds none of the others. */
+export async function runApart<T>(ctx: HasDb, run: (locks: LockMode) => Promise<T>): Promise<T> {
+  try {
+    return await run('skip');
+  } catch (error) {
+    if (!(error instanceof HeldUpError)) throw error;
+    await untilUnlocked(ctx, [...error.names]);
+    return run('wait');
+  }
+}

@@ -1,0 +1,125 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { HeldPayout } from '@agent-network/contracts/payments/held-payouts';
+import { hasProven, holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
+import type { HasDb } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
+import type { Tx } from '../../db/sql.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import { openSuspense, suspenseAccountId } from '../deposits/suspense.ts';
+import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import { openTreasury } from '../ledger/open-treasury.ts';
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import { lockStanding, nowhere } from '../onchain/chain-payment-store.ts';
+import { endPayments } from '../onchain/end-payments.ts';
+import { hasExpiredForGood } from '../onchain/find-fate.ts';
+import { dropSignature, findCredited, findHeld, listHeld } from '../onchain/held-payout-store.ts';
+import { toHeldPayout } from '../onchain/hold-payout.ts';
+import { returnWithdrawal } from './return-withdrawal.ts';
+
+const MAX_LISTED = 200;
+
+const isOperator = (caller: AccountCaller): boolean => caller.scopes.includes('operator');
+
+/** Payouts that the token refuses: those of the account and to its wallets, for an operator all. */
+export async function listHeldPayouts(ctx: HasDb, caller: AccountCaller): Promise<HeldPayout[]> {
+  const held = await listHeld(ctx.db, isOperator(caller) ? null : caller.accountId, MAX_LISTED);
+  return held.map(toHeldPayout);
+}
+
+/**
+ * Ends a held payout by crediting it here, in one transaction: a withdrawal to its treasury, a refund to whoever owns the wallet that it was
+ * for. Repeated, it answers the same. Throws CONFLICT while the signed transfer can still be submitted, because it was sent before the token
+ * refused it.
+ */
+export async function creditHeldPayout(
+  ctx: Records & HasUsdc,
+  caller: AccountCaller,
+  paymentId: string,
+): Promise<DataOf<Api['creditHeldPayout']>> {
+  const held = await findHeld(ctx.db, paymentId);
+  if (held === null) return creditedBefore(ctx, caller, paymentId);
+  const { payment } = held;
+  await requireRight(ctx, caller, payment);
+  const { authorization } = payment;
+  const wasSent = payment.transactionHash !== null;
+  if (wasSent && !(await hasExpiredForGood(ctx, payment))) throw stillValid(payment);
+  const treasuryId = await ctx.db.transaction(async (tx) => {
+    const standing = await lockStanding(tx, payment.id);
+    // It may have been sent or signed again since it was read.
+    if (standing?.transactionHash !== payment.transactionHash || standing.validBeforeS !== authorization.validBeforeS)
+      throw notHeld();
+    return credit(tx, payment, ctx.clock.now());
+  });
+  return toCredited(payment, treasuryId);
+}
+
+const toCredited = (
+  { id: paymentId, authorization, transactionHash }: ChainPayment,
+  treasuryId: string | null,
+): DataOf<Api['creditHeldPayout']> => ({
+  ...{ paymentId, amount: formatUsdc(authorization.valueMicro) },
+  ...{ treasuryId, transactionHash },
+});
+
+/** What an earlier call has credited, whose answer may have been lost. */
+async function creditedBefore(ctx: HasDb, caller: AccountCaller, paymentId: string) {
+  const found = await findCredited(ctx.db, paymentId);
+  if (!found) throw notFound('held payout');
+  await requireRight(ctx, caller, found.payment);
+  const isSuspended = found.creditId === suspenseAccountId(found.payment.authorization.to);
+  return toCredited(found.payment, isSuspended ? null : found.creditId);
+}
+
+const notHeld = () => new AppError('CONFLICT', 'The payout is not held any more. Read it again.');
+
+const stillValid = ({ authorization }: ChainPayment) => {
+  const until = new Date(Number(authorization.validBeforeS) * 1000).toISOString();
+  return new AppError(
+    'CONFLICT',
+    `The signed transfer was sent, and anybody can submit it until ${until}. Credit the payout some blocks after that.`,
+  );
+};
+
+/** The rightful holder ends a payout, or an operator, who can only credit it to that holder. */
+async function requireRight(ctx: HasDb, caller: AccountCaller, payment: ChainPayment): Promise<void> {
+  const { purpose, accountId, authorization } = payment;
+  if (isOperator(caller)) return;
+  const isOwn = accountId === caller.accountId;
+  if (purpose === 'withdrawal' ? isOwn : await hasProven(ctx.db, caller.accountId, authorization.to)) return;
+  if (!isOwn) throw notFound('held payout');
+  throw new AppError(
+    'CONFLICT',
+    `The refund belongs to the wallet ${authorization.to}. Prove that wallet for this account first (POST /payments/claims).`,
+  );
+}
+
+/** Credits an open payout that can no longer be sent, in the caller's transaction. Returns the treasury; null: suspense of the wallet. */
+async function credit(tx: Tx, payment: ChainPayment, now: Date): Promise<string | null> {
+  const { id, purpose, subjectId, authorization, ledgerAccountId } = payment;
+  const end = { id, reason: null, ...nowhere };
+  if (purpose === 'withdrawal') {
+    const failed = { ...end, state: 'failed' as const, reason: 'invalid_exact_evm_transaction_failed' };
+    if (!(await endPayments(tx, [payment], [failed], now)).has(id)) throw notHeld();
+    await returnWithdrawal(tx, payment, now);
+    return ledgerAccountId;
+  }
+  const ownerId = (await holdAccountsOfWallets(tx, [authorization.to])).get(authorization.to);
+  await dropSignature(tx, id);
+  if (!(await endPayments(tx, [payment], [{ ...end, state: 'settled' }], now)).has(id)) throw notHeld();
+  const target = ownerId ? await openTreasury(tx, ownerId, now) : await openSuspense(tx, authorization.to, now);
+  const amountMicro = authorization.valueMicro;
+  const transfer = {
+    id: `credit:${id}`,
+    debit: OUTGOING,
+    credit: target,
+    amountMicro,
+    kind: 'refund' as const,
+    subjectId,
+  };
+  await postTransfers(tx, [transfer], now);
+  return ownerId ? target : null;
+}

@@ -1,0 +1,30 @@
+import type { HasGas } from '../../chain/gas-watch.ts';
+import { GAS_OF_ONE, gasToTake } from '../../chain/settlement-call.ts';
+import type { HasLog } from '../../lib/log/log.ts';
+import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
+
+/**
+ * Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `gas_cap`, the operator's cap of gas for a
+ * day is reached; `halted`, the token refuses this node.
+ */
+export type SettlementState = 'ok' | 'no_gas' | 'gas_cap' | 'halted';
+
+export async function readSettlementState({
+  gas,
+  settlementHalt,
+}: HasGas & HasSettlementHalt): Promise<SettlementState> {
+  if (settlementHalt.reason() !== null) return 'halted';
+  const mostGas = await gas.mostGas().catch(() => null);
+  if (mostGas !== null && mostGas < gasToTake(GAS_OF_ONE)) return 'no_gas';
+  return (await gas.isCapReached().catch(() => false)) ? 'gas_cap' : 'ok';
+}
+
+/** Logs at start that no payment can settle. */
+export async function warnOfSettlement(ctx: HasGas & HasSettlementHalt & HasLog): Promise<void> {
+  await ctx.settlementHalt.refresh().catch(() => undefined);
+  if ((await readSettlementState(ctx)) === 'no_gas')
+    ctx.log.error(
+      { signers: (await ctx.gas.levels()).map(({ address }) => address), remedy: 'docs/alerts.md#gaslow' },
+      'no sending key has gas for a settlement: send ETH to one; payments, refunds and withdrawals wait until then',
+    );
+}
