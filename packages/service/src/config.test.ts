@@ -254,3 +254,15 @@ describe('the least amounts on chain', () => {
 
   it('refuses what is no amount', () => expect(() => readConfig({ MIN_PAYMENT: '1e-6' })).toThrow('MIN_PAYMENT'));
 });
+
+it.each([
+  ['0.05', 50_000_000_000_000_000n],
+  ['2', 2_000_000_000_000_000_000n],
+  ['0.000000000000000001', 1n],
+] as const)('a cap of %s ETH for the gas of a day is %s wei', (GAS_PER_DAY, wei) =>
+  expect(readConfig({ GAS_PER_DAY }).config.paymentLimits.gasPerDayWei).toBe(wei),
+);
+it.each(['', '0', '-1', '1e3', '.5', '0.0000000000000000001', '1 ETH'])(
+  'a cap of "%s" for the gas of a day is refused',
+  (GAS_PER_DAY) => expect(() => readConfig({ GAS_PER_DAY })).toThrow('GAS_PER_DAY'),
+);
