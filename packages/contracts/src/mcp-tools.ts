@@ -125,7 +125,7 @@ export const mcpTools = {
   invoke_agent: {
     title: 'Invoke an agent',
     description:
-      'Pays an agent to do a task and answers with its result. Paid from the treasury of your API key, or with x402 in _meta. An agent that fails is refunded. If you get no answer, or give up waiting, repeat the same call: within ten minutes it finds the same purchase and charges nothing more. To be sure after that, and with x402, name the purchase with idempotencyKey.',
+      'Pays an agent to do a task and answers with its result. Paid from the treasury of your API key, or with x402 in _meta. An agent that fails is refunded. If the connection breaks, or you cancel the call before its answer, the identical call within ten minutes usually finds the same purchase; idempotencyKey makes that sure. A call that was answered as pending or processing has been bought: read it with get_invocation, do not repeat it.',
     annotations: spends,
     args: z.strictObject({ agentId: Id, ...Invoke.shape }),
     data: RequestRecord,
@@ -164,12 +164,18 @@ export interface ListedTool {
   readonly annotations: Readonly<Record<string, boolean>>;
 }
 
+/** Amounts as texts alone, though numbers are taken: hosts that pass schemas on to Gemini lose all tools to a list of types. */
+const oneTyped = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (key, value) => (key === 'type' && isTextOrNumber(value) ? 'string' : value));
+
+const isTextOrNumber = (type: unknown): boolean => Array.isArray(type) && type.join() === 'string,number';
+
 export const listedTools = (tools: Readonly<Record<string, McpTool>>): ListedTool[] =>
   Object.entries(tools).map(([name, { title, description, annotations, args, data }]) => ({
     name,
     title,
     description,
-    inputSchema: { ...jsonSchema(args, 'input'), type: 'object' },
+    inputSchema: { ...oneTyped(jsonSchema(args, 'input')), type: 'object' },
     outputSchema: openSchema(jsonSchema(data, 'output')),
     annotations,
   }));

@@ -57,7 +57,7 @@ interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
 
 export function createSigningKeys(wallet: NodeWallet, keys: PrivateKeys, needs: SigningNeeds): SigningKeys {
   const senders = createSenders(wallet, keys.senders);
-  const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, needs.gasPerDayWei);
+  const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, addressesOf(senders), needs.gasPerDayWei);
   const registrar = keys.registrar === null ? null : createSender(keys.registrar);
   return {
     wallet,
@@ -67,6 +67,8 @@ export function createSigningKeys(wallet: NodeWallet, keys: PrivateKeys, needs: 
     registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [], gasCap: null }),
   };
 }
+
+const addressesOf = (senders: HasSenders['senders']): string[] => senders.map(({ address }) => address);
 
 /** A balance below this many full transactions is reported as low. */
 const LOW_AT_TRANSACTIONS = 20n;
@@ -88,11 +90,11 @@ function createGasWatch(ctx: WatchContext): GasWatch {
   let readAtMs = Number.NEGATIVE_INFINITY;
 
   const thatBear = (costWei: bigint): string[] =>
-    ctx.senders.map(({ address }) => address).filter((address) => (balances.get(address) ?? costWei) >= costWei);
+    addressesOf(ctx.senders).filter((address) => (balances.get(address) ?? costWei) >= costWei);
 
   async function refresh(): Promise<void> {
     readAtMs = performance.now();
-    const addresses = ctx.senders.map(({ address }) => address);
+    const addresses = addressesOf(ctx.senders);
     const [fees, ...read] = await Promise.all([
       ctx.fees.current(),
       ...addresses.map((address) => ctx.usdc.gasBalanceOf(address)),

@@ -6,22 +6,26 @@ import { readSpentWei } from './signer-store.ts';
 
 /** The operator's cap of what the sending keys of all processes spend on gas in 24 hours (`GAS_PER_DAY`). */
 export interface GasCap {
-  /** True while it is reached, as of the last second. Throws when the database does not answer. */
+  /** True while it is reached, as of the last five seconds. Throws when the database does not answer. */
   isReached(): Promise<boolean>;
 }
 
-const READ_EVERY_MS = 1000;
+const READ_EVERY_MS = 5000;
 
 export interface GasCapContext extends HasDb, HasClock, Telemetry {
   readonly chain: { readonly chainId: number };
 }
 
-export function createGasCap(ctx: GasCapContext, capWei: bigint): GasCap {
+export function createGasCap(ctx: GasCapContext, signers: readonly string[], capWei: bigint): GasCap {
   let wasReached = false;
   let reading: { readonly atMs: number; readonly isReached: Promise<boolean> } | null = null;
 
   async function read(): Promise<boolean> {
-    const spentWei = await readSpentWei(ctx.db, ctx.chain.chainId, new Date(ctx.clock.now().getTime() - DAY_MS));
+    const spentWei = await readSpentWei(
+      ctx.db,
+      { chainId: ctx.chain.chainId, signers },
+      new Date(ctx.clock.now().getTime() - DAY_MS),
+    );
     const isReached = spentWei >= capWei;
     ctx.metrics.gasSpent.set(Number(spentWei));
     ctx.metrics.gasCapReached.set(isReached ? 1 : 0);

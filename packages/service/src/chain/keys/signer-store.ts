@@ -175,15 +175,19 @@ export async function registerSigner(sql: Sql, key: SignerKey, chainNonce: numbe
   );
 }
 
-/** Wei that transactions sent since a time have cost, or may cost at most while they are not mined. */
-export async function readSpentWei(sql: Sql, chainId: number, since: Date): Promise<bigint> {
+/** Wei that the transactions of these keys sent since a time have cost, or may cost at most while they are not mined. */
+export async function readSpentWei(
+  sql: Sql,
+  { chainId, signers }: { readonly chainId: number; readonly signers: readonly string[] },
+  since: Date,
+): Promise<bigint> {
   const [row] = await sql.query<{ spent: string }>(
     'read-spent-wei',
     `select coalesce(sum(most), 0)::text as spent from (
        select max(cost_wei) as most from chain_transaction
-        where chain_id = $1 and created_at > $2 and state <> 'replaced' group by signer, nonce
+        where chain_id = $1 and created_at > $2 and signer = any($3) and state <> 'replaced' group by signer, nonce
      ) each`,
-    [chainId, since],
+    [chainId, since, signers],
   );
   return BigInt(row?.spent ?? 0);
 }

@@ -28,7 +28,8 @@ export function createFreshDocuments<D = Document>(): (name: string, read: () =>
     const reading: Reading<D> = { startedMs: nowMs, result: read(), isOver: false };
     const end = (size: number) => {
       reading.isOver = true;
-      if (readings.peek(name) === reading) readings.set(name, reading, { size });
+      // Another object: the cache takes the size of a value that it has for known.
+      if (readings.peek(name) === reading) readings.set(name, { ...reading }, { size });
     };
     reading.result.then(
       (document) => end(sizeOf(document)),

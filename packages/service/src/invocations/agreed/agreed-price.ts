@@ -127,7 +127,7 @@ function priceRaised(agentId: string, priceMicro: bigint, expectedMicro: bigint)
   const [price, lastPrice] = [formatUsdc(priceMicro), formatUsdc(expectedMicro)];
   return new AppError(
     'CONFLICT',
-    `Agent ${agentId} costs ${price} USDC for this call; it cost ${lastPrice} USDC when you last paid it or were told. Nothing was charged. Repeat the call with a maximum cost of ${price}, or with a quote, if you agree.`,
+    `Agent ${agentId} costs ${price} USDC for this call; the last price that you paid, or may have been shown, is ${lastPrice} USDC. Nothing was charged. Repeat the call with a maximum cost of ${price}, or with a quote, if you agree.`,
     { details: { reason: 'price_raised', price, lastPrice } },
   );
 }

@@ -48,8 +48,8 @@ const saysNothing = (invocation: Invocation, failure: Failure, askedAt: Date): b
   isOthersFault(invocation, failure) || isHurried(invocation, failure, askedAt) || isUnclear(invocation, failure);
 
 /** Any caller can bring about by an unclear task that an agent asks for more; unless the agent kept money, that cost the caller nothing. */
-const isUnclear = ({ costMicro, billedMicro, promisedMicro }: Invocation, { reason }: Failure): boolean =>
-  reason === 'agent_needs_input' && (billedMicro === null || (costMicro ?? 0n) <= (promisedMicro ?? 0n));
+const isUnclear = ({ costMicro, promisedMicro }: Invocation, { reason }: Failure): boolean =>
+  reason === 'agent_needs_input' && (costMicro ?? 0n) <= (promisedMicro ?? 0n);
 
 /** The time that a call waited for its place is the caller's own: it may be one that the caller has made full. */
 const isHurried = ({ deadline }: Invocation, { reason }: Failure, askedAt: Date): boolean =>

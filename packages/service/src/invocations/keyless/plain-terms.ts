@@ -23,8 +23,8 @@ export async function plainTerms(
   ctx: InvokeContext,
   { agentId, client, asksForChannels }: { agentId: string; client: string | null; asksForChannels: boolean },
 ): Promise<PaymentRequiredError | null> {
-  const { perRequestMicro: amountMicro } = await requireAgent(ctx, agentId);
-  if (amountMicro === 0n || amountMicro < ctx.paymentLimits.minPaymentMicro) return null;
+  const { perRequestMicro: amountMicro, status } = await requireAgent(ctx, agentId);
+  if (status !== 'online' || amountMicro === 0n || amountMicro < ctx.paymentLimits.minPaymentMicro) return null;
   const wanted = { agentId, quoteId: null, body: plain, requestId: null, client, keyless: nobody, asksForChannels };
   const { due } = purchaseOf(ctx, keylessCaller(null), wanted, { amountMicro, alternativeId: null });
   return paymentRequired(ctx, due, null);

@@ -104,6 +104,7 @@ async function credit(tx: Tx, payment: ChainPayment, now: Date): Promise<string 
   if (purpose === 'withdrawal') {
     const failed = { ...end, state: 'failed' as const, reason: 'invalid_exact_evm_transaction_failed' };
     if (!(await endPayments(tx, [payment], [failed], now)).has(id)) throw notHeld();
+    await dropSignature(tx, id);
     await returnWithdrawal(tx, payment, now);
     return ledgerAccountId;
   }

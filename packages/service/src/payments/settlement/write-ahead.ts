@@ -23,10 +23,12 @@ class EndedMeanwhileError extends Error {
  */
 export async function writeAhead(
   ctx: ChainContext,
-  payments: readonly NewChainPayment[],
+  given: readonly NewChainPayment[],
   lease: Lease,
   gas?: bigint,
 ): Promise<OpenTransaction | null> {
+  // One that expired while it waited here may be given again, signed anew: the newest counts.
+  const payments = [...new Map(given.map((payment) => [payment.id, payment])).values()];
   const call = settlementCall(ctx.chain.token as Hex, payments, gas);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;

@@ -104,8 +104,8 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
   <fieldset className="mt-4">
     <legend className="font-medium">Units</legend>
     <p className="mt-1 mb-2 text-muted">
-      Charge for units counted in the input: at least the price per request, at most the maximum. Leave the texts empty
-      to charge per request only.
+      Charge for units counted in the input: at least the price per request, at most the maximum. Leave these text
+      fields empty to charge per request only.
     </p>
     <div className="grid gap-4 sm:grid-cols-2">
       <Field label="Unit" error={error('metadata.perUnit.unit')} hint="What is counted, such as “page”.">

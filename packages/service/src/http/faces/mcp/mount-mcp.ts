@@ -170,11 +170,21 @@ async function readMessage(ctx: HttpContext, c: Context): Promise<object> {
   return message;
 }
 
+/** Most fields of the arguments of all messages of a batch: the SDK walks their names at each validation. */
+const MOST_ARGUMENTS_OF_BATCH = 2000;
+
+const argumentsIn = (message: unknown): number =>
+  isObject(message) && isObject(message.params) && isObject(message.params.arguments)
+    ? Object.keys(message.params.arguments).length
+    : 0;
+
 function readBatch(c: Context, batch: readonly unknown[]): readonly unknown[] {
   const refuse = (why: string) => new Refusal(400, codes.invalidRequest, `Invalid Request: ${why}.`);
   if (!takesBatches(c)) throw refuse('send one JSON-RPC message; batches ended with the protocol of 2025-03-26');
   if (batch.length === 0 || batch.length > MAX_BATCH) throw refuse(`a batch has 1 to ${MAX_BATCH} messages`);
   if (!batch.every(isObject)) throw refuse('a batch is a list of JSON-RPC messages');
+  if (batch.reduce((sum: number, message) => sum + argumentsIn(message), 0) > MOST_ARGUMENTS_OF_BATCH)
+    throw refuse(`the arguments of a batch have at most ${MOST_ARGUMENTS_OF_BATCH} fields`);
   const ids = batch.flatMap(({ id }) => (id === undefined ? [] : [JSON.stringify(id)]));
   if (new Set(ids).size < ids.length) throw refuse('two messages of a batch have the same id');
   return batch;

@@ -35,8 +35,23 @@ export const openaiAdapter: Adapter = {
 /** Parameters of a call in the API's own form that are passed on. Others could change who answers, or how. */
 const passedOn = [
   ...['temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'stop', 'seed', 'presence_penalty'],
-  ...['frequency_penalty', 'response_format', 'reasoning_effort', 'tools', 'tool_choice', 'parallel_tool_calls'],
+  ...['frequency_penalty', 'response_format', 'reasoning_effort'],
 ];
+
+/** The tools of a call as this API has them: others, such as those that another API hosts, make servers refuse all of it. */
+function functionTools({ tools, tool_choice, parallel_tool_calls }: Json): Json {
+  const isFunction = (tool: unknown): boolean => isObject(tool) && tool.type === 'function' && isObject(tool.function);
+  const own = Array.isArray(tools) ? tools.filter(isFunction) : [];
+  if (own.length === 0) return {};
+  const isOffered = offeredIn({ tools: own });
+  const named = isObject(tool_choice) ? (isObject(tool_choice.function) ? tool_choice.function.name : null) : undefined;
+  const isChoice = tool_choice != null && (named === undefined || (typeof named === 'string' && isOffered(named)));
+  return {
+    tools: own,
+    ...(isChoice ? { tool_choice } : {}),
+    ...(parallel_tool_calls == null ? {} : { parallel_tool_calls }),
+  };
+}
 
 function toCompletionRequest(invocation: Invocation, model: string): Json {
   const { input, isStreamed } = invocation;
@@ -44,6 +59,7 @@ function toCompletionRequest(invocation: Invocation, model: string): Json {
   const own = isNative ? passedOn.filter((name) => input[name] != null).map((name) => [name, input[name]]) : [];
   return {
     ...Object.fromEntries(own),
+    ...(isNative ? functionTools(input) : {}),
     model,
     messages: isNative ? input.messages : messagesOf(invocation),
     stream: isStreamed,

@@ -17,19 +17,16 @@ export interface Completion {
 
 /**
  * The end of a completion. A refusal is a text. Tools that the caller offered are the caller's to call: what the model asks of them is part of
- * the result. Failed, and so refunded: an answer with nothing in it, one that asks for tools that nobody offered, and one that its server
- * ended with an error.
+ * the result; others, which a caller could have asked for in its prompt, are left out. Failed, and so refunded: an answer with nothing left in
+ * it, and one that its server ended with an error.
  */
 export function toResult(completion: Completion, isOffered: (tool: string) => boolean): Outcome {
   const { finishReason, usage, model, refusal } = completion;
   if (finishReason === 'error') return failed('agent_error', 'The model ended its answer with an error.');
-  const toolCalls = readToolCalls(completion.toolCalls);
-  if (toolCalls === null)
-    return failed('invalid_response', 'The model asked for a tool in a form that is not understood.');
-  const unknown = toolCalls.find((call) => !isOffered(call.function.name));
-  if (unknown) return failed('invalid_response', 'The model asked for a tool that the call did not offer.');
+  const toolCalls = (readToolCalls(completion.toolCalls) ?? []).filter((call) => isOffered(call.function.name));
   const text = completion.text.trim() === '' ? refusal : completion.text;
-  if (text.trim() === '' && toolCalls.length === 0) return failed('invalid_response', emptyBecause(finishReason));
+  if (text.trim() === '' && toolCalls.length === 0)
+    return failed('invalid_response', completion.toolCalls.length > 0 ? NOT_OFFERED : emptyBecause(finishReason));
   return completed({
     text,
     ...(refusal === '' ? {} : { refusal }),
@@ -39,6 +36,8 @@ export function toResult(completion: Completion, isOffered: (tool: string) => bo
     model: typeof model === 'string' ? model : null,
   });
 }
+
+const NOT_OFFERED = 'The model asked for a tool that the call did not offer, or in a form that is not understood.';
 
 function emptyBecause(finishReason: unknown): string {
   if (finishReason === 'length') return 'The model answered nothing: its tokens were used up before the answer began.';

@@ -12,8 +12,8 @@ import { type RefusedClaims, writeAheadClaims } from './send-claims.ts';
 export interface ChannelClaimer extends ChannelClaims {
   /** Records outcomes and claims, one transaction after the other. A run waits for the one before it. */
   claim(mode: ClaimMode): Promise<void>;
-  /** Claims calls in flight of a channel, which have to pay now, with all that is due. */
-  claimAhead(channelId: string): Promise<void>;
+  /** Claims calls in flight of a channel, which have to pay now, with all that is due; until the signal, also in the runs after that. */
+  claimAhead(channelId: string, isOver: AbortSignal): Promise<void>;
   /** Claims what is worth its gas, for at most `graceMs`; the reconciler of another process continues with what is pending. */
   stop(graceMs: number): Promise<void>;
 }
@@ -51,15 +51,16 @@ export function createClaimer(ctx: ClaimContext): ChannelClaimer {
     return next;
   }
 
-  async function claimAhead(channelId: string): Promise<void> {
+  function claimAhead(channelId: string, isOver: AbortSignal): Promise<void> {
+    if (isOver.aborted) return Promise.resolve();
     ahead.set(channelId, (ahead.get(channelId) ?? 0) + 1);
-    try {
-      await claim('due');
-    } finally {
+    const leave = () => {
       const waiting = (ahead.get(channelId) ?? 1) - 1;
       if (waiting === 0) ahead.delete(channelId);
       else ahead.set(channelId, waiting);
-    }
+    };
+    isOver.addEventListener('abort', leave, { once: true });
+    return claim('due');
   }
 
   return {

@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { until } from '../../../../lib/concurrency/until.ts';
+import { DAY_MS } from '../../../../lib/duration.ts';
 import { FEES, findLedgerAccount } from '../../../ledger/ledger-store.ts';
 import { sumByKind } from '../../../ledger/ledger-total-store.ts';
 import { unheldFees } from '../../../ledger/take-fees.ts';
 import { sumUnclaimed } from '../../../ledger/unclaimed-earnings-store.ts';
 import type { WalletFunds } from '../../../onchain/channel-claims.ts';
 import { sumOpenPayouts } from '../../../onchain/open-payout-store.ts';
+import { findChannels } from '../channel-store.ts';
 import { isBillCovered } from '../earning-store.ts';
 import { releaseEarnings } from '../release-earnings.ts';
 import type { ClaimContext } from './claim-context.ts';
@@ -13,6 +16,16 @@ import type { ChannelClaimer } from './claimer.ts';
 
 /** Some blocks of Base: a caller waits no longer for a claim. */
 const WAIT_MS = 10_000;
+
+/** Between two looks at whether a bill is covered. */
+const LOOK_MS = 1000;
+
+/** Gas of a claim and sweep of one channel, with room. */
+const CLAIM_GAS = 300_000n;
+
+/** Claims of less than `CHANNEL_MIN_CLAIM` that bills of a payer's channels may cause at this process in a day. */
+const MAX_SMALL_CLAIMS = 20;
+const MAX_PAYERS = 10_000;
 
 /** A bill waits as long for the claim that pays it: some claims before it, each of which may need a higher fee. */
 const COVER_WITHIN_MS = 45_000;
@@ -22,6 +35,7 @@ const COVER_WITHIN_MS = 45_000;
  * dies here leaves a claim as any other.
  */
 export function createWalletFunds(ctx: ClaimContext, claimer: ChannelClaimer): WalletFunds {
+  const smallClaims = new LRUCache<string, number>({ max: MAX_PAYERS, ttl: DAY_MS });
   const claim = async () => {
     const claimed = claimer.claim('payout').catch((error) => {
       ctx.log.warn({ err: error }, 'vouchers can not be claimed for a payout');
@@ -39,17 +53,51 @@ export function createWalletFunds(ctx: ClaimContext, claimer: ChannelClaimer): W
       await releaseEarnings(ctx);
     },
     async cover(channelId, billMicro, signal) {
+      if (await isBillCovered(ctx.db, channelId, billMicro)) return true;
+      if (!(await mayClaimAhead(ctx, smallClaims, channelId))) return false;
+      const over = new AbortController();
+      let claiming: Promise<void> | null = null;
       const look = async () => {
         if (signal.aborted) return false;
-        if (await isBillCovered(ctx.db, channelId, billMicro)) return true;
-        await claimer.claimAhead(channelId).catch((error) => {
-          ctx.log.warn({ err: error, channelId }, 'vouchers can not be claimed for a bill');
-        });
+        claiming ??= claimer
+          .claimAhead(channelId, over.signal)
+          .catch((error) => {
+            ctx.log.warn({ err: error, channelId }, 'vouchers can not be claimed for a bill');
+          })
+          .finally(() => {
+            claiming = null;
+          });
+        // A run goes on as long as others have something to claim: this bill is looked at meanwhile.
+        await Promise.race([claiming, delay(LOOK_MS, undefined, { ref: false })]);
         return (await isBillCovered(ctx.db, channelId, billMicro)) ? true : null;
       };
-      return (await until(look, { timeoutMs: COVER_WITHIN_MS, firstMs: 100, mostMs: 2000 })) ?? false;
+      const covered = until(look, { timeoutMs: COVER_WITHIN_MS, firstMs: 100, mostMs: 2000 });
+      return (await covered.finally(() => over.abort())) ?? false;
     },
   };
+}
+
+/**
+ * Whether the node claims a channel for a bill: it has gas for it within the operator's cap, and the claim is worth its gas, or its payer has
+ * not had many that are not. The bill need not be collected in the end, so whoever owns both the channel and the agent pays nothing for them.
+ */
+async function mayClaimAhead(
+  ctx: ClaimContext,
+  smallClaims: LRUCache<string, number>,
+  channelId: string,
+): Promise<boolean> {
+  const hasGas = await ctx.gas.requireGas(CLAIM_GAS, 'No gas for a claim.').then(
+    () => true,
+    () => false,
+  );
+  const channel = hasGas ? (await findChannels(ctx.db, [channelId])).get(channelId) : undefined;
+  if (!channel) return false;
+  const owedMicro = channel.chargedMicro + channel.reservedMicro - channel.claimedMicro;
+  if (owedMicro >= ctx.channelClaimSettings.minMicro) return true;
+  const before = smallClaims.get(channel.config.payer) ?? 0;
+  if (before >= MAX_SMALL_CLAIMS) return false;
+  smallClaims.set(channel.config.payer, before + 1, { noUpdateTTL: true });
+  return true;
 }
 
 async function freeOf({ db }: ClaimContext, ledgerAccountId: string): Promise<bigint> {
