@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { createFreshDocuments, MAX_KEPT } from './fresh-documents.ts';
+import { createFreshDocuments, MAX_KEPT, MAX_KEPT_BYTES } from './fresh-documents.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -39,4 +39,20 @@ it('a document is read again after a second, and a failure as well', async () =>
   vi.advanceTimersByTime(1);
   expect(await fresh('one', read)).toBe(2);
   expect(await fresh('one', read)).toBe(2);
+});
+
+it('documents are kept up to a number of bytes in all', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const fresh = createFreshDocuments<{ bytes: Buffer }>();
+  const bytes = Buffer.alloc(MAX_KEPT_BYTES / 4);
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    return { bytes };
+  };
+  for (let nth = 0; nth < 5; nth++) await fresh(`${nth}`, read);
+  await fresh('4', read);
+  expect(reads).toBe(5);
+  await fresh('0', read);
+  expect(reads).toBe(6);
 });

@@ -6,7 +6,7 @@ const MAX_AGE_MS = 1000;
 /** Most documents that are kept. */
 export const MAX_KEPT = 500;
 /** Most bytes of them. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 interface Reading<D> {
   readonly startedMs: number;

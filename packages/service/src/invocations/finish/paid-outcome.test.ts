@@ -33,6 +33,12 @@ describe('evidence about an agent', () => {
     ['a task that was not clear to it', 'agent_needs_input', {}, false],
     ['the same, and it took a bill for it', 'agent_needs_input', { costMicro: 30_000n }, true],
     [
+      'the same, when output was shown, which is paid',
+      'agent_needs_input',
+      { billedMicro: null, costMicro: 50_000n },
+      true,
+    ],
+    [
       'the same, and its home gives all back',
       'agent_needs_input',
       { costMicro: 30_000n, promisedMicro: 30_000n },

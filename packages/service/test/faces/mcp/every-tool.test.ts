@@ -1,5 +1,5 @@
 import { type Scope, scopes } from '@agent-network/contracts/access/scopes';
-import { listedTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import { listedTools, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../src/access/caller/api-key.ts';
@@ -126,3 +126,9 @@ it('answers any arguments with a result or an error of the protocol, never with 
     await fc.assert(property, { seed, numRuns: 25 });
   }
 }, 120_000);
+
+it('no tool has a field of several types: hosts that pass schemas on to Gemini would lose all of them', () => {
+  const inputs = [mcpTools, mcpAgentTools].flatMap((tools) => listedTools(tools).map(({ inputSchema }) => inputSchema));
+  expect(inputs.length).toBeGreaterThan(5);
+  expect(JSON.stringify(inputs)).not.toContain('"type":[');
+});

@@ -55,6 +55,8 @@ describe.each([
   });
 });
 
+const manyArguments = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`a${nth}`, 1]));
+
 describe('a batch of the protocol of 2025-03-26', () => {
   it.each([
     ['JSON', 'application/json'],
@@ -87,6 +89,10 @@ describe('a batch of the protocol of 2025-03-26', () => {
   it.each([
     ['with two messages of one id', () => ({ body: [legacy(1, 'ping'), legacy(1, 'ping')] })],
     ['of 21 messages', () => ({ body: Array.from({ length: 21 }, (_, id) => legacy(id, 'ping')) })],
+    [
+      'with 2,001 arguments in all',
+      () => ({ body: [1, 2, 3].map((id) => legacy(id, 'tools/call', { name: 'x', arguments: manyArguments(667) })) }),
+    ],
     ['of nothing', () => ({ body: [] })],
     ['of things that are no messages', () => ({ body: [1, 'x'] })],
     ['in a later protocol', () => ({ body: [legacy(1, 'ping')], headers: { 'mcp-protocol-version': '2025-06-18' } })],

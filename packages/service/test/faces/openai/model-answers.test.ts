@@ -1,7 +1,7 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import OpenAI, { type APIError } from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentSlug } from '../../../src/agents/agent-slug.ts';
 import { startOpenaiUpstream } from '../../adapters/support/openai-upstream.ts';
 import { type Listed, listUpstream, type TestUpstream } from '../../adapters/support/upstream.ts';
@@ -69,6 +69,21 @@ const call = { id: 'call_a', type: 'function', function: { name: 'weather', argu
 const asks = { role: 'assistant', content: null, tool_calls: [call] };
 
 describe('tools of the caller', () => {
+  it('of another kind, or none, are not passed on, and neither is a choice among them', async () => {
+    says({ role: 'assistant', content: 'Hi.' });
+    const hosted = [{ type: 'web_search' }, { type: 'custom', custom: { name: 'done' } }];
+    for (const tools of [[], hosted, [...hosted, weather]]) {
+      site.work.length = 0;
+      const more: object = { tools, tool_choice: 'auto', parallel_tool_calls: false };
+      await open().chat.completions.create({ model: model.id, messages: said('Hi.'), ...more });
+      const { tools: sent, tool_choice, parallel_tool_calls } = site.work[0]?.body as Any;
+      const isWhole = tools.length === 3;
+      expect([sent, tool_choice, parallel_tool_calls]).toEqual(
+        isWhole ? [[weather], 'auto', false] : [undefined, undefined, undefined],
+      );
+    }
+  });
+
   it('are offered to the model, which asks for them; the result goes on to it', async () => {
     const cost = await spent(async () => {
       says(asks, 'tool_calls');
@@ -234,6 +249,21 @@ describe('a model', () => {
     expect(await open().models.retrieve(slug)).toMatchObject({ id: model.id, slug });
     const { choices } = await open().chat.completions.create({ model: slug, messages: said('x') });
     expect(choices[0]?.message.content).toBe('Hi.');
+  });
+
+  it('that is auto, asked for again by a client that counts, is one purchase, at another process as well', async () => {
+    const chosen = await startTestAgent(h, { name: 'Kaiserschmarrn cook' });
+    const body = { model: 'auto', messages: said('Cook a Kaiserschmarrn.'), max_cost: '0.05' };
+    const ask = (headers: Record<string, string> = {}) =>
+      h.request('POST', '/v1/chat/completions', { key: buyer.key, body, headers });
+    const first = await ask();
+    // As at another process: this one no longer knows what it has started.
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const again = await ask({ 'x-stainless-retry-count': '1' });
+    expect([again.body.id, chosen.calls.length]).toEqual([first.body.id, 1]);
+    await chosen.die();
   });
 
   it('that is auto is the best agent within max_cost, which it must have', async () => {

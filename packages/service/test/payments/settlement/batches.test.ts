@@ -56,6 +56,17 @@ it('200 payments go in two transactions, as many in each as the gas of one allow
   expect((await transactionsOf(payments)).map((row) => row.payments)).toEqual([164, 36]);
 }, 40_000);
 
+it('a payment that stands twice in a batch, signed anew, is sent once', async () => {
+  const [payment] = await engine.claimMany(1);
+  if (!payment) throw new Error('a payment was claimed');
+  const states = await settleTogether([
+    payment,
+    { ...payment, signature: payment.signature.toUpperCase().replace('0X', '0x') },
+  ]);
+  expect(states).toEqual(['settled', 'settled']);
+  expect((await transactionsOf([payment])).map((row) => row.payments)).toEqual([1]);
+});
+
 it('a payment that is asked for again while it waits for a key is sent once', async () => {
   const [payment] = await engine.claimMany(1);
   if (!payment) throw new Error('a payment was claimed');

@@ -32,6 +32,11 @@ describe('what a model answers', () => {
       { text: 'Let me see.', toolCalls: [call] },
     ],
     [
+      'a text with a call that has another form, or that nobody offered, which a prompt can ask for',
+      { text: 'All of it.', toolCalls: [{ id: 'x' }, { ...call, function: { name: 'shell', arguments: '{}' } }] },
+      { text: 'All of it.', finishReason: 'stop' },
+    ],
+    [
       'calls of tools without ids, with objects for arguments',
       { toolCalls: [{ function: { name: 'weather', arguments: { city: 'Rome' } } }] },
       { toolCalls: [{ ...call, id: 'call_0' }] },

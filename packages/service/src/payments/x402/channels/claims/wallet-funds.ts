@@ -94,9 +94,9 @@ async function mayClaimAhead(
   if (!channel) return false;
   const owedMicro = channel.chargedMicro + channel.reservedMicro - channel.claimedMicro;
   if (owedMicro >= ctx.channelClaimSettings.minMicro) return true;
-  const before = smallClaims.get(channel.config.payer) ?? 0;
+  const before = smallClaims.get(channel.payer) ?? 0;
   if (before >= MAX_SMALL_CLAIMS) return false;
-  smallClaims.set(channel.config.payer, before + 1, { noUpdateTTL: true });
+  smallClaims.set(channel.payer, before + 1, { noUpdateTTL: true });
   return true;
 }
 
