@@ -76,7 +76,7 @@ describe('tools of the caller', () => {
       site.work.length = 0;
       const more: object = { tools, tool_choice: 'auto', parallel_tool_calls: false };
       await open().chat.completions.create({ model: model.id, messages: said('Hi.'), ...more });
-      const { tools: sent, tool_choice, parallel_tool_calls } = site.work[0]?.body as Any;
+      const { tools: sent, tool_choice, parallel_tool_calls } = (site.work[0]?.body ?? {}) as Any;
       const isWhole = tools.length === 3;
       expect([sent, tool_choice, parallel_tool_calls]).toEqual(
         isWhole ? [[weather], 'auto', false] : [undefined, undefined, undefined],
