@@ -18,7 +18,7 @@ import type { ChannelClaimer } from './claimer.ts';
 const WAIT_MS = 10_000;
 
 /** Between two looks at whether a bill is covered. */
-const LOOK_MS = 1000;
+const LOOK_MS = 250;
 
 /** Gas of a claim and sweep of one channel, with room. */
 const CLAIM_GAS = 300_000n;
