@@ -52,7 +52,9 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const ending = new Set<Promise<unknown>>();
   const pace = createPace(ctx.senders.length);
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
-    const payments = await thatCanBeSent(ctx, batch);
+    // One that expired while it waited here may have come again, signed anew: the newest is sent.
+    const newest = [...new Map(batch.map((payment) => [payment.id, payment])).values()];
+    const payments = await thatCanBeSent(ctx, newest);
     if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
     const startMs = performance.now();
     const sent = await send(payments);

@@ -23,12 +23,10 @@ class EndedMeanwhileError extends Error {
  */
 export async function writeAhead(
   ctx: ChainContext,
-  given: readonly NewChainPayment[],
+  payments: readonly NewChainPayment[],
   lease: Lease,
   gas?: bigint,
 ): Promise<OpenTransaction | null> {
-  // One that expired while it waited here may be given again, signed anew: the newest counts.
-  const payments = [...new Map(given.map((payment) => [payment.id, payment])).values()];
   const call = settlementCall(ctx.chain.token as Hex, payments, gas);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
@@ -45,7 +43,7 @@ export async function writeAhead(
   });
   const written = await write.catch((error: unknown) => {
     const left = error instanceof EndedMeanwhileError ? payments.filter(({ id }) => error.openIds.has(id)) : [];
-    if (left.length === 0) throw error;
+    if (left.length === 0 || left.length === payments.length) throw error;
     return left;
   });
   if (Array.isArray(written)) return writeAhead(ctx, written, lease, gas);

@@ -1,11 +1,13 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import OpenAI, { type APIError } from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { KnownCaller } from '../../../src/access/caller/caller.ts';
 import { agentSlug } from '../../../src/agents/agent-slug.ts';
+import { findTwin } from '../../../src/invocations/read/find-twin.ts';
 import { startOpenaiUpstream } from '../../adapters/support/openai-upstream.ts';
 import { type Listed, listUpstream, type TestUpstream } from '../../adapters/support/upstream.ts';
-import { contradictions } from '../../support/books.ts';
+import { askDatabase, contradictions } from '../../support/books.ts';
 import type { Harness } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -251,18 +253,20 @@ describe('a model', () => {
     expect(choices[0]?.message.content).toBe('Hi.');
   });
 
-  it('that is auto, asked for again by a client that counts, is one purchase, at another process as well', async () => {
+  it('that is auto is one purchase for a client that asks again at another process', async () => {
     const chosen = await startTestAgent(h, { name: 'Kaiserschmarrn cook' });
-    const body = { model: 'auto', messages: said('Cook a Kaiserschmarrn.'), max_cost: '0.05' };
-    const ask = (headers: Record<string, string> = {}) =>
-      h.request('POST', '/v1/chat/completions', { key: buyer.key, body, headers });
-    const first = await ask();
-    // As at another process: this one no longer knows what it has started.
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const again = await ask({ 'x-stainless-retry-count': '1' });
-    expect([again.body.id, chosen.calls.length]).toEqual([first.body.id, 1]);
+    const messages = said('Cook a Kaiserschmarrn.');
+    const body = { model: 'auto', messages, max_cost: '0.05' };
+    expect((await h.request('POST', '/v1/chat/completions', { key: buyer.key, body })).status).toBe(200);
+    const [made] = await askDatabase<Any>(
+      h.databaseUrl,
+      'select id, account_id, task, context, input from invocation where agent_id = $1',
+      [chosen.id],
+    );
+    const caller = { kind: 'account', accountId: made.account_id } as KnownCaller;
+    const asked = { task: made.task, context: made.context, input: made.input };
+    expect(await findTwin(h.ctx, caller, { ...asked, agentId: 'auto' })).toBe(made.id);
+    expect(await findTwin(h.ctx, caller, { ...asked, agentId: model.id })).toBeNull();
     await chosen.die();
   });
 

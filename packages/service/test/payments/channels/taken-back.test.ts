@@ -153,7 +153,7 @@ describe('a deposit that goes back while its call runs', () => {
     followChain();
     await actOnChannels(h.ctx);
     await bookClaims(h.ctx);
-    expect(await status()).toBe('drift');
+    await expect.poll(status, { timeout: 10_000 }).toBe('drift');
     expect(await thief.withdraw('0.01')).toBe(422);
     const treasury = await h.request('GET', `/payments/treasury/${thief.treasuryId}`, { key: thief.owner.key });
     expect(treasury.body.data.balance).toBe('0.00');

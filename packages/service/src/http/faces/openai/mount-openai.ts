@@ -103,7 +103,7 @@ const model: Route = async ({ ctx }, face) => {
 const unknown: Route = async ({ ctx }, { c }) => {
   throw new AppError(
     'NOT_FOUND',
-    `There is no ${c.req.method} ${c.req.path}. ${ctx.baseUrl}/v1 serves /models, /chat/completions and /responses.`,
+    `There is no ${c.req.method} ${c.req.path}. Use ${ctx.baseUrl}/v1 as the base URL: it serves /models, /chat/completions and /responses.`,
   );
 };
 
