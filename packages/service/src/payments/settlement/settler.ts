@@ -52,9 +52,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const ending = new Set<Promise<unknown>>();
   const pace = createPace(ctx.senders.length);
   async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
-    // One that expired while it waited here may have come again, signed anew: the newest is sent.
-    const newest = [...new Map(batch.map((payment) => [payment.id, payment])).values()];
-    const payments = await thatCanBeSent(ctx, newest);
+    const payments = await thatCanBeSent(ctx, newestOf(batch));
     if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
     const startMs = performance.now();
     const sent = await send(payments);
@@ -125,6 +123,11 @@ function oneAtATime(settle: Settler['settle']): Settler['settle'] {
     return outcome;
   };
 }
+
+/** Each payment once: one that expired while it waited here may have come again, signed anew. */
+const newestOf = (payments: readonly NewChainPayment[]): NewChainPayment[] => [
+  ...new Map(payments.map((payment) => [payment.id, payment])).values(),
+];
 
 const byId = (payments: readonly NewChainPayment[], recorded: readonly Recorded[]): Map<string, Recorded> =>
   new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
