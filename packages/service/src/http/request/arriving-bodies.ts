@@ -42,7 +42,7 @@ export function createArrivingBodies(): ArrivingBodies {
   };
 }
 
-const tooMuch = (who: string) =>
+export const tooMuch = (who: string) =>
   new AppError(
     'UNAVAILABLE',
     `${who} too many large bodies at once. Nothing was done with this request; repeat it unchanged, with the same payment or Idempotency-Key, later.`,

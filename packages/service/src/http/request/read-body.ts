@@ -2,7 +2,9 @@ import { alteredNumber, alteredProblem } from '@agent-network/contracts/altered-
 import type { Context } from 'hono';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
-import { type ArrivingBody, createArrivingBodies, SMALL_BYTES } from './arriving-bodies.ts';
+import { createFairPace } from '../../lib/concurrency/fair-pace.ts';
+import { countJsonNodes } from '../../lib/json/json-nodes.ts';
+import { type ArrivingBody, createArrivingBodies, SMALL_BYTES, tooMuch } from './arriving-bodies.ts';
 import { type BodyBounds, requireBounded } from './body-bounds.ts';
 import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
 
@@ -31,6 +33,7 @@ export async function readBody(ctx: HasTrustedProxies, c: Context, bounds: BodyB
     throw error;
   });
   if (bytes.byteLength === 0) return undefined;
+  if (bytes.byteLength > SMALL_BYTES) await awaitParsing(clientNetwork(ctx, c), countJsonNodes(new Uint8Array(bytes)));
   let text: string;
   let value: unknown;
   try {
@@ -42,6 +45,24 @@ export async function readBody(ctx: HasTrustedProxies, c: Context, bounds: BodyB
   requireBounded(value, bounds);
   requireKept(text);
   return value;
+}
+
+/** Most names, lists and objects of a body: parsing so many takes up to a tenth of a second, in which nothing else is done. */
+const MAX_NODES = 100_000;
+const MAX_WAIT_MS = 5000;
+/** Parsing of large bodies, by their names, lists and objects: a network gets some hundredths of the time of this process. */
+const parsing = createFairPace({
+  ofOne: { perS: 40_000, burst: 100_000 },
+  ofAll: { perS: 400_000, burst: 400_000 },
+});
+
+/** Waits until a large body may be parsed. Throws PAYLOAD_TOO_LARGE, or UNAVAILABLE while its network sends too many. */
+async function awaitParsing(network: string, nodes: number): Promise<void> {
+  if (nodes > MAX_NODES)
+    throw new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${MAX_NODES} fields, lists and objects.`);
+  const signal = AbortSignal.timeout(MAX_WAIT_MS);
+  await parsing.take(network, nodes, signal);
+  if (signal.aborted) throw tooMuch('Your network address is sending');
 }
 
 function requireKept(text: string): void {
