@@ -11,6 +11,7 @@ const ACCOUNTS = 16;
 /** Free calls of an account in an hour, and addresses of a task. */
 const CALLS = 10;
 const ADDRESSES = 5;
+const TASKS_PER_SECOND = 4;
 const PROBES_PER_SECOND = 4;
 const QUIET_SECONDS = 15;
 const LATE_MS = 60_000;
@@ -19,7 +20,7 @@ const v1 = { 'a2a-version': '1.0' };
 
 /** Pushes of tasks to receivers that never answer, beside those of an account whose receiver does. */
 export const hangingPushes: Attack = {
-  does: `${ACCOUNTS} free accounts: ${CALLS} tasks each, ${ADDRESSES} push addresses a task, whose receiver never answers`,
+  does: `${TASKS_PER_SECOND} tasks a second of ${ACCOUNTS} free accounts: ${CALLS} tasks each, ${ADDRESSES} push addresses a task, whose receiver never answers`,
   freeAccounts: ACCOUNTS,
   async run({ free, rich, seconds }, sender, begin) {
     const agent = await startHostileAgent(sender, { key: rich.apiKey, answer: (to) => void to.end('{"result":"ok"}') });
@@ -29,18 +30,16 @@ export const hangingPushes: Attack = {
     await once(hanging, 'listening');
     const quietMs = await probe.p99Ms(QUIET_SECONDS);
     begin();
-    const sending = Promise.all(
-      free.flatMap(({ apiKey: key }) =>
-        Array.from({ length: CALLS }, async () => {
-          const { task } = await ask(sender, agent.id, key, 'SendMessage', messageOf());
-          const { port } = hanging.address() as AddressInfo;
-          for (let nth = 0; nth < ADDRESSES; nth++) {
-            const config = { taskId: task?.id, id: `${nth}`, url: `http://127.0.0.1:${port}/${nth}` };
-            await ask(sender, agent.id, key, 'CreateTaskPushNotificationConfig', config);
-          }
-        }),
-      ),
-    );
+    const { port } = hanging.address() as AddressInfo;
+    const sendingFor = (free.length * CALLS) / TASKS_PER_SECOND;
+    const sending = paced({ perSecond: TASKS_PER_SECOND, seconds: sendingFor }, async (nth) => {
+      const key = free[nth % free.length]?.apiKey ?? '';
+      const { task } = await ask(sender, agent.id, key, 'SendMessage', messageOf());
+      for (let at = 0; at < ADDRESSES; at++) {
+        const config = { taskId: task?.id, id: `${at}`, url: `http://127.0.0.1:${port}/${at}` };
+        await ask(sender, agent.id, key, 'CreateTaskPushNotificationConfig', config);
+      }
+    });
     const besideMs = await probe.p99Ms(seconds);
     await sending;
     for (const { stop } of [agent, probe]) stop();
