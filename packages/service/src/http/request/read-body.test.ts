@@ -78,3 +78,20 @@ it('large bodies of one address that are not whole are bounded in all; small one
   const isRead = async () => (await send(MAX_BODY_BYTES, `${part}1`).answer).includes('\r\n\r\n{}');
   await expect.poll(isRead).toBe(true);
 });
+
+it('bodies that wait to be parsed count as those that arrive: one address holds no more of them', async () => {
+  const waited = new AbortController();
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(waited.signal);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { port } = await startReader();
+  const text = `[${'{},'.repeat(98_000)}0]`.padEnd(MAX_BODY_BYTES);
+  const refusals = Array.from({ length: MAX_OF_NETWORK_BYTES / MAX_BODY_BYTES + 4 }, async () => {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${MAX_BODY_BYTES}\r\n\r\n`;
+    socket.on('error', () => undefined).write(head + text);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    if (!String(answer).includes('{"code":"UNAVAILABLE"')) throw new Error('it was read');
+  });
+  await Promise.any(refusals).finally(() => waited.abort());
+});

@@ -33,7 +33,6 @@ export async function readBody(ctx: HasTrustedProxies, c: Context, bounds: BodyB
     throw error;
   });
   if (bytes.byteLength === 0) return undefined;
-  if (bytes.byteLength > SMALL_BYTES) await awaitParsing(clientNetwork(ctx, c), countJsonNodes(new Uint8Array(bytes)));
   let text: string;
   let value: unknown;
   try {
@@ -86,8 +85,16 @@ async function bytesOf(ctx: HasTrustedProxies, c: Context): Promise<ArrayBuffer 
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   // Small bodies are not counted: the limit of connections bounds them.
   if (length !== null && Number(length) <= SMALL_BYTES) return request.arrayBuffer();
-  const body = arriving.open(clientNetwork(ctx, c));
-  return readCounted(request, body).finally(body.close);
+  const network = clientNetwork(ctx, c);
+  const body = arriving.open(network);
+  try {
+    const bytes = await readCounted(request, body);
+    // Counted until it may be parsed: what waits for that is held in memory as what arrives.
+    if (bytes.byteLength > SMALL_BYTES) await awaitParsing(network, countJsonNodes(bytes));
+    return bytes;
+  } finally {
+    body.close();
+  }
 }
 
 /** Reads a body up to the limit, counting its bytes as they arrive: it may have no length, and take its time. */
