@@ -33,7 +33,11 @@ describe('what a model answers', () => {
     ],
     [
       'a text with a call that has another form, or that nobody offered, which a prompt can ask for',
-      { text: 'All of it.', toolCalls: [{ id: 'x' }, { ...call, function: { name: 'shell', arguments: '{}' } }] },
+      {
+        text: 'All of it.',
+        finishReason: 'tool_calls',
+        toolCalls: [{ id: 'x' }, { ...call, function: { name: 'shell', arguments: '{}' } }],
+      },
       { text: 'All of it.', finishReason: 'stop' },
     ],
     [

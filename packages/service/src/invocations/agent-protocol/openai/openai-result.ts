@@ -31,10 +31,16 @@ export function toResult(completion: Completion, isOffered: (tool: string) => bo
     text,
     ...(refusal === '' ? {} : { refusal }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    finishReason: typeof finishReason === 'string' ? finishReason : null,
+    finishReason: reasonOf(finishReason, toolCalls.length > 0),
     usage: isObject(usage) ? usage : null,
     model: typeof model === 'string' ? model : null,
   });
+}
+
+/** A client that is told of calls of tools, and gets none, would wait for them. */
+function reasonOf(given: unknown, hasToolCalls: boolean): string | null {
+  if (typeof given !== 'string') return null;
+  return given === 'tool_calls' && !hasToolCalls ? 'stop' : given;
 }
 
 const NOT_OFFERED = 'The model asked for a tool that the call did not offer, or in a form that is not understood.';
