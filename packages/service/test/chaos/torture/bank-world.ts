@@ -90,7 +90,7 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   const databaseProxy = await startDatabaseProxy(cluster.databaseUrl);
   const seatEnv = parts.seatEnv ?? (() => ({ DATABASE_URL: databaseProxy.url }));
   const start = (index: number) => () =>
-    cluster.startProcess({ CHANNELS: 'true', ...CLAIMS, ...seatEnv(index) }, parts.seatProgram?.(index));
+    cluster.startProcess({ ...CLAIMS, ...seatEnv(index) }, parts.seatProgram?.(index));
   const seats = await Promise.all(Array.from({ length: parts.processes }, (_, index) => takeSeat(start(index), tally)));
   const baseUrl = () => {
     if (parts.front) return parts.front;

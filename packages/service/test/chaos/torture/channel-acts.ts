@@ -17,8 +17,9 @@ export async function callByChannel(acting: Acting): Promise<string> {
   const isKeyless = random.chance(0.4);
   const path = `/${isKeyless ? 'x402' : 'invoke'}/${random.pick(world.agents).id}`;
   const deal = openDeal(acting, isKeyless ? 'keyless' : 'channel', isKeyless ? '' : client.key);
-  const by = isKeyless ? {} : { key: client.key, headers: { 'x-payment-method': 'x402' } };
-  const options = { ...by, body: bodyOf(acting, deal) };
+  const by = isKeyless ? {} : { key: client.key };
+  const headers = { 'x-payment-scheme': 'batch-settlement', ...(isKeyless ? {} : { 'x-payment-method': 'x402' }) };
+  const options = { ...by, headers, body: bodyOf(acting, deal) };
   let last = (await ask(acting, 'POST', path, options)).answer;
   if (last.status !== 402) return `without payment ${codeOf(last)}`;
   for (let turn = 0; turn < TURNS; turn++) {
