@@ -51,6 +51,7 @@ export const floors: readonly string[] = [
   'payments/reconcile',
   'payments/x402/channels/claims',
   'payments/bills',
+  'payments/schemes',
   'payments/statements',
   'identity/challenges',
   'identity',

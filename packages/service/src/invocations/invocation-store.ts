@@ -6,7 +6,7 @@ import { type CancelReason, type Invocation, statesThatTake } from './invocation
 /** The columns of a request without its content. */
 export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", shown_share as "shownShare", is_held_back as "isHeldBack", account_id as "accountId", caller_agent_id as "callerAgentId", caller_kind as "callerKind", face, agent_id as "agentId", requested_agent_id as "requestedAgentId", chosen, capability, types_id as "typesId", task,
   metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
-  payment_method as "paymentMethod", payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
+  payment_method as "paymentMethod", scheme, payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
   cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
@@ -21,18 +21,18 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
     `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
        estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at, bulk_id,
        webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at, budget_id,
-       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back)
+       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back, scheme)
      select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
             method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back
+            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back, scheme
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
             $18::timestamptz[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[], $23::bigint[], $24::bigint[],
             $25::text[], $26::text[], $27::timestamptz[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[],
-            $33::text[], $34::text[], $35::smallint[], $36::boolean[])
+            $33::text[], $34::text[], $35::smallint[], $36::boolean[], $37::text[])
          as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
               payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-              budget, requested, chosen, capability, types, caller_kind, face, share, held_back)`,
+              budget, requested, chosen, capability, types, caller_kind, face, share, held_back, scheme)`,
     [
       of((r) => r.id),
       of((r) => r.accountId),
@@ -70,6 +70,7 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
       of((r) => r.face),
       of((r) => r.shownShare),
       of((r) => r.isHeldBack),
+      of((r) => r.scheme),
     ],
   );
   const ended = rows.filter(({ completedAt }) => completedAt !== null);
@@ -119,14 +120,14 @@ export const beginPaid = (
   tx: Tx,
   paid: readonly { readonly requestId: string; readonly paymentHash: string | null }[],
   now: Date,
-): Promise<Pick<Invocation, 'id' | 'payerLedgerId' | 'priceMicro' | 'deadline'>[]> =>
+): Promise<Pick<Invocation, 'id' | 'scheme' | 'payerLedgerId' | 'priceMicro' | 'deadline'>[]> =>
   tx.query(
     'begin-paid',
     `update invocation v set status = 'processing', started_at = $3, payment_hash = n.hash
        from unnest($1::text[], $2::text[]) as n(id, hash)
       where v.id = n.id and v.status = any($4)
         and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund')
-      returning v.id, v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.deadline`,
+      returning v.id, v.scheme, v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.deadline`,
     [paid.map(({ requestId }) => requestId), paid.map(({ paymentHash }) => paymentHash), now, statesThatTake('begin')],
   );
 

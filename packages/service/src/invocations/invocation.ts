@@ -1,6 +1,7 @@
 import type { CallerKind, CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import type { SchemeId } from '../payments/ledger/scheme-id.ts';
 
 /** The events of the invocation state machine. `begin`: it is paid, or needs no payment that has to be waited for. */
 export type InvocationEvent = 'begin' | 'complete' | 'fail' | 'cancel';
@@ -71,6 +72,8 @@ export interface Invocation {
   readonly estimatedTime: string;
   readonly deadline: Date;
   readonly paymentMethod: PaymentMethod;
+  /** The payment scheme; null for a free call. */
+  readonly scheme: SchemeId | null;
   /** The ledger account that pays; null for a free call. */
   readonly payerLedgerId: string | null;
   readonly paymentHash: string | null;

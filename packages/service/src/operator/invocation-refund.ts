@@ -1,7 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
-import { isTreasury } from '../payments/ledger/treasury.ts';
-import { channelOf } from '../payments/x402/channels/channel.ts';
+import { payingChannel } from '../payments/x402/channels/channel.ts';
 import type { TracePayment, TraceRow, TraceTransfer } from './invocation-trace-store.ts';
 
 type Refund = NonNullable<OperatorInvocation['refund']>;
@@ -32,8 +31,8 @@ export function refundOf(
 function heldParts(row: TraceRow, transfers: readonly TraceTransfer[]): Part[] {
   const { payerLedgerId, heldMicro, capturedMicro, releasedAt } = row;
   if (payerLedgerId === null) return [];
-  const channelId = channelOf(payerLedgerId);
-  if (channelId === null && !isTreasury(payerLedgerId)) return [];
+  if (row.scheme === 'exact') return [];
+  const channelId = payingChannel(row);
   const way = channelId === null ? 'treasury' : 'channel';
   const part = (amountMicro: bigint, at: Date): Part => ({
     ...{ way, amount: formatUsdc(amountMicro), state: 'settled', to: channelId ?? payerLedgerId },

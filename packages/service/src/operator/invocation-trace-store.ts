@@ -17,6 +17,7 @@ export interface TraceRow
     | 'requestedAgentId'
     | 'bulkId'
     | 'paymentMethod'
+    | 'scheme'
     | 'payerLedgerId'
     | 'priceMicro'
     | 'costMicro'
@@ -45,7 +46,7 @@ export async function findTrace(sql: Sql, id: string): Promise<TraceRow | null> 
     `select v.id, v.status, v.error_code as "errorCode", v.error_message as "errorMessage", v.cancel_reason as "cancelReason",
             v.account_id as "accountId", v.caller_agent_id as "callerAgentId", v.agent_id as "agentId",
             v.requested_agent_id as "requestedAgentId", v.bulk_id as "bulkId", v.payment_method as "paymentMethod",
-            v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.cost_micro as "costMicro",
+            v.scheme, v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.cost_micro as "costMicro",
             v.refund_micro as "refundMicro", v.promised_micro as "promisedMicro", v.returned_micro as "returnedMicro",
             v.attempt, v.worker, v.created_at as "createdAt", v.started_at as "startedAt", v.completed_at as "completedAt",
             v.deadline, h.amount_micro as "heldMicro", h.captured_micro as "capturedMicro", h.created_at as "heldAt",

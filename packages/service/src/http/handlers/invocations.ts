@@ -17,7 +17,7 @@ import { quoteInvocation } from '../../invocations/start/quote-invocation.ts';
 import type { Invoked } from '../../invocations/start/replay.ts';
 import { hasWhole, readStream } from '../../invocations/stream/read-stream.ts';
 import { asksForChannels } from '../../payments/x402/channels/ask-for-channels.ts';
-import { channelOf } from '../../payments/x402/channels/channel.ts';
+import { payingChannel } from '../../payments/x402/channels/channel.ts';
 import { shownPayment } from '../../payments/x402/shown-payment.ts';
 import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer/payment-response.ts';
 import { SseAnswer } from '../answer/sse.ts';
@@ -141,7 +141,7 @@ const deliveryOf = ({ baseUrl }: HttpContext, resource: string, { status, comple
 
 /** True for a call that x402 pays for. */
 const isPaid = ({ payment, invocation }: Invoked): boolean =>
-  payment !== null || (invocation.payerLedgerId !== null && channelOf(invocation.payerLedgerId) !== null);
+  payment !== null || invocation.scheme === 'batch-settlement';
 
 function onAbort(signal: AbortSignal, listener: () => void): void {
   if (signal.aborted) listener();
@@ -159,10 +159,11 @@ export async function notePayment(
   ctx: HttpContext,
   call: { setHeader(name: string, value: string): void },
   { payment, deposit }: Paid,
-  { paymentHash, payerLedgerId, costMicro, priceMicro }: Invocation,
+  invocation: Invocation,
   delivery: Delivery | null = null,
 ): Promise<void> {
-  const channelId = payerLedgerId && channelOf(payerLedgerId);
+  const { paymentHash, costMicro, priceMicro } = invocation;
+  const channelId = payingChannel(invocation);
   const chargedMicro = costMicro ?? priceMicro;
   if (channelId) return setVoucherResponse(ctx, call, { channelId, chargedMicro, deposit, delivery });
   if (!payment || !paymentHash) return;

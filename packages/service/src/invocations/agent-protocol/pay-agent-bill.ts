@@ -3,7 +3,7 @@ import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { type Bill, proofOf, signBill } from '../../payments/bills/sign-bill.ts';
 import { type BillAnswer, readAgentTerms } from '../../payments/x402/agent-terms.ts';
-import { channelOf } from '../../payments/x402/channels/channel.ts';
+import { payingChannel } from '../../payments/x402/channels/channel.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import { markBilled } from '../billed-store.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
@@ -40,18 +40,23 @@ export async function payAgentBill(
   answer: BillAnswer,
   more?: BillTerms,
 ): Promise<PaymentProof | Outcome> {
-  const { id, accountId, payerLedgerId, deadline, priceMicro } = invocation;
+  const { id, accountId, scheme, payerLedgerId, deadline, priceMicro } = invocation;
   const terms = readAgentTerms(ctx, answer, priceMicro);
   if ('reason' in terms) return failed(terms.reason, terms.message);
   invariant(payerLedgerId !== null, 'what has a price has a payer');
   if (more && more.payTo !== terms.payTo)
     return failed('bill_not_payable', "The agent's home node wants to be paid on another wallet than its own.");
-  const channelId = channelOf(payerLedgerId);
+  const channelId = payingChannel(invocation);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (channelId !== null && !(await ctx.walletFunds.cover(channelId, terms.amountMicro, signal)))
       return signal.aborted ? takenOver : notClaimed;
     await ctx.walletFunds.ensure(terms.amountMicro);
-    const signed = await sign(ctx, invocation, { requestId: id, accountId, payerLedgerId, deadline, terms }, more);
+    const signed = await sign(
+      ctx,
+      invocation,
+      { requestId: id, accountId, scheme, payerLedgerId, deadline, terms },
+      more,
+    );
     // Another bill of the channel came in between, or a reorg: what it needs is claimed again.
     if (signed !== null) return signed;
   }

@@ -53,7 +53,7 @@ const REFUNDED = `coalesce((select sum(t.amount_micro) from transfer t where t.i
 /** Each of the selected ended requests was paid for once or refunded, and has no open hold. */
 const ofRequests = (which: string) => `
   with request as (
-    select id, status, payment_method, payer_ledger_id, coalesce(cost_micro, 0) as cost
+    select id, status, scheme, payer_ledger_id, coalesce(cost_micro, 0) as cost
       from invocation where ${which} and completed_at is not null
   ), paid as (
     select r.*, h.id is not null as has_hold, h.ended_at, coalesce(h.captured_micro, 0) - coalesce(${UNBILLED}, 0) as captured, coalesce(${BOOKED}, 0) as booked
@@ -68,11 +68,11 @@ const ofRequests = (which: string) => `
   union all
   select 'refund_differs', r.id, 'of ' || p.value_micro || ' it cost ' || cost || '; ' || ${REFUNDED} || ' went back'
     from paid r join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
-   where r.payment_method = 'x402' and p.state = 'settled' and ${REFUNDED} <> p.value_micro - cost
+   where r.scheme = 'exact' and p.state = 'settled' and ${REFUNDED} <> p.value_micro - cost
   union all
   select 'refund_without_payment', r.id, 'its payment is ' || coalesce(p.state, 'unknown') || '; ' || ${REFUNDED} || ' went back'
     from paid r left join chain_payment p on p.subject_id = r.id and p.purpose = 'invocation'
-   where r.payer_ledger_id not like 'channel:%' and ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'
+   where r.scheme <> 'batch-settlement' and ${REFUNDED} > 0 and p.state is distinct from 'settled' and p.state is distinct from 'reversed'
   union all
   select 'voucher_differs', r.id, 'costs ' || cost || '; of its voucher were charged ' || coalesce(g.charged_micro::text, 'nothing yet')
     from paid r join channel_charge g on g.request_id = r.id where g.charged_micro is null or g.charged_micro < cost`;

@@ -71,6 +71,7 @@ function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms):
     estimatedTime: estimatedTime(agent),
     deadline,
     paymentMethod: isFree ? 'free' : 'treasury',
+    scheme: isFree || !isCallable ? null : 'treasury',
     payerLedgerId: isFree || !isCallable ? null : payerId,
     paymentHash: null,
     status: isCallable ? 'processing' : 'failed',
@@ -96,7 +97,14 @@ function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms):
 function unlessLost({ bulk, requests }: BulkPlan): BulkPlan {
   const planned = requests.map(({ id, status, completedAt }) => ({ id, status, completedAt, resultHash: null }));
   if (decideBulk(bulk.strategy, planned).kind === 'open') return { bulk, requests };
-  const nothing = { costMicro: 0n, refundMicro: 0n, payerLedgerId: null, startedAt: null, completedAt: bulk.createdAt };
+  const nothing = {
+    costMicro: 0n,
+    refundMicro: 0n,
+    scheme: null,
+    payerLedgerId: null,
+    startedAt: null,
+    completedAt: bulk.createdAt,
+  };
   return {
     bulk: { ...bulk, status: 'failed', completedAt: bulk.createdAt },
     requests: requests.map((each) =>

@@ -10,12 +10,11 @@ import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { endHolds, lockFree } from '../../payments/ledger/hold-money.ts';
 import { feeOf, type HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
-import { agentTreasuryId, payerAddressOf } from '../../payments/ledger/treasury.ts';
+import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
 import type { RefundWay } from '../../payments/payouts/refund.ts';
-import { owePayer } from '../../payments/payouts/refund-payer.ts';
-import { channelOf } from '../../payments/x402/channels/channel.ts';
-import { endVouchers, releaseVouchers } from '../../payments/x402/channels/end-vouchers.ts';
+import type { How } from '../../payments/schemes/scheme.ts';
+import { paidBy, schemeOf, schemes } from '../../payments/schemes/schemes.ts';
 import { contentHashes } from '../content-hashes.ts';
 import { type CancelReason, costOf, type Invocation, type Outcome } from '../invocation.ts';
 import { endInvocations, type InvocationEnd } from '../invocation-store.ts';
@@ -79,7 +78,7 @@ export async function endAll(
   );
   // Budgets, then channels, then ledger accounts, as at acceptance: one lock order prevents deadlocks.
   await unspendAll(tx, [...ended.values()], locks);
-  const payers = await endVouchers(tx, [...ended.values()], now, locks);
+  const payers = await chargeAll(tx, [...ended.values()], { now, locks });
   const holdEnds = won
     .filter(({ invocation }) => invocation.payerLedgerId !== null)
     .map(({ invocation: { id, agentId } }) => {
@@ -102,7 +101,7 @@ export async function endAll(
     countEnded(ctx, tx, [...ended.values()]),
     locks === 'skip' && accounts.length > 0 ? lockFree(tx, accounts) : null,
     endHolds(tx, holdEnds, now, locks),
-    releaseVouchers(tx, [...ended.values()], now, locks),
+    ...schemes.map((scheme) => scheme.release?.(tx, paidBy([...ended.values()], scheme), { now, locks })),
   ]);
   const ways = await oweBack(ctx, tx, [...ended.values()]);
   const invocations = new Map(
@@ -158,24 +157,24 @@ function shownOf(
   return { isShownPaid, shownCostMicro: isShownPaid && !isToSelf ? shownCost(priceMicro, shownShare) : costMicro };
 }
 
-/**
- * Refunds ended invocations: releasing the hold refunds a treasury; a wallet is refunded on chain if its payment has come in. Returns the
- * way of each refund; an invocation without one is absent.
- */
+/** Charges the sources of ended requests by their schemes, in lock order. Returns the wallets that paid, by request. */
+async function chargeAll(tx: Tx, ended: readonly Invocation[], how: How): Promise<ReadonlyMap<string, string>> {
+  const payers = new Map<string, string>();
+  for (const scheme of schemes)
+    for (const [id, wallet] of (await scheme.charge?.(tx, paidBy(ended, scheme), how)) ?? []) payers.set(id, wallet);
+  return payers;
+}
+
+/** Refunds ended invocations by their schemes. Returns the way of each refund; an invocation without one is absent. */
 export async function oweBack(
   ctx: EndContext,
   tx: Tx,
   ended: readonly Invocation[],
 ): Promise<ReadonlyMap<string, RefundWay>> {
   const ways = new Map<string, RefundWay>();
-  for (const { id, accountId, paymentMethod, payerLedgerId, paymentHash, refundMicro } of ended) {
-    if (!refundMicro || !payerLedgerId) continue;
-    const address = payerAddressOf(payerLedgerId);
-    if (paymentMethod === 'treasury') ways.set(id, 'treasury');
-    if (channelOf(payerLedgerId) !== null) ways.set(id, 'channel');
-    if (paymentMethod !== 'x402' || !address || !paymentHash) continue;
-    const refund = { requestId: id, accountId, ledgerAccountId: payerLedgerId, address, amountMicro: refundMicro };
-    ways.set(id, await owePayer(ctx, tx, refund));
+  for (const { scheme, refundMicro, ...rest } of ended) {
+    if (!refundMicro || scheme === null) continue;
+    ways.set(rest.id, await schemeOf({ scheme }).refund(ctx, tx, { ...rest, scheme, refundMicro }));
   }
   return ways;
 }

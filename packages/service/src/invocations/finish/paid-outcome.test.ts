@@ -5,7 +5,7 @@ import { paidOutcomeOf } from './paid-outcome.ts';
 
 /** A call for 0.05 USDC, paid by a treasury, that has ended. */
 const call = {
-  ...{ id: 'req_1', agentId: 'agt_1', accountId: 'acc_1', paymentMethod: 'treasury', paymentHash: null },
+  ...{ id: 'req_1', agentId: 'agt_1', accountId: 'acc_1', scheme: 'treasury', paymentHash: null },
   ...{ payerLedgerId: 'trs_1', priceMicro: 50_000n, costMicro: 0n, promisedMicro: null },
   ...{ createdAt: new Date(0), startedAt: new Date(0), deadline: new Date(60_000) },
 } as Invocation;
@@ -46,7 +46,7 @@ describe('evidence about an agent', () => {
     ],
     ['the same, and its home keeps a part', 'agent_needs_input', { costMicro: 30_000n, promisedMicro: 29_999n }, true],
     ['a free call', 'agent_error', { payerLedgerId: null }, false],
-    ['a payment that was never made', 'agent_error', { paymentMethod: 'x402' }, false],
+    ['a payment that was never made', 'agent_error', { scheme: 'exact' }, false],
   ])('after %s (%s, %o) counts: %s', (_name, reason, changes, counts) =>
     expect(paidOutcomeOf({ ...call, ...changes }, failed(reason), known) !== null).toBe(counts),
   );

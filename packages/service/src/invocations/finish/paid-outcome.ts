@@ -1,6 +1,7 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import type { PaidOutcome } from '../../agents/reputation/paid-outcome.ts';
-import { payerAddressOf } from '../../payments/ledger/treasury.ts';
+import type { SchemeId } from '../../payments/ledger/scheme-id.ts';
+import { payingWalletOf } from '../../payments/ledger/treasury.ts';
 import type { Failure, Invocation, Outcome } from '../invocation.ts';
 
 /** An agent that was given less time than this can't be blamed for missing the deadline. */
@@ -33,16 +34,19 @@ export function paidOutcomeOf(
   outcome: Outcome,
   { askedAt, channelPayer }: Known,
 ): PaidOutcome | null {
-  const { id: requestId, agentId, accountId, paymentMethod, paymentHash, payerLedgerId } = invocation;
-  if (payerLedgerId === null || (paymentMethod === 'x402' && paymentHash === null && channelPayer === null))
-    return null;
+  const { id: requestId, agentId, accountId, scheme, paymentHash } = invocation;
+  if (scheme === null || !hasComeIn(scheme, paymentHash, channelPayer)) return null;
   const isGood = outcome.kind === 'completed';
   if (!isGood && saysNothing(invocation, outcome, askedAt)) return null;
   const amountMicro = isGood ? (invocation.costMicro ?? 0n) : invocation.priceMicro;
   if (amountMicro === 0n) return null;
-  const wallet = channelPayer ?? payerAddressOf(payerLedgerId) ?? '';
+  const wallet = channelPayer ?? payingWalletOf(invocation) ?? '';
   return { requestId, agentId, accountId, wallet, amountMicro, isGood };
 }
+
+/** True if the payment is there: a wallet's is on chain, a channel has been charged. */
+const hasComeIn = (scheme: SchemeId, paymentHash: string | null, channelPayer: string | null): boolean =>
+  ({ treasury: true, exact: paymentHash !== null, 'batch-settlement': channelPayer !== null })[scheme];
 
 const saysNothing = (invocation: Invocation, failure: Failure, askedAt: Date): boolean =>
   isOthersFault(invocation, failure) || isHurried(invocation, failure, askedAt) || isUnclear(invocation, failure);

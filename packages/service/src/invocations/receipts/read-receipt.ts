@@ -8,8 +8,8 @@ import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { invariant } from '../../lib/invariant.ts';
-import { payerAddressOf } from '../../payments/ledger/treasury.ts';
-import { channelOf } from '../../payments/x402/channels/channel.ts';
+import { payingWalletOf } from '../../payments/ledger/treasury.ts';
+import { payingChannel } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { contentHashes, hashOfJson } from '../content-hashes.ts';
 import { requireOwn } from '../read-invocation.ts';
@@ -44,10 +44,9 @@ async function toReceipted(ctx: HasDb & HasChannels, invocation: InvocationConte
   return { invocation, status, completedAt, owner, hashes, paidBy };
 }
 
-async function paidByOf(ctx: HasChannels, { payerLedgerId }: InvocationContent): Promise<PaidBy> {
-  const channelId = payerLedgerId && channelOf(payerLedgerId);
-  if (!channelId)
-    return { payer: (payerLedgerId && payerAddressOf(payerLedgerId)) ?? payerLedgerId ?? '', channel: '' };
+async function paidByOf(ctx: HasChannels, invocation: InvocationContent): Promise<PaidBy> {
+  const channelId = payingChannel(invocation);
+  if (!channelId) return { payer: payingWalletOf(invocation) ?? invocation.payerLedgerId ?? '', channel: '' };
   const channel = await ctx.channels.read(channelId);
   invariant(channel !== null, 'the channel that paid for a request is known');
   return { payer: channel.payer, channel: channelId };

@@ -8,12 +8,11 @@ import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
 import { busyTreasury } from '../../payments/ledger/busy-treasury.ts';
-import { type HasLedgerTurns, holdMoney, holdVouchers, lockFree } from '../../payments/ledger/hold-money.ts';
+import type { RequestHold } from '../../payments/ledger/hold.ts';
+import { type HasLedgerTurns, lockFree } from '../../payments/ledger/hold-money.ts';
 import { createLedgerBatcher, LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
-import type { NewChainPayment } from '../../payments/onchain/chain-payment.ts';
-import { admitVouchers, type VoucherAdmission } from '../../payments/x402/channels/admit-vouchers.ts';
-import type { NewVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
-import { claimPayments } from '../../payments/x402/claim-payments.ts';
+import type { How, Means, PaidBy, PaymentScheme, Refusals, SchemeRefusal } from '../../payments/schemes/scheme.ts';
+import { paidBy, schemeOf, schemes } from '../../payments/schemes/schemes.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { requireLiving } from '../../queue/require-living.ts';
 import { type AgreedTerms, noteAgreedTerms } from '../agreed/agreed-terms-store.ts';
@@ -30,10 +29,8 @@ import { unuseQuotes, useQuotes } from './quote-store.ts';
 export interface Acceptance {
   readonly invocation: Invocation;
   readonly quoteId: string | null;
-  /** The x402 payment to claim for it. */
-  readonly payment: NewChainPayment | null;
-  /** The voucher that pays for it. */
-  readonly voucher: NewVoucher | null;
+  /** Authorized to pay for it; null: it is free. */
+  readonly means: Means | null;
   /** The daily budget of the caller's key. */
   readonly budget: Budget | null;
   /** Terms to note as those that its account pays this agent by. */
@@ -46,8 +43,7 @@ export interface Acceptance {
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted' }
-  /** The payment, the offer or a key of the purchase belongs to another request. */
-  | Exclude<VoucherAdmission, { readonly kind: 'admitted' }>
+  | SchemeRefusal
   | { readonly kind: 'quote_used' }
   | { readonly kind: 'given_up' }
   /** Its payment is for the terms of a call that waits for it. */
@@ -56,8 +52,7 @@ export type AcceptAnswer =
   | { readonly kind: 'too_late' }
   /** The agent was withdrawn, or costs something else by now. */
   | { readonly kind: 'agent_changed' }
-  | { readonly kind: 'over_budget'; readonly remainingMicro: bigint }
-  | { readonly kind: 'insufficient'; readonly availableMicro: bigint };
+  | { readonly kind: 'over_budget'; readonly remainingMicro: bigint };
 
 /** Accepts invocations: the only way to create a request. */
 export interface Acceptor {
@@ -92,7 +87,7 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
     async accept(acceptance) {
       rememberTrace(acceptance.invocation.id);
       const answer = await batcher.add(acceptance).catch((error) => {
-        throw acceptance.voucher ? error : busyTreasury(error);
+        throw acceptance.means?.scheme === 'treasury' ? busyTreasury(error) : error;
       });
       return isBehindLarger(answer, acceptance.invocation.priceMicro)
         ? ((await run([acceptance], 'wait'))[0] as AcceptAnswer)
@@ -102,11 +97,6 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
 }
 
 type Answers = Map<string, AcceptAnswer>;
-
-interface How {
-  readonly now: Date;
-  readonly locks: LockMode;
-}
 
 const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
 
@@ -175,12 +165,12 @@ async function acceptAll(tx: Tx, items: readonly Acceptance[], how: How): Promis
   const seen = new Set<string>();
   const firsts = items.filter(({ invocation: { id } }) => !seen.has(id) && seen.add(id));
   const answers = new Map<Acceptance, AcceptAnswer>();
-  const note = (group: readonly Acceptance[], found: readonly AcceptAnswer[]) => {
+  const answer = (group: readonly Acceptance[], found: readonly AcceptAnswer[]) => {
     for (const [index, item] of group.entries()) answers.set(item, found[index] as AcceptAnswer);
   };
-  note(firsts, await acceptDistinct(tx, firsts, how));
+  answer(firsts, await acceptDistinct(tx, firsts, how));
   const twins = items.filter((item) => !answers.has(item));
-  if (twins.length > 0) note(twins, await acceptAll(tx, twins, how));
+  if (twins.length > 0) answer(twins, await acceptAll(tx, twins, how));
   return items.map((item) => answers.get(item) as AcceptAnswer);
 }
 
@@ -198,17 +188,21 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
   const open = items.filter(({ invocation }) => !answers.has(invocation.id));
 
   await spendAll(tx, open, how, answers);
-  await claimAll(tx, open, now, answers);
-  await admitAll(tx, open, how, answers);
-  const stored = open.filter(({ invocation }) => !answers.has(invocation.id)).map(({ invocation }) => invocation);
+  for (const scheme of schemes) {
+    const claims = paidBy(stillOpen(open, answers).flatMap(paidByOf), scheme);
+    if (claims.length > 0) note(answers, await scheme.claim?.(tx, claims, how));
+  }
+  const stored = stillOpen(open, answers).map(({ invocation }) => invocation);
   // Sent together; the ledger comes last, because many transactions need the same account.
-  const held = open.flatMap(({ invocation, payment }) => (payment || answers.has(invocation.id) ? [] : [invocation]));
-  const accounts = how.locks === 'skip' ? holdsOf(held).map((each) => each.ledgerAccountId) : [];
-  await Promise.all([
+  const holds = holdsOf(stored).filter((hold) => schemeOf(hold).hold !== undefined);
+  const accounts = how.locks === 'skip' ? holds.map((each) => each.ledgerAccountId) : [];
+  const [, , ...refusals] = await Promise.all([
     insertInvocations(tx, stored),
     accounts.length > 0 ? lockFree(tx, accounts) : null,
-    holdAll(tx, open, how, answers),
+    // Accounts of channels come first in the order of ids, in which all transactions lock accounts.
+    ...schemes.map((scheme) => holdBy(tx, scheme, paidBy(holds, scheme), how)),
   ]);
+  for (const found of refusals) note(answers, found);
   await removeRefused(
     tx,
     stored.map(({ id }) => id).filter((id) => answers.has(id)),
@@ -227,8 +221,8 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
  * with another call: the waiting one is what was priced and shown.
  */
 async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Answers): Promise<void> {
-  const waitingOf = ({ invocation, payment, voucher, waitingId }: Acceptance) => [
-    ...((payment ?? voucher) ? [invocation.id] : []),
+  const waitingOf = ({ invocation, means, waitingId }: Acceptance) => [
+    ...(means?.requestId === invocation.id ? [invocation.id] : []),
     ...(waitingId === undefined ? [] : [waitingId]),
   ];
   const kept = await holdUnpaid(tx, [...new Set(items.flatMap(waitingOf))]);
@@ -259,29 +253,22 @@ const unspendRefused = (tx: Tx, items: readonly Acceptance[], answers: Answers) 
     }),
   );
 
-async function claimAll(tx: Tx, items: readonly Acceptance[], now: Date, answers: Answers): Promise<void> {
-  const paying = items.flatMap(({ invocation, payment }) => (payment && !answers.has(invocation.id) ? [payment] : []));
-  const claimed = await claimPayments(tx, paying, now);
-  for (const payment of paying) if (!claimed.has(payment.id)) answers.set(payment.subjectId, { kind: 'claimed' });
+const stillOpen = (items: readonly Acceptance[], answers: Answers): Acceptance[] =>
+  items.filter(({ invocation }) => !answers.has(invocation.id));
+
+/** What the request presents, to be claimed under its id. */
+const paidByOf = ({ invocation: { id }, means }: Acceptance): PaidBy[] =>
+  means === null ? [] : [{ ...means, requestId: id }];
+
+async function holdBy(
+  tx: Tx,
+  scheme: PaymentScheme,
+  holds: readonly RequestHold[],
+  how: How,
+): Promise<Refusals | undefined> {
+  return holds.length === 0 ? undefined : scheme.hold?.(tx, holds, how);
 }
 
-/** Channels are locked before accounts of the ledger, everywhere. */
-async function admitAll(tx: Tx, items: readonly Acceptance[], { now, locks }: How, answers: Answers): Promise<void> {
-  const paying = items.flatMap(({ invocation, voucher }) => (voucher && !answers.has(invocation.id) ? [voucher] : []));
-  for (const [id, admission] of await admitVouchers(tx, paying, now, locks))
-    if (admission.kind !== 'admitted') answers.set(id, admission);
-}
-
-async function holdAll(tx: Tx, items: readonly Acceptance[], { now, locks }: How, answers: Answers): Promise<void> {
-  const open = items.filter(({ invocation, payment }) => !payment && !answers.has(invocation.id));
-  const holdsBy = (isVoucher: boolean) =>
-    holdsOf(open.flatMap(({ invocation, voucher }) => ((voucher !== null) === isVoucher ? [invocation] : [])));
-  const holding = holdsBy(false);
-  // Accounts of channels come first in the order of ids, in which all transactions lock accounts.
-  const vouchers = holdVouchers(tx, holdsBy(true), now, locks);
-  const [holds] = await Promise.all([holdMoney(tx, holding, now, locks), vouchers]);
-  for (const [index, hold] of holds.entries()) {
-    const id = holding[index]?.id;
-    if (id && !hold.isHeld) answers.set(id, { kind: 'insufficient', availableMicro: hold.availableMicro });
-  }
+function note(answers: Answers, refusals: Refusals = new Map()): void {
+  for (const [id, refusal] of refusals) answers.set(id, refusal);
 }

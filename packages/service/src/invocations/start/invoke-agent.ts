@@ -2,48 +2,44 @@ import type { CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
-import { findMade, type Once } from '../../access/idempotency/once.ts';
+import type { Once } from '../../access/idempotency/once.ts';
 import type { HasNewKeyLimit } from '../../access/keys/new-key-limit.ts';
 import { countingFree, type HasFreeCalls } from '../../access/limits/free-calls.ts';
-import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
-import { invalid } from '../../lib/app-error.ts';
+import { AppError } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
-import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
-import { type HasSeenTreasuries, openPayer } from '../../payments/ledger/treasury.ts';
-import { findHolder, findShownBefore, type PayablePurchase } from '../../payments/x402/authorize-payment.ts';
-import { refuseVoucher } from '../../payments/x402/channels/authorize-voucher.ts';
-import { channelAccountId } from '../../payments/x402/channels/channel.ts';
+import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
+import type { Means } from '../../payments/schemes/scheme.ts';
+import { schemeOf } from '../../payments/schemes/schemes.ts';
+import type { PayablePurchase } from '../../payments/x402/authorize-payment.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts';
 import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
-import type { Shown } from '../../payments/x402/payment-header.ts';
+import { payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { paymentRequired } from '../../payments/x402/payment-required.ts';
 import { agreedTerms, readKnownMeanwhile } from '../agreed/agreed-price.ts';
-import { deadlineFor } from '../deadline.ts';
+import { DeadlinePassedError, deadlineFor } from '../deadline.ts';
 import { shownCost } from '../finish/shown-cost.ts';
-import type { Invocation } from '../invocation.ts';
-import { findInvocation } from '../invocation-store.ts';
+import type { PaymentMethod } from '../invocation.ts';
 import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
-import type { Acceptance, Intake } from './accept-invocations.ts';
+import type { AcceptAnswer, Acceptance, Intake } from './accept-invocations.ts';
 import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
-import { authorizeCall, inNameOfPayer } from './authorize-call.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
-import { chooseMeans } from './choose-means.ts';
-import { findPriced, priceAgain } from './find-price.ts';
-import { type KeylessPayer, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
+import { chooseMethod } from './choose-method.ts';
+import { findConcurrent, findEarlierCall } from './find-earlier-call.ts';
+import { findPriced } from './find-price.ts';
+import { type KeylessPayer, purchaseOf } from './invocation-purchase.ts';
 import { requirePaidInFull } from './locked-price.ts';
 import { isHeldBack, newInvocation } from './new-invocation.ts';
 import { orRepetition } from './or-repetition.ts';
 import { type PayContext, payAndRun } from './pay-and-run.ts';
-import { acceptInTurn, depositFor, enterDeposits, findBought, findBoughtByVoucher } from './pay-by-voucher.ts';
 import { purchaseUsed, quoteUsed } from './quote-invocation.ts';
-import { type Invoked, replay, replayRequest } from './replay.ts';
+import type { Invoked } from './replay.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { requireAffordable, requirePayable } from './require-payable.ts';
 import { unaffordable } from './unaffordable.ts';
@@ -81,38 +77,26 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
 /** With the id that the request must have, derived from its Idempotency-Key. */
 export type Input = InvokeInput & { readonly requestId: string | null };
 
-/** Starts an invocation, or finds the one that the shown payment was for. */
+/**
+ * Starts an invocation, or finds the one that the key or the shown payment was for. From the top: decide (was it made before?), price, choose
+ * the agent, authorize the payment, admit, accept in one transaction, run.
+ */
 export const invokeAgent = (ctx: InvokeContext, caller: KnownCaller, input: InvokeInput): Promise<Invoked> =>
   withPresentAgent(ctx, () => orRepetition(input, () => invokePresent(ctx, caller, input)));
 
-/** All branching of the start is here. Throws AgentChangedError when the agent changed before the request was stored. */
+/** Throws AgentChangedError when the agent changed before the request was stored. */
 async function invokePresent(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
-  const { made, id: requestId } = await findMade(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
-  const input: Input = { ...given, requestId };
-  const buy = (alternativeId: string | null, amountMicro: bigint) =>
-    purchaseOf(ctx, caller, input, { amountMicro, alternativeId });
-  if (made) return replayRequest(ctx, made, buy(made.requestedAgentId && made.agentId, made.priceMicro).due);
-  if (input.shown?.version === 1 && input.body.fallback)
-    throw invalid('fallback', 'needs a payment of x402 version 2, which names the agent that it is for');
-  const { offeredId, echoedId } = offeredAlternative(ctx, caller, input);
-  const find = async () => input.shown && findShownBefore(ctx, input.shown, buy(offeredId, 0n));
-  const looking = requireAgent(ctx, input.agentId);
+  const looking = requireAgent(ctx, given.agentId);
   looking.catch(() => undefined);
-  const bought = await findBoughtByVoucher(ctx, input.shown, buy(echoedId, 0n));
-  if (bought) return replayRequest(ctx, bought, buy(echoedId, bought.priceMicro).due);
-  const found = await find();
-  // A settled payment is honoured, even if the agent or the quote has changed since.
-  if (found?.state === 'settled') return replay(ctx, found, buy(offeredId, found.authorization.valueMicro).due);
-  if (found)
-    return replay(ctx, found, buy(offeredId, await priceAgain(ctx, caller, input, { found, offeredId, looking })).due);
+  const { input, earlier, offeredId, buy } = await findEarlierCall(ctx, caller, given, looking);
+  if (earlier) return earlier;
   const { asked, price } = await findPriced(ctx, caller, input, looking);
-  // A concurrent twin of this request with the same payment may have used the quote.
-  const twin = price.isUsed ? await find() : null;
-  if (twin) return replay(ctx, twin, buy(offeredId, offeredId ? twin.authorization.valueMicro : price.priceMicro).due);
-  const twinBought = price.isUsed ? await findBought(ctx, input.shown, buy(offeredId, 0n)) : null;
-  if (twinBought) return replayRequest(ctx, twinBought, buy(offeredId, twinBought.priceMicro).due);
-  if (price.isUsed) throw quoteUsed();
-
+  if (price.isUsed) {
+    // A concurrent twin of this request with the same payment may have used the quote.
+    const twin = await findConcurrent(ctx, input, buy(price.priceMicro));
+    if (twin) return twin;
+    throw quoteUsed();
+  }
   const choice = await chooseAgent(ctx, caller, {
     ...input,
     agent: asked,
@@ -138,127 +122,177 @@ export async function startChosen(
 }
 
 async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
-  const { agent, quoteId, requestedAgentId } = choice;
+  const { agent } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro);
-  const alternativeId = requestedAgentId === null && !choice.chosen ? null : agent.id;
-  const shownMicro = shownCost(choice.priceMicro, choice.shownShare);
-  const purchase = purchaseOf(ctx, caller, input, { amountMicro: choice.priceMicro, alternativeId, shownMicro });
+  const purchase = purchaseOfChoice(ctx, caller, input, choice);
   const deadline = deadlineFor(ctx, input);
   const knowing = readKnownMeanwhile(ctx, caller, agent.id, input.keyless !== undefined);
-  const means = await chooseMeans(ctx, caller, input, choice.priceMicro);
-  await requireStorage(ctx, caller);
-  const isByX402 = means.method === 'x402';
-  if (isByX402) requireRoomToPay(ctx, caller);
-  if (isByX402) await requirePayable(ctx, caller, input, choice.priceMicro);
-  const authorized = isByX402 ? await authorizeCall(ctx, input.shown, purchase) : { payment: null, voucher: null };
-  const priceMicro =
-    authorized.payment?.authorization.valueMicro ?? authorized.voucher?.priceMicro ?? choice.priceMicro;
+  const { method, means } = await authorize(ctx, caller, input, { choice, purchase });
+  const priceMicro = means?.priceMicro ?? choice.priceMicro;
   requirePaidInFull(ctx, choice, priceMicro, purchase.due);
   requireAffordable(input.body, priceMicro);
-  const priced = { ...choice, body: input.body, priceMicro, isSigned: isByX402 };
-  const agreed = agreedTerms(ctx, caller, await knowing, priced);
+  const isSigned = method === 'x402';
+  const agreed = agreedTerms(ctx, caller, await knowing, { ...choice, body: input.body, priceMicro, isSigned });
+
   const side = input.isAwaited ? 'front' : 'back';
-  const place = isByX402 ? null : reserve(ctx, callOf(caller, agent.id), side);
+  const place = isSigned ? null : reserve(ctx, callOf(caller, agent.id), side);
   const isQueued = place?.granted[0] === false;
-  let leaveLine: (() => void) | null = null;
-  let forget: (() => void) | null = null;
-  const leaveDeposits = await enterDeposits(ctx, input.shown, authorized.voucher);
+  const leaving: (() => void)[] = [() => place?.giveBack()];
   try {
-    // A repetition may have waited here for this very deposit.
-    const twin = leaveDeposits && (await findBought(ctx, input.shown, purchase));
-    if (twin) return await replayRequest(ctx, twin, purchase.due);
-    const deposit = await depositFor(ctx, input, { voucher: authorized.voucher, purchase });
-    const { payment, voucher, payer } = await inNameOfPayer(ctx, caller, input, { ...authorized, due: purchase.due });
-    leaveLine = await requireLine(ctx, caller, {
-      ...{ count: isQueued ? 1 : 0, agentIds: [agent.id] },
-      ...{ priority: input.body.priority, deadline },
-    });
-    const invocation = newInvocation(ctx, payer, choice, input, {
-      ...means,
-      payerLedgerId:
-        payment?.ledgerAccountId ?? (voucher && channelAccountId(voucher.channelId)) ?? means.payerLedgerId,
-      id: payment?.subjectId ?? voucher?.requestId ?? input.requestId ?? newId('req'),
-      ...{ priceMicro, deadline, isQueued, hasToSettle: payment !== null },
+    const entered = await enter(ctx, input, means);
+    if (entered) leaving.push(entered);
+    // A repetition may have waited for its turn behind this very call.
+    const twin = entered && (await findConcurrent(ctx, input, purchase));
+    if (twin) return twin;
+    const ready = await makeReady(ctx, caller, input, { means, purchase });
+    const line = { count: isQueued ? 1 : 0, agentIds: [agent.id], priority: input.body.priority, deadline };
+    leaving.push(await requireLine(ctx, caller, line));
+    const invocation = newInvocation(ctx, ready.payer, choice, input, {
+      ...{ method, scheme: ready.means?.scheme ?? null, payerLedgerId: ready.means?.payerLedgerId ?? null },
+      id: ready.means?.requestId ?? input.requestId ?? newId('req'),
+      ...{ priceMicro, deadline, isQueued, hasToSettle: ready.means?.scheme === 'exact' },
       ...{ shownShare: choice.shownShare, isHeldBack: await isHeldBack(ctx, agent, input.body) },
     });
-    // Version 1 has no offer to echo: what was signed must be the present price.
-    const isOffered = payment !== null || voucher !== null;
-    const sale = { agent, isPriceLocked: quoteId !== null || (isOffered && input.shown?.version === 2) };
-    forget = ctx.runner.expect([invocation.id]);
-    return await start(ctx, caller, agent, {
-      invocation,
-      payment,
-      voucher,
-      budget: budgetOf(caller),
-      agreed,
-      sale,
-      quoteId,
-      purchase,
-      side,
-      shown: input.shown,
-      forced: input.forced,
-      deposit,
-      waitingId: input.waitingId,
-    });
+    leaving.push(ctx.runner.expect([invocation.id]));
+    const { means: paidBy, deposit } = ready;
+    const started = { invocation, means: paidBy, deposit, agreed, purchase, side } as const;
+    return await start(ctx, caller, input, { ...started, choice });
   } finally {
-    leaveDeposits?.();
-    leaveLine?.();
-    forget?.();
-    place?.giveBack();
+    for (const leave of leaving) leave();
   }
+}
+
+/** Binds the payment to this purchase of the chosen agent. */
+const purchaseOfChoice = (ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): PayablePurchase =>
+  purchaseOf(ctx, caller, input, {
+    amountMicro: choice.priceMicro,
+    alternativeId: choice.requestedAgentId === null && !choice.chosen ? null : choice.agent.id,
+    shownMicro: shownCost(choice.priceMicro, choice.shownShare),
+  });
+
+/** Chooses the way to pay, and checks what pays. Nothing is written. null: the call is free. */
+async function authorize(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  { choice: { priceMicro }, purchase }: { readonly choice: Choice; readonly purchase: PayablePurchase },
+): Promise<{ readonly method: PaymentMethod; readonly means: Means | null }> {
+  const { method, scheme, treasuryId } = await chooseMethod(ctx, caller, input, priceMicro);
+  await requireStorage(ctx, caller);
+  if (method === 'x402') {
+    requireRoomToPay(ctx, caller);
+    await requirePayable(ctx, caller, input, priceMicro);
+  }
+  const means = scheme && (await scheme.authorize(ctx, { shown: input.shown, treasuryId }, purchase));
+  return { method, means };
+}
+
+/** null: there is nobody to wait for. */
+async function enter(ctx: InvokeContext, { shown }: Input, means: Means | null): Promise<(() => void) | null> {
+  if (!shown || !means) return null;
+  return (await schemeOf(means).enter?.(ctx, means, shown)) ?? null;
+}
+
+interface Ready {
+  readonly payer: KnownCaller;
+  readonly means: Means | null;
+  readonly deposit: TakenDeposit | null;
+}
+
+/**
+ * Makes the source of the money ready, and admits the payer: without an API key, the account of the paying wallet. A payment that is shown
+ * where none is due was not checked, and names nobody.
+ */
+async function makeReady(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  { shown, keyless, keepCount }: Input,
+  { means, purchase }: { readonly means: Means | null; readonly purchase: PayablePurchase },
+): Promise<Ready> {
+  if (!means || !shown || means.scheme === 'treasury') return { payer: caller, means, deposit: null };
+  const scheme = schemeOf(means);
+  const admit = async () => keyless?.admit(payingWallet(shown));
+  const deposit = (await scheme.prepare?.(ctx, means, { shown, purchase, admit, keepCount })) ?? null;
+  if (!keyless) return { payer: caller, means, deposit };
+  await scheme.requireOfPayer?.(ctx, means, purchase);
+  const payer = await keyless.admit(payingWallet(shown));
+  return { payer, means: scheme.inNameOf?.(means, payer.accountId) ?? means, deposit };
 }
 
 /** Calls with a waiting caller bypass the queue, as far as there is room in front. */
 const reserve = (ctx: InvokeContext, call: Call, side: Side): Reservation =>
   side === 'front' ? ctx.runner.reserve([call], side) : ctx.backlog.reserve([call]);
 
-export const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';
+interface Start extends Pick<Acceptance, 'invocation' | 'means' | 'agreed'> {
+  readonly choice: Choice;
+  readonly purchase: PayablePurchase;
+  readonly side: Side;
+  readonly deposit: TakenDeposit | null;
+}
 
-async function start(
-  ctx: InvokeContext,
-  caller: KnownCaller,
-  agent: CallableAgent,
-  item: Acceptance & {
-    purchase: PayablePurchase;
-    shown: Shown | null;
-    forced: InvokeInput['forced'];
-    side: Side;
-    deposit: TakenDeposit | null;
-  },
-): Promise<Invoked> {
-  const { invocation, payment, voucher, purchase, side, deposit } = item;
-  const { due } = purchase;
-  if (payment) {
-    failpoint('before-open-payer');
-    await openPayer(ctx, payment.authorization.from, invocation.createdAt);
-    failpoint('after-open-payer');
-  }
-  const answer = await acceptInTurn(ctx, item);
-  if (answer.kind === 'insufficient')
-    throw await unaffordable(ctx, caller, {
-      ...{ forced: item.forced, priceMicro: invocation.priceMicro, availableMicro: answer.availableMicro },
-      terms: () => paymentRequired(ctx, due, null),
-    });
-  if (answer.kind === 'agent_changed') throw new AgentChangedError(agent.id);
-  if (answer.kind === 'over_budget') throw dayExceeded(answer.remainingMicro);
-  if (answer.kind !== 'accepted') {
-    const holder = payment && (await findHolder(ctx, payment));
-    if (holder) return replay(ctx, holder, due);
-    // A concurrent repetition of this request may have been admitted, or the purchase was paid by the other scheme before.
-    const bought = await findBought(ctx, item.shown, purchase);
-    if (bought) return replayRequest(ctx, bought, due);
-    if (answer.kind === 'voucher_refused' && voucher) throw await refuseVoucher(ctx, voucher, due, answer);
-    throw answer.kind === 'quote_used' ? quoteUsed() : purchaseUsed();
-  }
+/** Accepts the request, and runs it here unless it is queued. */
+async function start(ctx: InvokeContext, caller: KnownCaller, input: Input, item: Start): Promise<Invoked> {
+  const { invocation, means, purchase, choice, side, deposit } = item;
+  const { agent, quoteId } = choice;
+  // Version 1 has no offer to echo: what was signed must be the present price.
+  const isOffered = means !== null && means.scheme !== 'treasury' && input.shown?.version === 2;
+  const sale = { agent, isPriceLocked: quoteId !== null || isOffered };
+  const { waitingId } = input;
+  const answer = await ctx.acceptor.accept({ ...item, quoteId, sale, waitingId, budget: budgetOf(caller) });
+  if (means) await schemeOf(means).accepted?.(ctx, means, answer.kind === 'accepted');
+  if (answer.kind !== 'accepted') return orRefusal(ctx, caller, input, { ...item, answer });
+
+  const payment = means?.scheme === 'exact' ? means.payment : null;
+  const invoked = { invocation, payment, due: purchase.due, deposit, isReplay: false };
   if (invocation.worker === null) {
     ctx.backlog.add(laneOf(invocation));
-    return { invocation, ending: null, payment, due, deposit, isReplay: false };
+    return { ...invoked, ending: null };
   }
   const run = async (signal: AbortSignal) => {
     if (payment) return payAndRun(ctx, invocation, payment, signal);
-    if (voucher) await ctx.runner.enter(invocation, signal);
+    if (entersLater) await ctx.runner.enter(invocation, signal);
     return runOn(ctx, invocation, agent, signal);
   };
-  const ending = ctx.runner.track(invocation, run, { side, entersLater: payment !== null || voucher !== null });
-  return { invocation, ending, payment, due, deposit, isReplay: false };
+  const entersLater = means !== null && schemeOf(means).fundedAt !== 'reserve';
+  return { ...invoked, ending: ctx.runner.track(invocation, run, { side, entersLater }) };
 }
+
+/** The call that a refused acceptance repeats; otherwise throws why it was refused. */
+async function orRefusal(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  input: Input,
+  { answer, invocation, means, purchase, choice }: Start & { readonly answer: Exclude<AcceptAnswer, Accepted> },
+): Promise<Invoked> {
+  switch (answer.kind) {
+    case 'too_late':
+      throw new DeadlinePassedError();
+    case 'given_up':
+      throw conflict('The caller ended this call before its payment came. Nothing was charged for it.');
+    case 'waits':
+      throw conflict(
+        `This payment is for the A2A task ${invocation.id}, and nothing was charged. Send it in an A2A message with this taskId, or pay the terms of this call.`,
+      );
+    case 'agent_changed':
+      throw new AgentChangedError(choice.agent.id);
+    case 'over_budget':
+      throw dayExceeded(answer.remainingMicro);
+    case 'insufficient':
+      throw await unaffordable(ctx, caller, {
+        ...{ forced: input.forced, priceMicro: invocation.priceMicro, availableMicro: answer.availableMicro },
+        terms: () => paymentRequired(ctx, purchase.due, null),
+      });
+    case 'quote_used':
+    case 'claimed':
+    case 'voucher_refused': {
+      const concurrent = await findConcurrent(ctx, input, purchase);
+      if (concurrent) return concurrent;
+      if (answer.kind === 'quote_used') throw quoteUsed();
+      throw (means && (await schemeOf(means).explain?.(ctx, means, answer, purchase))) ?? purchaseUsed();
+    }
+  }
+}
+
+type Accepted = { readonly kind: 'accepted' };
+
+const conflict = (message: string) => new AppError('CONFLICT', message);

@@ -5,11 +5,11 @@ import { budgetOf } from '../../access/caller/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import type { Payer } from '../../payments/ledger/scheme-id.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
-import type { Invocation } from '../invocation.ts';
+import type { Invocation, PaymentMethod } from '../invocation.ts';
 import { estimatedTime } from '../price.ts';
 import type { Choice } from './choose-agent.ts';
-import type { Means } from './choose-means.ts';
 import type { KeylessPayer } from './invocation-purchase.ts';
 
 /** Kind of a caller, as shown to the owner of the called agent. */
@@ -33,8 +33,9 @@ interface Input {
 }
 
 /** Decisions about a call beside its agent. */
-interface Settled extends Means {
+interface Settled extends Payer {
   readonly id: string;
+  readonly method: PaymentMethod;
   readonly priceMicro: bigint;
   readonly deadline: Date;
   /** True if its chunks are shown only once it has completed. */
@@ -81,6 +82,7 @@ export function newInvocation(
     estimatedTime: estimatedTime(agent),
     deadline: settled.deadline,
     paymentMethod: settled.method,
+    scheme: settled.scheme,
     payerLedgerId: settled.payerLedgerId,
     paymentHash: null,
     status: isRunning ? 'processing' : 'pending',

@@ -7,10 +7,11 @@ import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { endHolds } from '../ledger/hold-money.ts';
 import { OUTGOING } from '../ledger/ledger-store.ts';
+import type { Payer } from '../ledger/scheme-id.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
 import { insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { AgentTerms } from '../x402/agent-terms.ts';
-import { channelOf } from '../x402/channels/channel.ts';
+import { payingChannel } from '../x402/channels/channel.ts';
 import { payOutOfChannel } from '../x402/channels/earning-store.ts';
 import { type PaymentProof, paymentProof } from '../x402/payment-proof.ts';
 import { findPaymentProof, insertAgentBill } from './agent-bill-store.ts';
@@ -20,10 +21,9 @@ const MAX_WINDOW_S = 300;
 /** An agent may collect after its work is done, so a bill's validity exceeds the deadline by this margin. */
 const COLLECT_MARGIN_S = 60;
 
-export interface Bill {
+export interface Bill extends Payer {
   readonly requestId: string;
   readonly accountId: string;
-  /** The payer's ledger account. */
   readonly payerLedgerId: string;
   readonly deadline: Date;
   readonly terms: AgentTerms;
@@ -38,7 +38,7 @@ export interface Bill {
 export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bill: Bill): Promise<PaymentProof | null> {
   const now = ctx.clock.now();
   const { requestId, terms } = bill;
-  const channelId = channelOf(bill.payerLedgerId);
+  const channelId = payingChannel(bill);
   if (channelId !== null && !(await payOutOfChannel(tx, { channelId, requestId, billMicro: terms.amountMicro })))
     return null;
   const payment = toPayment(ctx, bill, now);

@@ -22,7 +22,7 @@ import { findBySubject } from '../onchain/chain-payment-store.ts';
 import { requireAtLeast } from '../onchain/payment-limits.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import type { HasSettler } from '../settlement/settler.ts';
-import { authorizePayment, findHolder, findShownBefore } from '../x402/authorize-payment.ts';
+import { authorizePayment, findShownBefore, type PayablePurchase } from '../x402/authorize-payment.ts';
 import { claimPayments } from '../x402/claim-payments.ts';
 import type { PaymentChecks } from '../x402/payment-checks.ts';
 import type { Shown } from '../x402/payment-header.ts';
@@ -77,7 +77,7 @@ export async function deposit(
     .digest();
   const purchase = { due, fingerprint, ledgerAccountId: () => treasury.id, client, keyedId: id };
   const before = made ?? (shown && (await findShownBefore(ctx, shown, purchase)));
-  const claimed = before ?? (await claimDeposit(ctx, await authorizePayment(ctx, shown, purchase), waitMs));
+  const claimed = before ?? (await claimDeposit(ctx, shown, purchase, waitMs));
   const payment = await waitForDeposit(ctx, claimed, due, waitMs - (performance.now() - startMs));
   const after = await findLedgerAccount(ctx.db, treasury.id);
   return {
@@ -105,8 +105,14 @@ async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string 
   return treasury;
 }
 
-/** Claims a payment and starts its settlement; if another request claimed it first, returns that one's payment. */
-async function claimDeposit(ctx: DepositContext, payment: NewChainPayment, waitMs: number): Promise<NewChainPayment> {
+/** Claims the shown payment and starts its settlement; if another request claimed it first, returns that one's payment. */
+async function claimDeposit(
+  ctx: DepositContext,
+  shown: Shown | null,
+  purchase: PayablePurchase,
+  waitMs: number,
+): Promise<NewChainPayment> {
+  const payment = await authorizePayment(ctx, shown, purchase);
   failpoint('before-claim-deposit-commit');
   const claimed = await ctx.db.transaction((tx) => claimPayments(tx, [payment], ctx.clock.now()));
   failpoint('after-claim-deposit-commit');
@@ -115,7 +121,7 @@ async function claimDeposit(ctx: DepositContext, payment: NewChainPayment, waitM
     await Promise.race([ctx.settler.settle(payment), tired]);
     return payment;
   }
-  const holder = await findHolder(ctx, payment);
+  const holder = shown && (await findShownBefore(ctx, shown, purchase, { isLate: true }));
   invariant(holder !== null, 'a claim that was refused has a holder');
   return holder;
 }

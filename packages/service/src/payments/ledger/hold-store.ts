@@ -17,8 +17,8 @@ export async function placeHoldRows(
   return sql.query<HoldAnswer>(
     nameFor('place-holds', locks),
     `with request as (
-       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
-         as r(id, account, amount, expires_at, turn)
+       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $6::text[]) with ordinality
+         as r(id, account, amount, expires_at, scheme, turn)
      ), locked as (
        select id, posted_micro, held_micro, case when frozen_at is null then posted_micro - held_micro else 0 end as available
          from ledger_account where id = any($2) order by id ${lockClause(locks)}
@@ -31,8 +31,8 @@ export async function placeHoldRows(
          join locked l on l.id = d.account
         where a.id = l.id
      ), placed as (
-       insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at)
-       select id, account, amount, expires_at, $5 from decided where is_held
+       insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at, scheme)
+       select id, account, amount, expires_at, $5, scheme from decided where is_held
      )
      select coalesce(is_held, false) as "isHeld", coalesce(available, 0) as "availableMicro" from decided order by turn`,
     [
@@ -41,6 +41,7 @@ export async function placeHoldRows(
       requests.map((r) => r.amountMicro),
       requests.map((r) => r.expiresAt),
       now,
+      requests.map((r) => r.scheme),
     ],
   );
 }
@@ -58,12 +59,12 @@ export async function placeVoucherHoldRows(
   await sql.query(
     nameFor('place-voucher-holds', locks),
     `with request as (
-       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[]) with ordinality
-         as r(id, account, amount, expires_at, turn)
+       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $6::text[]) with ordinality
+         as r(id, account, amount, expires_at, scheme, turn)
      ), ${lockedAccounts('select account from request', locks)},
      placed as (
-       insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at)
-       select id, account, amount, expires_at, $5 from request
+       insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at, scheme)
+       select id, account, amount, expires_at, $5, scheme from request
      ), movement as (
        select turn, 'voucher:' || id as id, '${VOUCHERS}' as debit, account as credit, amount, 'voucher' as kind, id as subject from request
      ), freed as (
@@ -75,6 +76,7 @@ export async function placeVoucherHoldRows(
       requests.map((r) => r.amountMicro),
       requests.map((r) => r.expiresAt),
       now,
+      requests.map((r) => r.scheme),
     ],
   );
 }
@@ -96,7 +98,7 @@ export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date,
      ended as (
        update hold h set captured_micro = r.captured, ended_at = $5 from request r
         where h.id = r.id and h.ended_at is null and (select count(*) from locked) > 0
-       returning h.id, h.ledger_account_id as debit, h.amount_micro as amount, r.captured, r.credit, r.fee, r.turn
+       returning h.id, h.scheme, h.ledger_account_id as debit, h.amount_micro as amount, r.captured, r.credit, r.fee, r.turn
      ), movement as (
        select 2 * turn as turn, kind || ':' || id as id, debit, credit, captured as amount, kind, id as subject
          from ended cross join lateral (select case credit when '${OUTGOING}' then 'bill' else 'charge' end as kind) k
@@ -105,7 +107,7 @@ export async function endHoldRows(sql: Sql, ends: readonly HoldEnd[], now: Date,
        select 2 * turn + 1, 'fee:' || id, credit, 'fees', fee, 'fee', id from ended where fee > 0
      ), unclaimed as (
        select substr(debit, 9) as channel, credit, captured - fee as net, fee from ended
-        where debit like 'channel:%' and credit <> '${OUTGOING}' and captured > 0
+        where scheme = 'batch-settlement' and credit <> '${OUTGOING}' and captured > 0
      ), earned as (
        insert into channel_earning (channel_id, ledger_account_id, micro)
        select channel, account, sum(micro) from (

@@ -1,9 +1,18 @@
+import type { SchemeId } from './scheme-id.ts';
+
 export interface HoldRequest {
   readonly id: string;
+  /** null: it is held for a withdrawal. */
+  readonly scheme: SchemeId | null;
   readonly ledgerAccountId: string;
   readonly amountMicro: bigint;
   /** Latest end of the hold; one that is still open after this was leaked. */
   readonly expiresAt: Date;
+}
+
+/** A hold for a request, which its scheme places. */
+export interface RequestHold extends HoldRequest {
+  readonly scheme: SchemeId;
 }
 
 export interface HoldAnswer {

@@ -26,6 +26,7 @@ import {
   sumTreasuries,
 } from './ledger-store.ts';
 import { sumPendingDeposits } from './payment-history-store.ts';
+import type { Payer } from './scheme-id.ts';
 import { readSpendable } from './spendable.ts';
 
 /** Id of an agent's one treasury, derived from the agent's id: crediting earnings needs no look-up. */
@@ -34,19 +35,16 @@ export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice
 /** Ledger account of a wallet that pays by x402: holds its payment until the call is charged. */
 export const payerAccountId = (address: string): string => `payer:${address}`;
 
-/** Wallet of a payer's ledger account; null for a treasury's account. */
-export const payerAddressOf = (ledgerAccountId: string): string | null =>
-  ledgerAccountId.startsWith('payer:') ? ledgerAccountId.slice('payer:'.length) : null;
-
-/** True for the account of a treasury, not of a wallet or a channel. */
-export const isTreasury = (ledgerAccountId: string): boolean => ledgerAccountId.startsWith('trs_');
+/** The wallet that pays for a request by a transfer of its own; null: another scheme pays, or nobody. */
+export const payingWalletOf = ({ scheme, payerLedgerId }: Payer): string | null =>
+  scheme === 'exact' && payerLedgerId !== null ? payerLedgerId.slice(payerAccountId('').length) : null;
 
 /**
  * The wallet that money goes back to after a request has ended: the payer's, also of a channel, whose voucher covers only what was charged
  * by then. null: the treasury that paid keeps it.
  */
-export const returnWalletOf = async (sql: Sql, ledgerAccountId: string): Promise<string | null> =>
-  ledgerAccountId.startsWith('channel:') ? findWalletOf(sql, ledgerAccountId) : payerAddressOf(ledgerAccountId);
+export const returnWalletOf = (sql: Sql, ledgerAccountId: string): Promise<string | null> =>
+  findWalletOf(sql, ledgerAccountId);
 
 /** Opens an agent's treasury, in the transaction that registers the agent. */
 export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string }, now: Date): Promise<void> =>

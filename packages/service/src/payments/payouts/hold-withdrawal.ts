@@ -38,7 +38,7 @@ export async function holdForWithdrawal(
     await insertFeeHold(tx, { id, amountMicro, expiresAt, now });
     return;
   }
-  const [held] = await holdMoney(tx, [{ id, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
+  const [held] = await holdMoney(tx, [{ id, scheme: null, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
   if (!held?.isHeld)
     requireAvailable(treasury, held?.availableMicro ?? 0n, amountMicro, await sumUnclaimed(tx, treasury.id));
 }

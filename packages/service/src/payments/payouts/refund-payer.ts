@@ -16,17 +16,15 @@ import { settleJobKey } from './settle-job-key.ts';
 /** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
 export const PAYOUT_WINDOW_S = 86_400n;
 
+export type RefundContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
+
 /**
  * Records a refund to a wallet in the caller's transaction: the ledger transfer and the signed payment are stored together, so the refund
  * is committed with the failure. Idempotent: one refund per request and purpose. A job of the same transaction sends it, and the reconciler
  * makes sure that it arrives. An amount not worth its gas is credited here.
  * Returns the way of the refund.
  */
-export async function owePayer(
-  ctx: HasChain & HasWallet & HasClock & HasPaymentLimits,
-  tx: Tx,
-  refund: Refund,
-): Promise<RefundWay> {
+export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Promise<RefundWay> {
   const now = ctx.clock.now();
   const { purpose = 'refund' } = refund;
   const authorization = {

@@ -93,21 +93,24 @@ function throwUncheckable(cause: unknown): never {
 }
 
 /**
- * The payment as it was shown before for this same purchase; null when it is not claimed. Throws CONFLICT when it paid for something else.
- * Must run before every refusal: the authorization may be spent by now, for this very purchase.
+ * The payment as it was shown before for this same purchase, by its nonce, its offer or a key of the purchase; null when it is not claimed.
+ * Throws CONFLICT when it paid for something else. Must run before every refusal: the authorization may be spent by now, for this very
+ * purchase. `isLate`: a claim was refused, so an offer that has expired since counts, too.
  */
 export async function findShownBefore(
-  ctx: AuthorizeContext,
+  ctx: HasClock & HasSecrets & HasDb & HasChain & HasPaymentFinder,
   shown: Shown,
   purchase: PayablePurchase,
+  { isLate = false }: { readonly isLate?: boolean } = {},
 ): Promise<ChainPayment | null> {
   if (isVoucher(shown)) return null;
-  return findKnown(ctx, shown, purchase, offerOf(ctx, shown, purchase).offer?.memo ?? null);
+  const offer = isLate ? echoedOffer(ctx, shown, purchase.due) : offerOf(ctx, shown, purchase).offer;
+  return findKnown(ctx, shown, purchase, offer?.memo ?? (isLate ? purchase.keyedId : null));
 }
 
 /**
  * Checks an unclaimed payment, without writing. Throws PAYMENT_REQUIRED when there is none, or when it certainly does not move money.
- * Returns a payment to be claimed; if another request claims it meanwhile, call `findHolder`.
+ * Returns a payment to be claimed; if another request claims it meanwhile, `findShownBefore` finds that one.
  */
 export async function authorizePayment(
   ctx: AuthorizeContext,
@@ -175,20 +178,6 @@ async function findKnown(
     (await findByKeys(ctx, keyHolderOf(purchase), purchaseKeysOf(shown, purchase)));
   if (known) requireSamePurchase(known, purchase.fingerprint);
   return known;
-}
-
-/**
- * The claimed payment after a claim that lost the race; null when there is none. Throws CONFLICT when it was claimed for another purchase.
- */
-export async function findHolder(
-  ctx: HasDb & HasPaymentFinder,
-  payment: NewChainPayment,
-): Promise<ChainPayment | null> {
-  const holder =
-    (await ctx.paymentFinder.find({ ...payment, ...payment.authorization })) ??
-    (await findByKeys(ctx, payment.accountId, payment.purchaseKeys ?? []));
-  if (holder) requireSamePurchase(holder, payment.fingerprint);
-  return holder;
 }
 
 /** Further keys of a purchase, so that a newly signed payment for it is not collected a second time (docs/design.md, section 5). */

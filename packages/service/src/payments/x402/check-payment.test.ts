@@ -9,6 +9,7 @@ const NOW_S = 1_795_255_200;
 const good: ShownPayment = {
   version: 2,
   scheme: 'exact',
+  namedScheme: 'exact',
   network: 'eip155:84532',
   accepted: null,
   identifier: null,
@@ -40,8 +41,8 @@ describe('a payment', () => {
   });
 
   it.each<[string, Partial<ShownPayment>]>([
-    ['unsupported_scheme', { scheme: 'upto' }],
-    ['unsupported_scheme', { scheme: 'EXACT' }],
+    ['unsupported_scheme', { namedScheme: 'upto' }],
+    ['unsupported_scheme', { namedScheme: 'EXACT' }],
     ['invalid_network', { network: 'base-sepolia' }],
     ['invalid_network', { network: 'eip155:8453' }],
     ['invalid_network', { version: 1 }],

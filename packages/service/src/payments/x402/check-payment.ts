@@ -18,7 +18,7 @@ export function refusalOf(
 ): RefusalReason | null {
   const { authorization } = shown;
   const now = BigInt(due.nowS);
-  if (shown.scheme !== 'exact') return 'unsupported_scheme';
+  if (shown.namedScheme !== 'exact') return 'unsupported_scheme';
   if (shown.network !== (shown.version === 2 ? chain.caip2 : chain.name)) return 'invalid_network';
   // Such an address cannot sign, and a refund would be sent to it.
   if (openAddressReason(authorization.from)) return 'invalid_exact_evm_signature';

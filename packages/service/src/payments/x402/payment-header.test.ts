@@ -43,15 +43,17 @@ describe('a payment header', () => {
   it('of either version is folded into one form, all in lower case', () => {
     expect(readPaymentHeader({ 'payment-signature': v2 })).toEqual({
       ...read,
-      version: 2,
       scheme: 'exact',
+      namedScheme: 'exact',
+      version: 2,
       network: 'eip155:84532',
       accepted: { ...accepted, extra: {} },
     });
     expect(readPaymentHeader({ 'x-payment': v1 })).toEqual({
       ...read,
-      version: 1,
       scheme: 'exact',
+      namedScheme: 'exact',
+      version: 1,
       network: 'base-sepolia',
       accepted: null,
     });

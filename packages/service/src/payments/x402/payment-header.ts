@@ -15,8 +15,10 @@ import { decodePayment } from './decode-payment.ts';
 
 /** A payment as shown by the client; both x402 versions in one form. */
 export interface ShownPayment {
+  readonly scheme: 'exact';
+  /** The scheme that the client names: another one is refused with its code. */
+  readonly namedScheme: string;
   readonly version: 1 | 2;
-  readonly scheme: string;
   readonly network: string;
   /** The offer that a v2 payment echoes; null for v1. */
   readonly accepted: RequirementsV2 | null;
@@ -57,10 +59,10 @@ export interface ShownVoucher {
   readonly refundMicro: bigint | null;
 }
 
-/** Contents of a client's payment header. */
+/** Contents of a client's payment header: a closed union by scheme. */
 export type Shown = ShownPayment | ShownVoucher;
 
-export const isVoucher = (shown: Shown): shown is ShownVoucher => 'voucher' in shown;
+export const isVoucher = (shown: Shown): shown is ShownVoucher => shown.scheme === CHANNEL_SCHEME;
 
 /** The wallet that a payment says it is of: nothing proves that before it is checked. */
 export const payingWallet = (shown: Shown): string =>
@@ -167,9 +169,9 @@ function readV2(name: HeaderName, decoded: unknown): ShownPayment {
   const parsed = PaymentPayloadV2.safeParse(decoded, { error: problemText });
   if (!parsed.success) throw malformed(name, parsed.error);
   const { accepted, payload, extensions } = parsed.data;
-  const { scheme, network } = accepted;
+  const { scheme: namedScheme, network } = accepted;
   const identifier = extensions?.['payment-identifier']?.info?.id ?? null;
-  return { version: 2, scheme, network, accepted, identifier, ...toAuthorization(payload) };
+  return { scheme: 'exact', namedScheme, version: 2, network, accepted, identifier, ...toAuthorization(payload) };
 }
 
 function readVoucher(name: HeaderName, decoded: unknown): ShownVoucher {
@@ -223,8 +225,16 @@ function toDeposit({ type, deposit }: ChannelPayload): ShownVoucher['deposit'] {
 function readV1(name: HeaderName, decoded: unknown): ShownPayment {
   const parsed = PaymentPayloadV1.safeParse(decoded, { error: problemText });
   if (!parsed.success) throw malformed(name, parsed.error);
-  const { scheme, network, payload } = parsed.data;
-  return { version: 1, scheme, network, accepted: null, identifier: null, ...toAuthorization(payload) };
+  const { scheme: namedScheme, network, payload } = parsed.data;
+  return {
+    scheme: 'exact',
+    namedScheme,
+    version: 1,
+    network,
+    accepted: null,
+    identifier: null,
+    ...toAuthorization(payload),
+  };
 }
 
 function malformed(name: string, error: { issues: readonly { path: PropertyKey[]; message: string }[] }) {

@@ -39,6 +39,7 @@ const deposit = (credit: string, id: string) =>
   postTransfers(db, [{ id, debit: WALLET, credit, amountMicro: 1000n, kind: 'deposit', subjectId: id }], now);
 const holdOf = (n: number, payer: string) => ({
   id: `hold_${n}`,
+  scheme: 'treasury' as const,
   ledgerAccountId: payer,
   amountMicro: 100n,
   expiresAt: now,

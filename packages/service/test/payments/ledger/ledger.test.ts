@@ -90,6 +90,7 @@ async function take(db: Database, names: Scope, each: Step): Promise<boolean> {
       if (each.kind === 'hold') {
         const request = {
           id: names.cause('hold', each.id),
+          scheme: 'treasury' as const,
           ledgerAccountId: names.account(each.from),
           amountMicro: each.micro,
           expiresAt: now,
@@ -234,6 +235,7 @@ describe('the ledger', () => {
     const batch = (turn: number) =>
       (turn % 2 === 0 ? ACCOUNTS : ACCOUNTS.toReversed()).map((account) => ({
         id: names.cause('batch', turn * 10 + ACCOUNTS.indexOf(account)),
+        scheme: 'treasury' as const,
         ledgerAccountId: names.account(account),
         amountMicro: 100n,
         captureMicro: 40n,
@@ -274,6 +276,7 @@ describe('the ledger', () => {
     await take(pools[0], names, { kind: 'deposit', to: 'a', micro: 100n, id: 0 });
     const requests = [60n, 50n, 30n].map((amountMicro, index) => ({
       id: names.cause('turn', index),
+      scheme: 'treasury' as const,
       ledgerAccountId: names.account('a'),
       amountMicro,
       expiresAt: new Date(),

@@ -71,7 +71,7 @@ async function take(db: Database, at: { treasuryId: string; other: string; run: 
     return;
   }
   const [from, to] = each.kind === 'earn' ? [at.other, at.treasuryId] : [at.treasuryId, at.other];
-  const hold = { id, ledgerAccountId: from, amountMicro: each.micro, expiresAt: now };
+  const hold = { id, scheme: 'treasury' as const, ledgerAccountId: from, amountMicro: each.micro, expiresAt: now };
   const [held] = await db.transaction((tx) => holdMoney(tx, [hold], now));
   const end = { id, captureMicro: each.micro, creditId: to, feeMicro: each.micro / 7n };
   if (held?.isHeld) await db.transaction((tx) => endHolds(tx, [end], now));

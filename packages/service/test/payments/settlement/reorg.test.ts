@@ -226,7 +226,8 @@ describe('a payment that can never be collected again is reversed', () => {
         ...{ validBeforeS: (await ctx.usdc.headTimeS()) + 300n, nonce: generatePrivateKey() },
       };
       const signature = signDigest(authorizationDigest(ctx.chain.domainSeparator, authorization), payer.key);
-      const shown = { version: 1, scheme: 'exact', network: ctx.chain.name, accepted: null, signature } as const;
+      const named = { scheme: 'exact', namedScheme: 'exact' } as const;
+      const shown = { ...named, version: 1, network: ctx.chain.name, accepted: null, signature } as const;
       return deposit({ ...ctx, ...checks }, by, { amount: '1' }, { ...shown, authorization, identifier }, options);
     };
     const first = await engine.newPayer();

@@ -1,4 +1,5 @@
 import type { ChannelStateExtra } from '@agent-network/contracts/payments/x402';
+import type { Payer } from '../../ledger/scheme-id.ts';
 
 /** A channel of the scheme `batch-settlement`, as the node's books have it; see the table `channel`. */
 export interface Channel {
@@ -26,9 +27,9 @@ export interface Channel {
 /** Ledger account of a channel: carries the charge of a call from its admission to its end. */
 export const channelAccountId = (channelId: string): string => `channel:${channelId}`;
 
-/** The channel that a ledger account belongs to; null for other accounts. */
-export const channelOf = (ledgerAccountId: string): string | null =>
-  ledgerAccountId.startsWith('channel:') ? ledgerAccountId.slice('channel:'.length) : null;
+/** The channel that pays for a request; null: another scheme pays, or nobody. */
+export const payingChannel = ({ scheme, payerLedgerId }: Payer): string | null =>
+  scheme === 'batch-settlement' && payerLedgerId !== null ? payerLedgerId.slice(channelAccountId('').length) : null;
 
 /** A channel on the wire. A call in flight counts as charged: the next voucher has to cover it. */
 export const toChannelState = (channel: Channel): ChannelStateExtra => ({

@@ -1,18 +1,16 @@
 import type { LockMode } from '../../../db/lock-free.ts';
 import type { Tx } from '../../../db/sql.ts';
 import { postTransfers, VOUCHERS } from '../../ledger/ledger-store.ts';
-import { channelOf } from './channel.ts';
+import type { Payer } from '../../ledger/scheme-id.ts';
+import { payingChannel } from './channel.ts';
 import { endCharges, lockFreeChannels } from './channel-store.ts';
 
-/** A request that has ended, whatever paid for it. */
-interface Ended {
+/** A request that a channel paid for, and that has ended. */
+interface Ended extends Payer {
   readonly id: string;
-  readonly payerLedgerId: string | null;
   readonly costMicro: bigint | null;
   readonly refundMicro: bigint | null;
 }
-
-const isByVoucher = ({ payerLedgerId }: Ended): boolean => payerLedgerId !== null && channelOf(payerLedgerId) !== null;
 
 /**
  * Charges the channels of ended requests with what these cost and frees the rest of their prices, in the caller's transaction, before
@@ -24,11 +22,10 @@ export async function endVouchers(
   now: Date,
   locks: LockMode = 'wait',
 ): Promise<ReadonlyMap<string, string>> {
-  const charged = ended.filter(isByVoucher);
-  if (charged.length === 0) return new Map();
-  const channelIds = charged.flatMap(({ payerLedgerId }) => channelOf(payerLedgerId as string) ?? []);
+  if (ended.length === 0) return new Map();
+  const channelIds = ended.flatMap((each) => payingChannel(each) ?? []);
   if (locks === 'skip') await lockFreeChannels(tx, channelIds);
-  const ends = charged.map(({ id, costMicro }) => ({ requestId: id, costMicro: costMicro ?? 0n }));
+  const ends = ended.map(({ id, costMicro }) => ({ requestId: id, costMicro: costMicro ?? 0n }));
   return endCharges(tx, ends, now);
 }
 
@@ -39,12 +36,12 @@ export async function releaseVouchers(
   now: Date,
   locks: LockMode = 'wait',
 ): Promise<void> {
-  const unused = ended.flatMap(({ id, payerLedgerId, refundMicro, ...rest }) =>
-    refundMicro && isByVoucher({ id, payerLedgerId, refundMicro, ...rest })
+  const unused = ended.flatMap(({ id, payerLedgerId, refundMicro }) =>
+    refundMicro && payerLedgerId !== null
       ? [
           {
             id: `unused:${id}`,
-            debit: payerLedgerId as string,
+            debit: payerLedgerId,
             credit: VOUCHERS,
             amountMicro: refundMicro,
             kind: 'voucher_release' as const,

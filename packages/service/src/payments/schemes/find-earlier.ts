@@ -1,0 +1,31 @@
+import type { ChainPayment } from '../onchain/chain-payment.ts';
+import { findShownBefore, type PayablePurchase } from '../x402/authorize-payment.ts';
+import { findBoughtBefore } from '../x402/channels/authorize-voucher.ts';
+import { isVoucher, type Shown } from '../x402/payment-header.ts';
+import type { SchemeContext } from './scheme.ts';
+
+/** The request that a purchase was before, and the transfer that paid for it, where that is known already. */
+export interface Earlier {
+  readonly requestId: string;
+  readonly payment: ChainPayment | null;
+}
+
+/**
+ * The request that this purchase was before, under any of its names: the nonce of the presented authorization, the offer that it answers,
+ * the client's identifier, the Idempotency-Key; null: none, or nothing is presented. Throws CONFLICT when one of them stands for something
+ * else. `isLate`: an acceptance was refused, or waited for another, so every scheme and every expired offer counts. Before that, a transfer
+ * looks for transfers only: what else has its names is found when it is claimed.
+ */
+export async function findEarlier(
+  ctx: SchemeContext,
+  shown: Shown | null,
+  purchase: PayablePurchase,
+  { isLate = false }: { readonly isLate?: boolean } = {},
+): Promise<Earlier | null> {
+  if (shown === null) return null;
+  const payment = await findShownBefore(ctx, shown, purchase, { isLate });
+  if (payment) return { requestId: payment.subjectId, payment };
+  if (!isLate && !isVoucher(shown)) return null;
+  const requestId = await findBoughtBefore(ctx, shown, purchase);
+  return requestId === null ? null : { requestId, payment: null };
+}

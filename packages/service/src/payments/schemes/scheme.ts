@@ -1,0 +1,112 @@
+import type { LockMode } from '../../db/lock-free.ts';
+import type { Tx } from '../../db/sql.ts';
+import type { RequestHold } from '../ledger/hold.ts';
+import type { Payer, SchemeId } from '../ledger/scheme-id.ts';
+import type { HasSeenTreasuries } from '../ledger/treasury.ts';
+import type { NewChainPayment } from '../onchain/chain-payment.ts';
+import type { RefundContext } from '../payouts/refund-payer.ts';
+import type { RefundWay } from '../payouts/refund.ts';
+import type { AuthorizeContext, PayablePurchase } from '../x402/authorize-payment.ts';
+import type { ChannelRefusal } from '../x402/channel-refusal.ts';
+import type { NewVoucher, VoucherContext } from '../x402/channels/authorize-voucher.ts';
+import type { DepositContext } from '../x402/channels/chain/settle-deposit.ts';
+import type { TakenDeposit } from '../x402/channels/take-deposit.ts';
+import type { Shown } from '../x402/payment-header.ts';
+
+interface Authorized<S extends SchemeId> {
+  readonly scheme: S;
+  /** The id that the request gets from its payment; null: it has another one. */
+  readonly requestId: string | null;
+  readonly priceMicro: bigint;
+  readonly payerLedgerId: string;
+}
+
+/** Authorized to pay for one request: checked, and nothing of it is written yet. */
+export type Means =
+  | Authorized<'treasury'>
+  | (Authorized<'exact'> & { readonly payment: NewChainPayment })
+  | (Authorized<'batch-settlement'> & { readonly voucher: NewVoucher });
+
+export type MeansOf<S extends SchemeId> = Extract<Means, { readonly scheme: S }>;
+
+/** The means with the request that they pay for, in the transaction that accepts it. */
+export type PaidBy<M extends Means = Means> = M & { readonly requestId: string };
+
+/** How a statement of the ledger takes its locks, and the time that it writes. */
+export interface How {
+  readonly now: Date;
+  readonly locks: LockMode;
+}
+
+/** Why a request is not accepted: its money is not there, or its payment, its offer or a key of it is another request's. */
+export type SchemeRefusal =
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'voucher_refused'; readonly reason: ChannelRefusal; readonly isCorrected: boolean }
+  | { readonly kind: 'insufficient'; readonly availableMicro: bigint };
+
+/** Refusals by request; the others are accepted. */
+export type Refusals = ReadonlyMap<string, SchemeRefusal>;
+
+export type SchemeContext = AuthorizeContext & VoucherContext & DepositContext & HasSeenTreasuries;
+
+/** Where the money of a call may come from: what it presents, and the treasury that pays for its caller. */
+export interface Source {
+  readonly shown: Shown | null;
+  readonly treasuryId: string | null;
+}
+
+/** What a call shows and asks, as a scheme needs it before the call is accepted. */
+export interface PresentedCall {
+  readonly shown: Shown;
+  readonly purchase: PayablePurchase;
+  /** Admits the paying wallet, whose payment was found good. Throws when it may not call. */
+  readonly admit: () => Promise<unknown>;
+  /** Told when the call is about to cost the node gas before it is accepted. */
+  readonly keepCount: () => void;
+}
+
+/** A request that has ended, with its cost and refund. */
+export interface EndedRequest extends Payer {
+  readonly id: string;
+  readonly accountId: string;
+  readonly paymentHash: string | null;
+  readonly costMicro: bigint | null;
+  readonly refundMicro: bigint | null;
+}
+
+/**
+ * A way to pay for requests. Each step is of one transaction, or of none; `docs/architecture/payments.md` says what a crash at each leaves. In
+ * a transaction, the schemes take their locks in the order of `schemeIds`, and accounts of the ledger last.
+ */
+export interface PaymentScheme<M extends Means = Means> {
+  readonly id: M['scheme'];
+  /**
+   * When the money is the node's to give: with the acceptance (`reserve`), once a transfer has settled, which the run waits for (`before_run`),
+   * or when a promise that the call reserved is collected after its end (`after_end`).
+   */
+  readonly fundedAt: 'reserve' | 'before_run' | 'after_end';
+  /** Checks what is presented by all that needs no lock. Writes nothing. Throws PAYMENT_REQUIRED with the terms. */
+  authorize(ctx: SchemeContext, source: Source, purchase: PayablePurchase): Promise<M>;
+  /** The same means, paid in the name of the account that the paying wallet was admitted for. */
+  inNameOf?(means: M, accountId: string): M;
+  /** Waits for its turn among calls with the same source; null: there is no need to. The result leaves it. */
+  enter?(ctx: SchemeContext, means: M, shown: Shown): Promise<(() => void) | null>;
+  /** Makes the source ready before the call is accepted, outside of any transaction. Returns the deposit that it took; null: none. */
+  prepare?(ctx: SchemeContext, means: M, call: PresentedCall): Promise<TakenDeposit | null>;
+  /** Refuses what does not show that it comes from the payer, before an account is opened for that wallet. */
+  requireOfPayer?(ctx: SchemeContext, means: M, purchase: PayablePurchase): Promise<void>;
+  /** Claims what is presented, in the accepting transaction, before the request is stored. */
+  claim?(tx: Tx, means: readonly PaidBy<M>[], how: How): Promise<Refusals>;
+  /** Holds the money in the ledger, in the accepting transaction, last. Absent: it is held when it comes in. */
+  hold?(tx: Tx, holds: readonly RequestHold[], how: How): Promise<Refusals>;
+  /** Told what became of the acceptance. */
+  accepted?(ctx: SchemeContext, means: M, isAccepted: boolean): Promise<void>;
+  /** The answer to a refusal that is the scheme's own; null: it is not. */
+  explain?(ctx: SchemeContext, means: M, refusal: SchemeRefusal, purchase: PayablePurchase): Promise<Error | null>;
+  /** Charges what ended requests cost, in the transaction that ends them, before accounts of the ledger. Returns paying wallets by request. */
+  charge?(tx: Tx, ended: readonly EndedRequest[], how: How): Promise<ReadonlyMap<string, string>>;
+  /** Releases what they did not cost, with the accounts of the ledger. */
+  release?(tx: Tx, ended: readonly EndedRequest[], how: How): Promise<void>;
+  /** Owes a refund to the payer, in the transaction that ends the request, and returns its way. */
+  refund(ctx: RefundContext, tx: Tx, ended: EndedRequest & { readonly refundMicro: bigint }): Promise<RefundWay>;
+}
