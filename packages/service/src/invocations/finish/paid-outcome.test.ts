@@ -45,7 +45,7 @@ describe('evidence about an agent', () => {
       false,
     ],
     ['the same, and its home keeps a part', 'agent_needs_input', { costMicro: 30_000n, promisedMicro: 29_999n }, true],
-    ['a free call', 'agent_error', { payerLedgerId: null }, false],
+    ['a free call', 'agent_error', { scheme: null }, false],
     ['a payment that was never made', 'agent_error', { scheme: 'exact' }, false],
   ])('after %s (%s, %o) counts: %s', (_name, reason, changes, counts) =>
     expect(paidOutcomeOf({ ...call, ...changes }, failed(reason), known) !== null).toBe(counts),
