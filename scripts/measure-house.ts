@@ -1,18 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path/posix';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path/posix';
 import ts from 'typescript';
-import { MAX_NAMED, readContexts } from './contexts.ts';
+import { floors } from './floors.ts';
+import { findSplitFiles, isSource, isTest, linesOf } from './split-files.ts';
 
 /**
- * Prints how large the rooms, files and functions of the sources are, how many interfaces use cases name as dependencies, and how many
- * doc comments open with a question word. With `--check` it prints what is over a limit instead, and exits 1 if anything is: folders of more
- * than 25 files, files of more than 300 lines, functions of more than 70, use cases that name more than 5 interfaces, 5 % of comments.
+ * Prints files and lines of each package, how large folders, files and functions are, rooms and floors of the service, what its composition
+ * root creates, dependencies, and how many doc comments open with a question word. With `--check` it prints what is over a limit instead, and
+ * exits 1 if anything is: folders of more than 25 files, files of more than 500 lines, functions of more than 70, small files that only their
+ * neighbour imports, 5 % of comments.
  */
 const MAX_FILES = 25;
-const MAX_FILE_LINES = 300;
+const MAX_FILE_LINES = 500;
 const MAX_LINES = 70;
 const MAX_SHARE = 0.05;
+const SERVICE = 'packages/service/src/';
 const QUESTION = /^(what|how|who|whose|whom|whether|where|when|which|why)\b/i;
 
 interface Measured {
@@ -20,21 +23,23 @@ interface Measured {
   readonly value: number;
 }
 
-const files = execFileSync('git', ['ls-files', 'packages/*/src/**'], { encoding: 'utf8' })
+const listed = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
   .split('\n')
-  .filter((path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path));
+  .filter((path) => path !== '' && existsSync(path));
+const texts = new Map(
+  listed.filter((path) => /\.(tsx?|mjs|cjs|js)$/.test(path)).map((path) => [path, readFileSync(path, 'utf8')]),
+);
+const files = [...texts.keys()].filter(isSource);
 
 const functions: Measured[] = [];
 const lengths: Measured[] = [];
 const comments: { place: string; text: string }[] = [];
-const texts = new Map<string, string>();
 
 for (const path of files) {
-  const text = readFileSync(path, 'utf8');
-  texts.set(path, text);
+  const text = texts.get(path) ?? '';
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
-  lengths.push({ name: path, value: text.split('\n').length - 1 });
+  lengths.push({ name: path, value: linesOf(text) });
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body) {
       const start = lineOf(node.getStart(source));
@@ -50,14 +55,11 @@ for (const path of files) {
     });
 }
 
-const contexts = readContexts(texts);
-const named = contexts.map(({ place, name, named }) => ({ name: `${place} ${name}`, value: named.length }));
-const single = contexts.map(({ place, name, single }) => ({ name: `${place} ${name}`, value: single }));
-
 const folders = Object.entries(Object.groupBy(files, (path) => dirname(path))).map(([name, all]) => ({
   name,
   value: all?.length ?? 0,
 }));
+const splits = findSplitFiles(texts, MAX_FILE_LINES);
 const asked = comments.filter(({ text }) => QUESTION.test(text));
 const share = asked.length / comments.length;
 
@@ -76,11 +78,42 @@ function print(): void {
   console.log(`Folders: ${middle(folders)} files each\n${largest(folders, 8)}`);
   console.log(`Files: ${middle(lengths)} lines\n${largest(lengths, 8)}`);
   console.log(`Functions: ${middle(functions)} lines\n${largest(functions, 8)}`);
-  console.log(`Contexts: ${middle(named)} interfaces named`);
-  console.log(`  with all groups opened: ${middle(single)} dependencies\n${largest(single, 8)}`);
+  console.log(`Split files: ${splits.length}`);
+  for (const { path, importer } of splits) console.log(`  ${path} -> ${basename(importer)}`);
+  printPackages();
+  printService();
   console.log(`Doc comments: ${comments.length}, ${(share * 100).toFixed(1)} % open with a question word`);
   if (process.argv.includes('--list'))
     for (const { place, text } of asked) console.log(`  ${place}  ${text.split('\n')[0]}`);
+}
+
+function printPackages(): void {
+  const lineSum = (paths: readonly string[]) => paths.reduce((sum, path) => sum + linesOf(texts.get(path) ?? ''), 0);
+  const packageOf = (path: string) => path.split('/')[1] ?? '';
+  const tests = [...texts.keys()].filter((path) => path.startsWith('packages/') && isTest(path));
+  console.log(`Packages: ${files.length} files, ${lineSum(files)} lines; tests: ${tests.length}, ${lineSum(tests)}`);
+  for (const [name, all = []] of Object.entries(Object.groupBy(files, packageOf))) {
+    const own = tests.filter((path) => packageOf(path) === name);
+    console.log(`  ${name}: ${all.length} files, ${lineSum(all)} lines; tests: ${own.length}, ${lineSum(own)}`);
+  }
+  const manifests = listed.filter((path) => /(^|\/)package\.json$/.test(path));
+  const dependencies = (kind: 'dependencies' | 'devDependencies') =>
+    new Set(
+      manifests
+        .flatMap((path) => Object.keys(JSON.parse(readFileSync(path, 'utf8'))[kind] ?? {}))
+        .filter((name) => !name.startsWith('@agent-network/')),
+    ).size;
+  console.log(`Dependencies: ${dependencies('dependencies')}, for development ${dependencies('devDependencies')}`);
+}
+
+function printService(): void {
+  const places = folders.filter(({ name }) => name.startsWith(SERVICE)).map(({ name }) => name.slice(SERVICE.length));
+  const rooms = new Set(places.map((place) => place.split('/')[0]));
+  const roots = files.filter((path) => /^packages\/service\/src\/(compose\/)?context[\w-]*\.ts$/.test(path));
+  const created = roots.flatMap((path) => [...(texts.get(path) ?? '').matchAll(/\bcreate[A-Z]\w*(?=\()/g)]);
+  const names = new Set(created.map(([name]) => name));
+  console.log(`Service: ${rooms.size} rooms, ${places.length} folders, ${floors.length} floors`);
+  console.log(`  the composition root creates ${names.size} things (createX)`);
 }
 
 /** What is over a limit, a line each. */
@@ -91,7 +124,7 @@ function over(): string[] {
     ...above(folders, MAX_FILES, 'files in a folder'),
     ...above(lengths, MAX_FILE_LINES, 'lines in a file'),
     ...above(functions, MAX_LINES, 'lines in a function'),
-    ...above(named, MAX_NAMED, 'interfaces of a context'),
+    ...splits.map(({ path, importer, lines }) => `${path}: ${lines} lines that only ${basename(importer)} imports`),
     ...(share > MAX_SHARE ? [`${(share * 100).toFixed(1)} % of doc comments open with a question word`] : []),
   ];
 }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, test } from 'vitest';
 import { checkContent } from '../../../scripts/check-content.ts';
-import { readContexts } from '../../../scripts/contexts.ts';
 import { packages } from '../../../scripts/floors.ts';
+import { findSplitFiles } from '../../../scripts/split-files.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 const cruiser = join(repository, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
@@ -93,32 +93,37 @@ test.each([
   ['agents/a.ts', '// select id from agent, by fetch(url)'],
 ])('at home, allowed: %s', (place, text) => expect(checkContent(place, text)).toEqual([]));
 
-it('the dependencies of a use case are counted through aliases and other files, a group as one', () => {
-  const files = {
-    'a/has.ts': `
-      export interface HasDb { readonly db: string }
-      export interface HasLog { readonly log: string }
-      export interface Records extends HasDb, HasLog {}
-      export type Two = HasDb & HasLog;
-      export interface Plain { readonly x: number }`,
-    'b/use.ts': `
-      import type { HasDb, Plain, Records, Two as Both } from '../a/has.ts';
-      type Own = Both & { readonly extra: number };
-      export async function many(ctx: Own) {}
-      export const one = (input: Plain, ctx: Records) => input;
-      export const same = (ctx: Parameters<typeof many>[0]) => ctx;
-      const hidden = (ctx: HasDb) => ctx;
-      export const none = (input: Plain) => hidden;`,
+it('a small file is split off when only its neighbour imports it, unless it is loaded by name or of another kind', () => {
+  const src = 'packages/service/src';
+  const lines = (text: string, count: number) => `${text}${'\n'.repeat(count)}`;
+  const texts = {
+    [`${src}/agents/agent.ts`]: lines(
+      `import { a } from './split.ts';
+       import { b } from './agent-store.ts';
+       import { c } from './large.ts';
+       import { d } from './shared.ts';
+       export { e } from './public.ts';
+       import { f } from './worker.ts';
+       const lazy = import('./lazy.ts');
+       import { g } from './home.ts';`,
+      100,
+    ),
+    [`${src}/agents/health/check.ts`]: "import { d } from '../shared.ts';",
+    [`${src}/agents/agent.test.ts`]: "import { a } from './split.ts';",
+    [`${src}/agents/split.ts`]: lines('export const a = 1;', 59),
+    [`${src}/agents/agent-store.ts`]: lines('export const b = 1;', 1),
+    [`${src}/agents/large.ts`]: lines('export const c = 1;', 60),
+    [`${src}/agents/shared.ts`]: lines('export const d = 1;', 1),
+    [`${src}/agents/public.ts`]: lines('export const e = 1;', 1),
+    [`${src}/agents/worker.ts`]: lines('export const f = 1;', 1),
+    [`${src}/agents/start.ts`]: "new Worker(new URL('./worker.ts', import.meta.url));",
+    [`${src}/agents/lazy.ts`]: lines('export const x = 1;', 1),
+    [`${src}/agents/home.ts`]: lines("import { Hono } from 'hono';", 1),
   };
-  const contexts = readContexts(new Map(Object.entries(files)));
-  expect(contexts.map(({ name, named, single }) => [name, named.join(' '), single])).toEqual([
-    ['HasDb', '.db', 1],
-    ['HasLog', '.log', 1],
-    ['Records', 'HasDb HasLog', 2],
-    ['many', 'HasDb HasLog .extra', 3],
-    ['one', 'Records', 2],
-    ['same', 'HasDb HasLog .extra', 3],
-  ]);
+  const found = (maxLines: number) =>
+    findSplitFiles(new Map(Object.entries(texts)), maxLines).map(({ path }) => path.replace(`${src}/`, ''));
+  expect(found(500)).toEqual(['agents/split.ts']);
+  expect(found(150)).toEqual([]);
 });
 
 it('every test with a long variant is in npm run test:long, and nothing else is', () => {
