@@ -1,7 +1,7 @@
-import { createListingIndex } from '../packages/service/src/agents/search/index/create-listing-index.ts';
-import type { ListingIndex, ListingSearch } from '../packages/service/src/agents/search/index/listing.ts';
-import { amountKey } from '../packages/service/src/agents/search/index/listing-fields.ts';
-import { orderOf } from '../packages/service/src/agents/search/index/search-order.ts';
+import { createListingIndex } from '@agent-network/search-index/create-listing-index';
+import type { ListingIndex, ListingSearch } from '@agent-network/search-index/listing';
+import { amountKey } from '@agent-network/search-index/listing-fields';
+import { orderOf } from '@agent-network/search-index/search-order';
 import { capabilityOf, indexRow, randomFrom, wordOf } from './index-rows.ts';
 
 /**

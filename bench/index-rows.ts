@@ -1,4 +1,4 @@
-import type { ListingRow } from '../packages/service/src/agents/search/index/listing-fields.ts';
+import type { ListingRow } from '@agent-network/search-index/listing-fields';
 
 const CAPABILITIES = 2000;
 const VOCABULARY = 500_000;

@@ -60,8 +60,6 @@ export const floors: readonly string[] = [
   'agents',
   'agents/types',
   'agents/upstream',
-  'agents/search/words',
-  'agents/search/index',
   'agents/search',
   'agents/registry-entry',
   'agents/reputation',
@@ -133,7 +131,8 @@ export const openStores = ['chain'];
 export const packages: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   chain: [],
-  service: ['contracts', 'chain'],
+  'search-index': ['contracts'],
+  service: ['contracts', 'chain', 'search-index'],
   sdk: ['contracts'],
   dashboard: ['sdk', 'contracts'],
   cli: ['sdk', 'contracts'],

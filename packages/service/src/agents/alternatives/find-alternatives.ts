@@ -1,6 +1,6 @@
-import type { AlternativeWish, ListedFacts, ListingIndex } from '../search/index/listing.ts';
+import type { AlternativeWish, ListedFacts, ListingIndex } from '@agent-network/search-index/listing';
+import { capabilityTerm } from '@agent-network/search-index/words/words';
 import type { HasListing } from '../search/listing.ts';
-import { capabilityTerm } from '../search/words/words.ts';
 import { similarity } from './similarity.ts';
 
 export interface Alternative {

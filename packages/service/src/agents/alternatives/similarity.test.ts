@@ -1,6 +1,6 @@
+import { termsOf } from '@agent-network/search-index/words/words';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { termsOf } from '../search/words/words.ts';
 import { type Comparable, similarity } from './similarity.ts';
 
 const wanted: Comparable = {

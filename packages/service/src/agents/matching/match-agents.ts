@@ -2,13 +2,13 @@ import type { MatchRequest } from '@agent-network/contracts/agents/matching';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
+import { taskWords } from '@agent-network/search-index/words/task-words';
+import { wordsOf } from '@agent-network/search-index/words/words';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { toListItem } from '../agent-view.ts';
 import type { HasListing, HasNodeLabel } from '../search/listing.ts';
-import { taskWords } from '../search/words/task-words.ts';
-import { wordsOf } from '../search/words/words.ts';
 import { matchTask } from './match-task.ts';
 
 /** Ranks online agents for a task, and explains each score; with the position of the registry that decided who is considered. */

@@ -1,12 +1,12 @@
 import type { MatchParts } from '@agent-network/contracts/agents/match-score';
 import { formatUsdc } from '@agent-network/contracts/money';
+import type { TaskAnswer, TaskHit, TaskQuestion, TaskScore } from '@agent-network/search-index/listing';
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { findAgentRows } from '../agent-store.ts';
 import { loadOf } from '../agent-view.ts';
-import type { TaskAnswer, TaskHit, TaskQuestion, TaskScore } from '../search/index/listing.ts';
 import type { HasListing } from '../search/listing.ts';
 import { type MatchScore, matchScore, matchWeights, rankCandidates } from './match-score.ts';
 import { countRunningOf, listOnlineOf } from './match-store.ts';

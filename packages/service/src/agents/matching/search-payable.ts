@@ -1,6 +1,6 @@
 import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import { taskWords } from '@agent-network/search-index/words/task-words';
 import { leastPaidOnChain, type PayableContext } from '../search/list-payable.ts';
-import { taskWords } from '../search/words/task-words.ts';
 import { matchScore } from './match-score.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
 import type { Api } from '@agent-network/contracts/api';
 import type { Parsed } from '@agent-network/contracts/endpoint';
-import type { FacetQuestion } from './index/listing.ts';
-import { limitsIn } from './index/listing-fields.ts';
+import type { FacetQuestion } from '@agent-network/search-index/listing';
+import { limitsIn } from '@agent-network/search-index/listing-fields';
+import { wantedOf, wordsOf } from '@agent-network/search-index/words/words';
 import type { HasListing, HasNodeLabel } from './listing.ts';
-import { wantedOf, wordsOf } from './words/words.ts';
 
 type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
 

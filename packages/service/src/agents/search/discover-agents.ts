@@ -1,10 +1,10 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { PageEnd } from '@agent-network/search-index/listing';
+import { limitsIn } from '@agent-network/search-index/listing-fields';
+import { bestReputationFirst } from '@agent-network/search-index/search-order';
 import { invalid } from '../../lib/app-error.ts';
 import { preparedArray } from '../../lib/json/prepared-json.ts';
-import type { PageEnd } from './index/listing.ts';
-import { limitsIn } from './index/listing-fields.ts';
-import { bestReputationFirst } from './index/search-order.ts';
 import type { HasListing, Listed } from './listing.ts';
 
 const isOnlineFor = { online: [true], offline: [false], all: [true, false] };

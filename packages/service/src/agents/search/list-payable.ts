@@ -1,8 +1,8 @@
 import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import type { Hit, ListingIndex, ListingQuestion } from '@agent-network/search-index/listing';
+import { amountKey } from '@agent-network/search-index/listing-fields';
+import { orderOf, type SearchOrder } from '@agent-network/search-index/search-order';
 import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
-import type { Hit, ListingIndex, ListingQuestion } from './index/listing.ts';
-import { amountKey } from './index/listing-fields.ts';
-import { orderOf, type SearchOrder } from './index/search-order.ts';
 import type { HasListing } from './listing.ts';
 
 export type PayableContext = HasListing & HasPaymentLimits;

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
+import { createListingIndex } from '@agent-network/search-index/create-listing-index';
+import type { ListingIndex } from '@agent-network/search-index/listing';
+import type { ListingRow } from '@agent-network/search-index/listing-fields';
 import type { Sql } from '../../db/sql.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { Changes } from '../../replica/changes.ts';
 import type { HasReplica, ReplicaPart } from '../../replica/replica.ts';
 import { isVerified } from '../agent.ts';
 import { toListItem } from '../agent-view.ts';
-import { createListingIndex } from './index/create-listing-index.ts';
-import type { ListingIndex } from './index/listing.ts';
-import type { ListingRow } from './index/listing-fields.ts';
 import { findStoredListings, listStoredListings, type StoredListing } from './listing-row-store.ts';
 
 export interface HasNodeLabel {

@@ -1,16 +1,16 @@
 import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { SearchFilter } from '@agent-network/search-index/listing';
+import { limitsOf } from '@agent-network/search-index/listing-fields';
+import { orderOf } from '@agent-network/search-index/search-order';
+import { wantedOf, wordsOf } from '@agent-network/search-index/words/words';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { preparedArray } from '../../lib/json/prepared-json.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { SearchFilter } from './index/listing.ts';
-import { limitsOf } from './index/listing-fields.ts';
-import { orderOf } from './index/search-order.ts';
 import type { HasListing, Listed } from './listing.ts';
 import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
-import { wantedOf, wordsOf } from './words/words.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(

@@ -1,6 +1,6 @@
+import type { PageEnd } from '@agent-network/search-index/listing';
 import { invalid } from '../../lib/app-error.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { PageEnd } from './index/listing.ts';
 
 const PURPOSE = 'search-place';
 

@@ -1,12 +1,12 @@
 import type { AutoRequest } from '@agent-network/contracts/invocations/auto';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import { taskWords } from '@agent-network/search-index/words/task-words';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { requireWithinLimits } from '../../access/caller/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { type HasAgentFinder, unavailable } from '../../agents/alternatives/find-agent.ts';
 import { findOnlineOf, matchTask, type TaskMatch, type TaskMatching } from '../../agents/matching/match-task.ts';
 import type { HasListing } from '../../agents/search/listing.ts';
-import { taskWords } from '../../agents/search/words/task-words.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';

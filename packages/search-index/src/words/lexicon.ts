@@ -1,4 +1,4 @@
-import { SortedList } from '../../../lib/sorted-list.ts';
+import { SortedList } from '../sorted-list.ts';
 import { charactersOf, TypoTable } from './typo-table.ts';
 import { compareWords } from './words.ts';
 

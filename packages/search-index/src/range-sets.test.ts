@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SortedList } from '../../../lib/sorted-list.ts';
 import { RangeSets } from './range-sets.ts';
 import { ordinalsOf } from './sets.ts';
+import { SortedList } from './sorted-list.ts';
 
 const WORDS = 40;
 const value = fc.integer({ min: 0, max: 200 });

@@ -1,4 +1,4 @@
-import { SortedList } from '../../../lib/sorted-list.ts';
+import { SortedList } from '../sorted-list.ts';
 import { compareWords } from './words.ts';
 
 const SHARDS = 256;

@@ -1,5 +1,5 @@
-import type { SortedList, Spot } from '../../../lib/sorted-list.ts';
 import type { OrdinalSet } from './sets.ts';
+import type { SortedList, Spot } from './sorted-list.ts';
 
 /** Number of limits kept as bits, besides none and all. */
 const KEPT = 64;

@@ -1,5 +1,4 @@
 import type { AgentQuery } from '@agent-network/contracts/agents/agent-search';
-import type { Agent } from '../../agent.ts';
 
 const MAX_WORD_CHARS = 64;
 
@@ -46,16 +45,19 @@ export const compareWords = (a: string, b: string): number => (a < b ? -1 : a > 
 
 export const capabilityTerm = (capability: string): string => (capability === '' ? '' : `=${capability}`);
 
+/** What an agent is found by. */
+export interface DescribedAgent {
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly metadata: { readonly tags?: readonly string[] | undefined };
+}
+
 /**
  * The search terms of an agent: its capabilities, and its words, those in name or tags also with `+`, those in the name also with `#`. No word
  * begins with such a sign.
  */
-export function termsOf({
-  name,
-  description,
-  capabilities,
-  metadata,
-}: Pick<Agent, 'name' | 'description' | 'capabilities' | 'metadata'>): string[] {
+export function termsOf({ name, description, capabilities, metadata }: DescribedAgent): string[] {
   const title = `${name} ${(metadata.tags ?? []).join(' ')}`;
   return [
     ...new Set(capabilities.map(capabilityTerm)),

@@ -1,9 +1,9 @@
-import { SortedList } from '../../../lib/sorted-list.ts';
 import { type ColumnField, type Columns, columnFields } from './columns.ts';
 import { forEachField, type NumberFieldName, numberFieldNames } from './listing-fields.ts';
 import { RangeSets } from './range-sets.ts';
 import { bestFirst } from './search-order.ts';
 import type { OrdinalSet } from './sets.ts';
+import { SortedList } from './sorted-list.ts';
 
 /** `id`: all agents in order of their ids. */
 export type OrderField = ColumnField | 'id';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coverageOf, decidingWords, formsOf } from '../words/task-words.ts';
-import { isPair, termsOf } from '../words/words.ts';
 import { createListingIndex } from './create-listing-index.ts';
 import type { TaskFacts, TaskQuestion } from './listing.ts';
 import type { ListingRow } from './listing-fields.ts';
+import { coverageOf, decidingWords, formsOf } from './words/task-words.ts';
+import { isPair, termsOf } from './words/words.ts';
 
 const words = ['translate', 'translator', 'contract', 'contracts', 'german', 'tax', 'law', 'paint', '翻訳'];
 const capabilities = ['translate', 'law', 'images'];

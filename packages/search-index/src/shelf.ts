@@ -1,4 +1,3 @@
-import { Lexicon } from '../words/lexicon.ts';
 import { type Level, setId, TermsByAgent } from './agent-terms.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { Columns } from './columns.ts';
@@ -7,6 +6,7 @@ import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';
 import { emptySet, type OrdinalSet } from './sets.ts';
+import { Lexicon } from './words/lexicon.ts';
 
 /** Words of a question, each as the terms that it stands for. */
 export type Wording = readonly (readonly number[])[];

@@ -1,9 +1,9 @@
-import { capabilityTerm } from '../words/words.ts';
 import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
 import type { ListingQuestion, SearchFilter } from './listing.ts';
 import { bestFirst } from './search-order.ts';
 import { emptySet, intersectAll, keepIf, type OrdinalSet, overlaps, unite } from './sets.ts';
 import { agentsWith, type Shelf, type Wording } from './shelf.ts';
+import { capabilityTerm } from './words/words.ts';
 
 export const wordingOf = (shelf: Shelf, words: readonly string[]): Wording =>
   shelf.cached.wordings.get(

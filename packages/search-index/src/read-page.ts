@@ -1,4 +1,3 @@
-import type { Spot } from '../../../lib/sorted-list.ts';
 import { AgentOrder, type Mark, type Relevance, type SortValue } from './agent-order.ts';
 import type { ColumnField } from './columns.ts';
 import type { ListingSearch } from './listing.ts';
@@ -6,6 +5,7 @@ import { bestFirst, type SortKey } from './search-order.ts';
 import { selectWindow } from './select-window.ts';
 import { bitsOf, hasBit, type OrdinalSet, ordinalsOf } from './sets.ts';
 import type { Shelf, usualCosts } from './shelf.ts';
+import type { Spot } from './sorted-list.ts';
 
 /** Matches among which the page is looked for. */
 interface Part {

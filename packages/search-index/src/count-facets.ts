@@ -1,9 +1,9 @@
-import type { WantedTerms } from '../words/words.ts';
 import { flags, setId } from './agent-terms.ts';
 import { findMatches, keyOf } from './find-matches.ts';
 import type { FacetQuestion, ListingFacets, ListingQuestion, SearchFilter } from './listing.ts';
 import { countBoth, type OrdinalSet } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
+import type { WantedTerms } from './words/words.ts';
 
 const SHOWN = 50;
 const MAX_CAPABILITIES = 300;

@@ -1,6 +1,6 @@
-import type { WantedTerms } from '../words/words.ts';
 import type { Limit, ListingRow } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
+import type { WantedTerms } from './words/words.ts';
 
 /** End of a page: the sort keys of its last agent as texts, and its id. */
 export interface PageEnd {

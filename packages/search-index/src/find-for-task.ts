@@ -1,5 +1,3 @@
-import { type CountedWord, coverageOf, type DecidingWord, decidingWords, formsOf } from '../words/task-words.ts';
-import { capabilityTerm } from '../words/words.ts';
 import { flags, setId } from './agent-terms.ts';
 import { firstOf } from './find-alternatives.ts';
 import type { TaskAnswer, TaskFacts, TaskQuestion, TaskScore } from './listing.ts';
@@ -17,6 +15,8 @@ import {
   unite,
 } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
+import { type CountedWord, coverageOf, type DecidingWord, decidingWords, formsOf } from './words/task-words.ts';
+import { capabilityTerm } from './words/words.ts';
 
 /** Words behind these are looked up as they are, without forms and capabilities: a task may have ten thousand. */
 const WORDS_WITH_FORMS = 300;

@@ -1,8 +1,8 @@
-import type { Lexicon } from '../words/lexicon.ts';
-import { capabilityTerm, type HomeId, isPair, THIS_NODE, wordsOf } from '../words/words.ts';
 import { IntSlab, sizeClassOf } from './int-slab.ts';
 import type { ListingRow } from './listing-fields.ts';
 import type { PostingStore } from './posting-store.ts';
+import type { Lexicon } from './words/lexicon.ts';
+import { capabilityTerm, type HomeId, isPair, THIS_NODE, wordsOf } from './words/words.ts';
 
 /** Place of a word: anywhere, in name or tags, in the name. A term has a set for each; words in the name are in all three. */
 export type Level = 0 | 1 | 2;

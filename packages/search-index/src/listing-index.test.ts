@@ -1,11 +1,11 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { termsOf, wantedOf, wordsOf } from '../words/words.ts';
 import { createListingIndex } from './create-listing-index.ts';
 import type { FacetQuestion, ListingIndex, ListingQuestion, ListingSearch, PageEnd } from './listing.ts';
 import { amountOf, type ListingRow, limitsOf } from './listing-fields.ts';
 import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
+import { termsOf, wantedOf, wordsOf } from './words/words.ts';
 
 const capabilities = ['text', 'images', 'audio', 'rare'];
 const words = ['Alpha', 'alpa', 'beta', 'alphabet', 'gamma', 'über', '翻訳', '𝔘nit', 'ab', '4o'];
