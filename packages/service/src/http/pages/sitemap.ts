@@ -3,6 +3,7 @@ import { listIndexed, listIndexedStarts } from '../../agents/search/list-indexed
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { contents, pathOf } from '../documents/docs/contents.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { html, toText } from '../documents/html.ts';
@@ -43,7 +44,7 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
     sizeCalculation: ({ bytes, gzip }) => bytes.length + (gzip?.bytes.length ?? 0),
   });
   let starts: { readonly readMs: number; readonly ids: Promise<string[]> } | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  const reads = createSemaphore();
   const startsNow = (): Promise<string[]> => {
     if (starts && performance.now() - starts.readMs < MAX_AGE_MS) return starts.ids;
     const ids = listIndexedStarts(ctx, step);
@@ -60,7 +61,7 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
       const from = ids[number - 1];
       if (from === undefined && number !== 1) throw notFound('sitemap');
       const name = `${number} ${from} ${ids[number]}`;
-      const read = last.then(async () => {
+      return reads.run(async () => {
         const known = kept.get(name);
         if (known) return known;
         const range = { from: from ?? '', to: ids[number] ?? null, limit: MAX_IN_FILE - stillPaths.length };
@@ -69,8 +70,6 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
         kept.set(name, document);
         return document;
       });
-      last = read.catch(() => undefined);
-      return read;
     },
   };
 }

@@ -18,7 +18,7 @@ import type { AcceptAnswer, Acceptance, HasAcceptor } from './accept-invocations
 import type { KeylessPayer } from './invocation-purchase.ts';
 
 /** Line of deposits into one channel: a call waits as long as a deposit itself waits for the chain. */
-const DEPOSIT_LINE = { timeoutMs: 25_000, mostWaiting: 256 };
+const DEPOSIT_LINE = { timeoutMs: 25_000, maxWaiting: 256 };
 
 /**
  * Deposits into one channel are taken one by one, each until its call is admitted: of parallel ones with one sum, only the first. Throws
@@ -30,7 +30,7 @@ export async function enterDeposits(
   voucher: NewVoucher | null,
 ): Promise<(() => void) | null> {
   if (!voucher || !shown || !isVoucher(shown) || shown.type !== 'deposit') return null;
-  const leave = await ctx.channels.deposits.enterWithin(voucher.channelId, DEPOSIT_LINE);
+  const leave = await ctx.channels.deposits.acquireWithin(voucher.channelId, DEPOSIT_LINE);
   if (leave === null) throw paymentPending(voucher.requestId, null);
   return leave;
 }
