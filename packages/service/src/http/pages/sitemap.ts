@@ -4,6 +4,7 @@ import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
+import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
 import { contents, pathOf } from '../documents/docs/contents.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { html, toText } from '../documents/html.ts';
@@ -43,17 +44,8 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
     ttl: MAX_AGE_MS,
     sizeCalculation: ({ bytes, gzip }) => bytes.length + (gzip?.bytes.length ?? 0),
   });
-  let starts: { readonly readMs: number; readonly ids: Promise<string[]> } | null = null;
   const reads = createSemaphore();
-  const startsNow = (): Promise<string[]> => {
-    if (starts && performance.now() - starts.readMs < MAX_AGE_MS) return starts.ids;
-    const ids = listIndexedStarts(ctx, step);
-    starts = { readMs: performance.now(), ids };
-    ids.catch(() => {
-      starts = null;
-    });
-    return ids;
-  };
+  const startsNow = cachedFlight(MAX_AGE_MS, () => listIndexedStarts(ctx, step));
   return {
     index: async () => toDocument(indexText(ctx.baseUrl, Math.max(1, (await startsNow()).length)), XML),
     async file(number) {

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto';
 import type { Records } from '../../../db/records.ts';
+import { cachedFlight } from '../../../lib/concurrency/single-flight.ts';
 import { canonicalJson } from '../../../lib/json/canonical-json.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import { findCardKey, keepCardKey, type StoredCardKey } from './card-key-store.ts';
@@ -27,8 +28,6 @@ const base64url = (text: string) => Buffer.from(text).toString('base64url');
 
 /** Signs cards with the node's key for them, which is made once and stored sealed, for all processes. */
 export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
-  let reading: Promise<Key> | null = null;
-
   const make = (before: string | null) => keepCardKey(ctx.db, newKey(ctx), before, ctx.clock.now());
 
   async function read(): Promise<Key> {
@@ -39,13 +38,7 @@ export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
     return { id: stored.id, secret, jwk: { ...jwk, kid: stored.id, alg: 'ES256', use: 'sig' } };
   }
 
-  const key = (): Promise<Key> => {
-    reading ??= read().catch((error) => {
-      reading = null;
-      throw error;
-    });
-    return reading;
-  };
+  const key = cachedFlight(Number.POSITIVE_INFINITY, read);
 
   return {
     async sign(value, jku) {
