@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { UpstreamFault } from './upstream-client.ts';
 
 /** Keywords of a JSON Schema that explain and do not change what is valid. */
 const remarks = new Set(['title', 'description', 'examples', 'default', '$comment', 'deprecated']);
-const MAX_DEPTH = 64;
 
 /** Digest of schemas without their remarks: equal digests mean that the endpoint takes and gives the same. */
 export function schemaDigest(...schemas: readonly unknown[]): string {
-  if (isDeeperThan(schemas, MAX_DEPTH)) throw new UpstreamFault(`A schema is nested deeper than ${MAX_DEPTH} levels.`);
+  if (isDeeperThan(schemas, MAX_LEVELS.schema))
+    throw new UpstreamFault(`A schema is nested deeper than ${MAX_LEVELS.schema} levels.`);
   return createHash('sha256')
     .update(JSON.stringify(schemas.map((schema) => bare(schema ?? null))))
     .digest('hex');

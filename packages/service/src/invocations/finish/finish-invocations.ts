@@ -4,7 +4,7 @@ import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
 import { createMutex } from '../../lib/concurrency/mutex.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
-import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
