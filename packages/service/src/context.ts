@@ -49,9 +49,9 @@ import { createStoragePace } from './invocations/stream/storage-pace.ts';
 import { createStreamPoller } from './invocations/stream/stream-poller.ts';
 import type { JobContext } from './jobs.ts';
 import type { HasClock } from './lib/clock.ts';
+import { createMutex } from './lib/concurrency/mutex.ts';
 import { createOnDemandRun } from './lib/concurrency/on-demand-run.ts';
-import { createOneByOne } from './lib/concurrency/one-by-one.ts';
-import { createTurns } from './lib/concurrency/turns.ts';
+import { createSemaphore } from './lib/concurrency/semaphore.ts';
 import type { Log } from './lib/log/log.ts';
 import type { Metrics } from './lib/metrics.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
@@ -110,7 +110,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const clock = parts.clock ?? databaseClock;
   const own = await startOwnWork({ db, log, clock }, parts);
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
-  const ledgerTurns = createTurns();
+  const ledgerTurns = createSemaphore();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
   const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
   const keys = createSigningKeys(wallet, privateKeys, { ...access, db, clock, log, metrics, ...config.paymentLimits });
@@ -238,7 +238,7 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
     rateLimiter,
     freeCalls: createFreeCalls({ ...needs, rateLimiter }, config.freeCallsPerHour),
     authenticator: createAuthenticator({ ...needs, hasLocalAccount: localAccount !== null }),
-    paymentTurns: createOneByOne(),
+    paymentTurns: createMutex(),
     keysInHand: createKeysInHand((keys) => releaseLeft(needs, keys)),
     keyWriter: createKeyWriter(needs, KEPT_MS),
   };

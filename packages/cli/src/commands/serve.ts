@@ -96,7 +96,7 @@ async function serveBackend(
   stopped: Promise<void>,
 ): Promise<ExitCode> {
   const { terminal, url, apiKey, env } = session;
-  const takeTurn = createTurns(options.concurrency);
+  const acquire = createSemaphore(options.concurrency);
   const tokenFile = join(configDir(env), 'agents', `${fileNameOf(url, name)}.json`);
   await requireNoOtherRun(session.client, tokenFile, { name, endpoint: options.endpoint });
   const agent = await serveAgent({
@@ -109,7 +109,7 @@ async function serveBackend(
       ...{ tokenFile, name, capabilities: options.capability, rates: { perRequest: options.price ?? FIRST_PRICE } },
       ...(options.description ? { description: options.description } : {}),
     },
-    handle: (call) => runShown(session, call, backend, takeTurn),
+    handle: (call) => runShown(session, call, backend, acquire),
   });
   const { agentId = '' } = agent;
   try {
@@ -147,12 +147,12 @@ async function updateListing(
 const fileNameOf = (url: string, name: string) =>
   createHash('sha256').update(`${url} ${name}`).digest('hex').slice(0, 24);
 
-/** Lets at most `count` run at once; the others wait in turn. Answers the end of the turn. */
-function createTurns(count: number) {
+/** Lets at most `max` calls run at once; the others wait in order. Resolves to the function that releases the permit. */
+function createSemaphore(max: number) {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (): Promise<() => void> => {
-    if (running >= count) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
     return () => {
       const next = waiting.shift();
@@ -165,16 +165,16 @@ function createTurns(count: number) {
 const isGenerator = (value: unknown): value is AsyncGenerator<unknown, unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-/** Runs a call in its turn, passes its pieces on, and shows how it ended. */
+/** Runs a call when a permit is free, passes its pieces on, and shows how it ended. */
 async function* runShown(
   { terminal }: Session,
   call: AgentCall,
   backend: Backend,
-  takeTurn: () => Promise<() => void>,
+  acquire: () => Promise<() => void>,
 ): AsyncGenerator<unknown, unknown> {
   const { requestId, task, signal } = call;
   const startMs = performance.now();
-  const endTurn = await takeTurn();
+  const release = await acquire();
   let state = 'failed';
   try {
     signal.throwIfAborted();
@@ -183,7 +183,7 @@ async function* runShown(
     state = 'completed';
     return result;
   } finally {
-    endTurn();
+    release();
     const tookMs = Math.round(performance.now() - startMs);
     terminal.item(
       { requestId, task, state, tookMs },

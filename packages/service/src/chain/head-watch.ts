@@ -1,3 +1,4 @@
+import { singleFlight } from '../lib/concurrency/single-flight.ts';
 import type { GateName } from './gates/gate-store.ts';
 import type { UsdcClient } from './usdc-client.ts';
 
@@ -26,13 +27,7 @@ const MAX_PAUSE_MS = 10_000;
 
 /** All who ask at the same moment share one request to the chain. */
 export function createHeadWatch({ usdc, note }: WatchContext): HeadWatch {
-  let asking: Promise<Newest> | null = null;
-  const head = (): Promise<Newest> => {
-    asking ??= usdc.newestBlock().finally(() => {
-      asking = null;
-    });
-    return asking;
-  };
+  const head = singleFlight(() => usdc.newestBlock());
   return {
     follow(gate, work) {
       const noteHere = async (block: bigint | null, reason: string | null) => {

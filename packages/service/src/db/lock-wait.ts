@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { singleFlight } from '../lib/concurrency/single-flight.ts';
 import type { HasLog } from '../lib/log/log.ts';
 import { connectionOptions } from './connection-pool.ts';
 import { clientOn } from './primary/database-hosts.ts';
@@ -66,10 +67,9 @@ function watchBlockers({ url, log, pid, waitMs }: LockWait) {
     }
   }
 
+  const lookOnce = singleFlight(look);
   const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = null;
-    });
+    looking = lookOnce();
   }, waitMs / LOOKS_IN_A_WAIT);
   return {
     seen: () => blockers,

@@ -1,19 +1,26 @@
 import { invalid } from './app-error.ts';
 import { DAY_MS } from './duration.ts';
 
+/** A cursor is its text in Base64, which tells clients that it is not for them. Texts stay as they are: clients keep cursors. */
+export const encodeCursor = (text: string): string => Buffer.from(text).toString('base64url');
+
+/** The groups of a cursor's pattern. Throws VALIDATION_ERROR for a cursor that this node did not make. */
+export function decodeCursor(cursor: string, pattern: RegExp): (string | undefined)[] {
+  const match = pattern.exec(Buffer.from(cursor, 'base64url').toString());
+  if (!match) throw invalid('cursor', 'is not a cursor of this node');
+  return match.slice(1);
+}
+
 /** Position in a list, newest first; the page begins after it. */
 export interface PagePosition {
   readonly createdAt: Date;
   readonly id: string;
 }
 
-export const pageCursor = ({ createdAt, id }: PagePosition): string =>
-  Buffer.from(`${createdAt.getTime()}.${id}`).toString('base64url');
+export const pageCursor = ({ createdAt, id }: PagePosition): string => encodeCursor(`${createdAt.getTime()}.${id}`);
 
-/** Decodes a cursor; throws VALIDATION_ERROR for one that this node did not make. */
 export function readPageCursor(cursor: string): PagePosition {
-  const [, ms, id] = /^(\d{1,15})\.([\w:-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (ms === undefined || id === undefined) throw invalid('cursor', 'is not a cursor of this node');
+  const [ms, id = ''] = decodeCursor(cursor, /^(\d{1,15})\.([\w:-]{1,100})$/);
   return { createdAt: new Date(Number(ms)), id };
 }
 

@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorTotals } from '@agent-network/contracts/network/operator';
 import type { Records } from '../db/records.ts';
+import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
 import { readNodeTotals } from './totals-store.ts';
 
@@ -11,21 +12,10 @@ export interface HasTotals {
   readonly totals: { read(): Promise<OperatorTotals> };
 }
 
-/** Reads the totals of the node for all callers: at most once a minute in this process. A read that fails is not kept. */
+/** Reads the totals of the node for all callers, at most once a minute in this process. */
 export function createTotalsReader(ctx: Records): HasTotals['totals'] {
-  let newest: { readonly atMs: number; readonly totals: Promise<OperatorTotals> } | null = null;
-  return {
-    read() {
-      const nowMs = ctx.clock.now().getTime();
-      if (newest && nowMs - newest.atMs < MAX_AGE_MS) return newest.totals;
-      const reading = { atMs: nowMs, totals: readTotals(ctx) };
-      newest = reading;
-      reading.totals.catch(() => {
-        if (newest === reading) newest = null;
-      });
-      return reading.totals;
-    },
-  };
+  const nowMs = () => ctx.clock.now().getTime();
+  return { read: cachedFlight(MAX_AGE_MS, () => readTotals(ctx), nowMs) };
 }
 
 async function readTotals({ db, clock }: Records): Promise<OperatorTotals> {

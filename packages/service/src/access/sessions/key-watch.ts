@@ -1,5 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createPoller } from '../../lib/concurrency/poller.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { Caller } from '../caller/caller.ts';
 import { isUnkeyed } from '../caller/keyless-caller.ts';
@@ -23,7 +24,6 @@ const LOOK_MS = 500;
 
 export function createKeyWatch(ctx: HasDb & HasClock & HasLog): KeyWatch {
   const watched = new Map<string, Set<AbortController>>();
-  let isDue = false;
 
   async function look(): Promise<void> {
     const keyIds = [...watched.keys()];
@@ -31,15 +31,12 @@ export function createKeyWatch(ctx: HasDb & HasClock & HasLog): KeyWatch {
     for (const keyId of keyIds) if (!living.has(keyId)) for (const stream of watched.get(keyId) ?? []) stream.abort();
   }
 
-  function lookLater(): void {
-    if (isDue) return;
-    isDue = true;
-    setTimeout(async () => {
-      await look().catch((err: unknown) => ctx.log.debug({ err }, 'polling of the keys of streams failed'));
-      isDue = false;
-      if (watched.size > 0) lookLater();
-    }, LOOK_MS).unref();
-  }
+  const poller = createPoller({
+    intervalMs: LOOK_MS,
+    poll: look,
+    hasWaiters: () => watched.size > 0,
+    onError: (err) => ctx.log.debug({ err }, 'polling of the keys of streams failed'),
+  });
 
   return {
     whileValid(caller, signal) {
@@ -57,7 +54,7 @@ export function createKeyWatch(ctx: HasDb & HasClock & HasLog): KeyWatch {
         },
         { once: true },
       );
-      lookLater();
+      poller.start();
       return stream.signal;
     },
   };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createOnDemandRun } from '../../lib/concurrency/on-demand-run.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { unlessAborted } from '../../lib/concurrency/unless-aborted.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type CheckRoom, type DueAgent, takeDueAgents } from '../agent-store.ts';
@@ -44,12 +45,12 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
   const running = new Map<Promise<void>, DueAgent>();
   const stopping = new AbortController();
   const { signal } = stopping;
-  let last: Promise<unknown> = Promise.resolve();
+  const begins = createSemaphore();
   let isLooking = false;
 
   /** Begins what is due and has room. One at a time: what another begins has to be counted. */
   function begin(): Promise<Promise<void>[]> {
-    const begun = last.then(async () => {
+    return begins.run(async () => {
       if (signal.aborted) return [];
       const now = ctx.clock.now();
       const lostAt = new Date(now.getTime() + LOST_AFTER_MS);
@@ -60,8 +61,6 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
         return check;
       });
     });
-    last = begun.catch(() => undefined);
-    return begun;
   }
 
   /** Looks for due agents as long as checks are running; at once when what it began last has ended. */

@@ -1,5 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import { invalid } from '../../lib/app-error.ts';
+import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
 import type { Agent } from '../agent.ts';
 import { type ChangePosition, listChangedRows } from '../agent-store.ts';
 
@@ -66,9 +67,7 @@ function firstThatFit<T extends ShownAgent>(
  * right behind the id itself in every collation, as all ids are of one length.
  */
 const makeCursor = (position: FeedPosition | null): string =>
-  position === null
-    ? ''
-    : Buffer.from(`${position.at}|${position.id}${floorMark(position.floor)}`).toString('base64url');
+  position === null ? '' : encodeCursor(`${position.at}|${position.id}${floorMark(position.floor)}`);
 
 const floorMark = (floor: string | null): string => (floor === null ? '' : `__${floor.replace(/\D/g, '')}`);
 
@@ -76,9 +75,9 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([0-9a-z_]{0,100})$/;
 const MARKED = /^(.*)__(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})$/;
 
 function readCursor(cursor: string): FeedPosition {
-  const [, at, marked = ''] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const [at = '', marked = ''] = decodeCursor(cursor, CURSOR);
   const floor = MARKED.test(marked) ? marked.replace(MARKED, '$2-$3-$4T$5:$6:$7.$8Z') : null;
-  if (at === undefined || ![at, floor ?? at].every(isTime)) throw invalid('cursor', 'is not a cursor of this node');
+  if (![at, floor ?? at].every(isTime)) throw invalid('cursor', 'is not a cursor of this node');
   return { at, id: marked.replace(MARKED, '$1'), floor };
 }
 

@@ -1,12 +1,9 @@
 import { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { Sql, Tx } from '../../db/sql.ts';
-import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { requireCapabilities, requireTypes } from '../types/require-types.ts';
 import { listKnownTypes, replaceRemoteTypes } from '../types/types-store.ts';
 import { type RemoteAgent, remoteTypesId } from './remote-agent.ts';
-
-/** Deeper than any types that a node takes: the schemas alone may have 32 levels of their own. */
-const MAX_LEVELS = 100;
 
 /** Reads the types that another node says of its agent, under the same limits as those of our own agents. Throws for any that break them. */
 export async function readRemoteTypes(
@@ -14,7 +11,8 @@ export async function readRemoteTypes(
   { capabilities, home }: { readonly capabilities: readonly string[]; readonly home: string },
 ): Promise<AgentTypes> {
   const value: unknown = JSON.parse(text);
-  if (isDeeperThan(value, MAX_LEVELS)) throw new Error(`the types are nested deeper than ${MAX_LEVELS} levels`);
+  if (isDeeperThan(value, MAX_LEVELS.schemas))
+    throw new Error(`the types are nested deeper than ${MAX_LEVELS.schemas} levels`);
   const types = AgentTypes.parse(value);
   requireCapabilities(types, capabilities);
   await requireTypes(types, home);

@@ -5,6 +5,7 @@ import { limitsIn } from '@agent-network/search-index/listing-fields';
 import { bestReputationFirst } from '@agent-network/search-index/search-order';
 import { invalid } from '../../lib/app-error.ts';
 import { preparedArray } from '../../lib/json/prepared-json.ts';
+import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
 import type { HasListing, Listed } from './listing.ts';
 
 const isOnlineFor = { online: [true], offline: [false], all: [true, false] };
@@ -39,10 +40,9 @@ export async function discoverAgents(
   };
 }
 
-const makeCursor = ({ keys: [reputation], id }: PageEnd) => Buffer.from(`${reputation}.${id}`).toString('base64url');
+const makeCursor = ({ keys: [reputation], id }: PageEnd) => encodeCursor(`${reputation}.${id}`);
 
 function readCursor(cursor: string): PageEnd {
-  const match = /^(\d{1,4})\.([a-z]{3}_[0-9a-z]+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match?.[1] || !match[2]) throw invalid('cursor', 'is not a cursor of this node');
-  return { keys: [match[1]], id: match[2] };
+  const [reputation = '', id = ''] = decodeCursor(cursor, /^(\d{1,4})\.([a-z]{3}_[0-9a-z]+)$/);
+  return { keys: [reputation], id };
 }

@@ -1,5 +1,4 @@
-import { isObject, type Json } from '../../lib/json/json-object.ts';
-import { scalarText } from '../../lib/json/json-text.ts';
+import { isObject, type Json, scalarText } from '../../lib/json/json-object.ts';
 import { excerptOf } from '../../lib/net/excerpt.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { fieldsIn } from './mip-fields.ts';

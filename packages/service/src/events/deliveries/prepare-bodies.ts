@@ -1,6 +1,6 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
-import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSubjects } from '../outbox/subjects.ts';
 import { deliveryBody } from './delivery-body.ts';
@@ -35,17 +35,10 @@ export interface BodyPreparer {
 }
 
 export function createBodyPreparer(ctx: BodyContext): BodyPreparer {
-  const lines = createOneByOne();
-  const waiting = new Array<number>(PREPARED_AT_ONCE).fill(0);
-  const count = (line: number, change: number) => {
-    waiting[line] = (waiting[line] ?? 0) + change;
-  };
+  const prepared = createSemaphore(PREPARED_AT_ONCE);
   return {
     async prepare(due) {
-      if (due.length === 0) return { ready: [], left: [] };
-      const line = waiting.indexOf(Math.min(...waiting));
-      count(line, 1);
-      return lines.run(String(line), () => prepareBodies(ctx, due)).finally(() => count(line, -1));
+      return due.length === 0 ? { ready: [], left: [] } : prepared.run(() => prepareBodies(ctx, due));
     },
   };
 }

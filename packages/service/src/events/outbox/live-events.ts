@@ -4,6 +4,7 @@ import { livingKeys } from '../../access/sessions/living-keys.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { createPoller } from '../../lib/concurrency/poller.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { findDecided, findLastDecided } from './live-store.ts';
@@ -59,17 +60,12 @@ type LiveContext = HasDb & HasClock & HasLog & HasSubjectPages;
 
 export function createLiveEvents(ctx: LiveContext): LiveEvents {
   const streams = new Set<Stream>();
-  let isDue = false;
-
-  function lookLater(): void {
-    if (isDue) return;
-    isDue = true;
-    setTimeout(async () => {
-      await look(ctx, streams).catch((err: unknown) => ctx.log.debug({ err }, 'polling of live events failed'));
-      isDue = false;
-      if (streams.size > 0) lookLater();
-    }, LOOK_MS).unref();
-  }
+  const poller = createPoller({
+    intervalMs: LOOK_MS,
+    poll: () => look(ctx, streams),
+    hasWaiters: () => streams.size > 0,
+    onError: (err) => ctx.log.debug({ err }, 'polling of live events failed'),
+  });
 
   return {
     open(caller, query) {
@@ -83,7 +79,7 @@ export function createLiveEvents(ctx: LiveContext): LiveEvents {
           stream.isOver = true;
           stream.wake();
         });
-        lookLater();
+        poller.start();
         return tell(ctx, stream, query);
       };
     },

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { LinePlace } from '../../lib/concurrency/fair-line.ts';
+import type { QueueTicket } from '../../lib/concurrency/fair-queue.ts';
 import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
 import { askedBy, MAX_BYTES, type RequestKind, ranks } from './request-kind.ts';
 import type { StartedBefore } from './started-before.ts';
@@ -15,15 +15,15 @@ export interface Held {
 }
 
 export interface Waiting extends Held {
-  readonly place: LinePlace;
+  readonly ticket: QueueTicket;
   readonly deadlineMs: number | null;
   readonly isRepeated: boolean;
 }
 
 export interface CallerNames extends HasAuthenticator, HasTrustedProxies, HasClock {}
 
-/** Finds the place of a request in the line: the lane of its caller, and its rank there. */
-export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Waiting {
+/** Finds the tenant and the priority of a request in the queue. */
+export function withTicket(ctx: CallerNames, before: StartedBefore, held: Held): Waiting {
   const { incoming } = held;
   const { authorization, 'x-forwarded-for': forwarded } = incoming.headers;
   const asked = held.kind === 'invocation' ? askedBy(wholeBodyOf(incoming)) : null;
@@ -32,11 +32,11 @@ export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Wai
   const address = () => clientAddress(incoming.socket.remoteAddress ?? '', forwarded?.toString(), ctx.trustedProxies);
   return {
     ...held,
-    // A credential that was never good makes no lane of its own.
-    place: {
-      lane: account ?? address(),
-      rank: isRepeated || !asked ? 0 : ranks.indexOf(asked.priority),
-      turns: turnsOf(incoming),
+    // An invalid credential makes no tenant of its own.
+    ticket: {
+      tenant: account ?? address(),
+      priority: isRepeated || !asked ? 0 : ranks.indexOf(asked.priority),
+      cost: costOf(incoming),
     },
     // One that had passed before is refused by the handler: to try again later would not help.
     deadlineMs: asked?.deadlineMs && asked.deadlineMs > ctx.clock.now().getTime() ? asked.deadlineMs : null,
@@ -44,13 +44,13 @@ export function placed(ctx: CallerNames, before: StartedBefore, held: Held): Wai
   };
 }
 
-const BYTES_OF_TURN = 64 * 1024;
-const MOST_TURNS = 16;
+const BYTES_PER_ROUND = 64 * 1024;
+const MAX_COST = 16;
 
-/** Turns that a request takes in the line, by what its body may have to be read and validated for. */
-function turnsOf({ headers }: IncomingMessage): number {
-  if (headers['transfer-encoding'] !== undefined) return MOST_TURNS;
-  return Math.min(MOST_TURNS, 1 + Math.floor(Number(headers['content-length'] ?? 0) / BYTES_OF_TURN));
+/** Rounds that a request uses up in the queue, by the size of the body that is read and validated. */
+function costOf({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return MAX_COST;
+  return Math.min(MAX_COST, 1 + Math.floor(Number(headers['content-length'] ?? 0) / BYTES_PER_ROUND));
 }
 
 /** The body, if all of it has arrived and it is small. It is then taken from the stream: the adapter reads `rawBody` instead. */

@@ -3,7 +3,7 @@ const BURST = 5;
 const STANDS_AFTER = 2.5;
 
 /**
- * The time that a request may wait to be started, by the time since its lane was last without waiting ones: a burst is waited out; in a
+ * The time that a request may wait to be started, by the time since its tenant last had none waiting: a burst is waited out; in a
  * line that stands, waiting only makes everybody late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
  */
 export const waitLimitMs = (maxQueueMs: number, standingMs: number): number =>

@@ -1,8 +1,8 @@
 import type { HasClock } from '../../lib/clock.ts';
-import { createFairLine } from '../../lib/concurrency/fair-line.ts';
+import { createFairQueue } from '../../lib/concurrency/fair-queue.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { CallTimes } from './call-times.ts';
-import { type CallerNames, type Held, placed, type Waiting } from './held-request.ts';
+import { type CallerNames, type Held, type Waiting, withTicket } from './held-request.ts';
 import { refuse } from './refusal.ts';
 import { ranks } from './request-kind.ts';
 import type { StartRate } from './start-rate.ts';
@@ -44,11 +44,11 @@ export const MAX_AT_ONCE = 100;
 
 export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: Starts): WaitingRoom {
   const { maxQueueMs, maxQueued } = ctx.admissionLimits;
-  const line = createFairLine<Waiting>(ranks.length);
+  const queue = createFairQueue<Waiting>(ranks.length);
   let expiredMs = 0;
 
   function shed(waiting: Waiting, reason: ShedReason): void {
-    ctx.metrics.requestsShed.inc({ reason, priority: ranks[waiting.place.rank] ?? 'write' });
+    ctx.metrics.requestsShed.inc({ reason, priority: ranks[waiting.ticket.priority] ?? 'write' });
     refuse(waiting, reason);
   }
 
@@ -56,7 +56,7 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: 
     deadlineMs === null ? null : deadlineMs - ctx.clock.now().getTime();
 
   function judge(waiting: Waiting, nowMs: number, expectedMs: number | null) {
-    const standingMs = line.standingMs(waiting.place, nowMs);
+    const standingMs = queue.backlogMs(waiting.ticket, nowMs);
     const waitedMs = nowMs - waiting.sinceMs;
     const { isRepeated, deadlineMs } = waiting;
     return whyShed(maxQueueMs, {
@@ -68,23 +68,23 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: 
 
   function enterOne(waiting: Waiting, nowMs: number): void {
     const perMs = rate.perMs();
-    const reason = judge(waiting, nowMs, perMs > 0 ? line.ahead(waiting.place) / perMs : null);
-    const displaced = !reason && line.size >= maxQueued ? line.makeRoom(waiting.place) : null;
+    const reason = judge(waiting, nowMs, perMs > 0 ? queue.countAhead(waiting.ticket) / perMs : null);
+    const displaced = !reason && queue.size >= maxQueued ? queue.evictFor(waiting.ticket) : null;
     if (displaced) shed(displaced, 'full');
     if (reason) shed(waiting, reason);
-    else if (line.size >= maxQueued) shed(waiting, 'full');
-    else line.add(waiting, waiting.place, nowMs);
+    else if (queue.size >= maxQueued) shed(waiting, 'full');
+    else queue.add(waiting, waiting.ticket, nowMs);
   }
 
   return {
     get size() {
-      return line.size;
+      return queue.size;
     },
     enter(held, nowMs) {
-      for (const each of held) enterOne(placed(ctx, before, each), nowMs);
+      for (const each of held) enterOne(withTicket(ctx, before, each), nowMs);
     },
     next(nowMs) {
-      for (let waiting = line.take(); waiting; waiting = line.take()) {
+      for (let waiting = queue.take(); waiting; waiting = queue.take()) {
         // A client that hung up needs no answer.
         if (waiting.incoming.socket.destroyed) continue;
         if (waiting.deadlineMs === null || judge(waiting, nowMs, null) !== 'deadline') return waiting;
@@ -106,7 +106,7 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: 
         if (reason) reasons.set(waiting, reason);
         return reason !== null;
       };
-      for (const waiting of line.expire(isOver)) shed(waiting, reasons.get(waiting) ?? 'queue_time');
+      for (const waiting of queue.removeExpired(isOver)) shed(waiting, reasons.get(waiting) ?? 'queue_time');
     },
   };
 }

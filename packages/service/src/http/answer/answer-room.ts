@@ -1,13 +1,15 @@
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { createByteBudget } from './byte-budget.ts';
+import { createMeter } from '../../lib/meter.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import { PIECE_BYTES } from './large-body.ts';
 
 /** Maximum bytes of unread answers, for one reader and in total; beyond them the next answer is refused. */
 export const MAX_OF_READER_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
+/** Part of a minute's bytes that may be used at once. */
+const BURST = 1 / 8;
 /** Time for which an operation that gave a reader a large answer is expected to give it another. */
 const LARGE_FOR_MS = 60_000;
 const MAX_LARGE = 50_000;
@@ -34,14 +36,14 @@ export interface HasAnswerBytes extends HasClock {
 }
 
 export function createAnswerRoom({ clock, answerBytesPerMinute: limit }: HasAnswerBytes): AnswerRoom {
-  const budget = createByteBudget(limit);
+  const meter = createMeter({ perS: limit / 60, burst: limit * BURST, maxOverdraft: limit });
   const large = createBoundedCache<number>(MAX_LARGE);
   const unread = createUnread();
   const nowMs = () => clock.now().getTime();
   const use = (readers: Readers, operation: string, bytes: number) => {
     const now = nowMs();
     for (const reader of readers) {
-      budget.use(reader, bytes, now);
+      meter.use(reader, bytes, now);
       large.set(`${reader} ${operation}`, now);
     }
   };
@@ -50,8 +52,8 @@ export function createAnswerRoom({ clock, answerBytesPerMinute: limit }: HasAnsw
       const now = nowMs();
       for (const reader of readers) {
         const isLarge = now - (large.get(`${reader} ${operation}`) ?? -Infinity) < LARGE_FOR_MS;
-        const retryAfterS = isLarge ? budget.emptyForS(reader, now) : null;
-        if (retryAfterS !== null) throw tooMany(limit, retryAfterS);
+        const waitMs = isLarge ? meter.waitMs(reader, 1, now) : 0;
+        if (waitMs > 0) throw tooMany(limit, Math.ceil(waitMs / 1000));
       }
     },
     take(readers, operation, bytes) {

@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
+import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 
 export type Encoding = 'br' | 'gzip';
 
@@ -37,18 +39,16 @@ export function createCompressor(): Compressor {
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength,
   });
-  const working = new Map<string, Promise<Buffer<ArrayBuffer>>>();
+  const working = createSemaphore(MAX_AT_ONCE);
+  const nameOf = (tag: string, encoding: Encoding) => `${tag} ${encoding}`;
+  async function make(tag: string, encoding: Encoding, bytes: Uint8Array) {
+    if (working.free() === 0) return null;
+    const made = await working.run(() => compress[encoding](bytes));
+    kept.set(nameOf(tag, encoding), made);
+    return made;
+  }
+  const makeOnce = singleFlight(make, nameOf);
   return {
-    async compressed(tag, encoding, bytes) {
-      const name = `${tag} ${encoding}`;
-      const known = kept.get(name) ?? working.get(name);
-      if (known) return known;
-      if (working.size >= MAX_AT_ONCE) return null;
-      const work = compress[encoding](bytes).finally(() => working.delete(name));
-      working.set(name, work);
-      const made = await work;
-      kept.set(name, made);
-      return made;
-    },
+    compressed: async (tag, encoding, bytes) => kept.get(nameOf(tag, encoding)) ?? makeOnce(tag, encoding, bytes),
   };
 }

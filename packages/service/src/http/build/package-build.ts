@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
 /** Inputs of a build beside the sources; images and installations without development packages have neither or only the first. */
@@ -23,17 +24,13 @@ export interface PackageBuild {
 
 /** Builds on first use, in a child process: most nodes are never asked. A failed build is tried again at the next request. */
 export function createPackageBuild(root = ROOT): PackageBuild {
-  let built: Promise<void> | null = null;
+  const build = cachedFlight(Number.POSITIVE_INFINITY, () => runBuild(root));
   const canBuild = [SCRIPT, COMPILER].every((path) => existsSync(join(root, path)));
   return {
     async tarball(name) {
       const path = join(root, 'build/served', `${name}.tgz`);
       if (!canBuild) return existsSync(path) ? new Uint8Array(await readFile(path)) : null;
-      built ??= runBuild(root).catch((error: unknown) => {
-        built = null;
-        throw error;
-      });
-      await built;
+      await build();
       return new Uint8Array(await readFile(path));
     },
   };

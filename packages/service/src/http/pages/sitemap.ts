@@ -3,6 +3,8 @@ import { listIndexed, listIndexedStarts } from '../../agents/search/list-indexed
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../db/database.ts';
 import { notFound } from '../../lib/app-error.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
+import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
 import { contents, pathOf } from '../documents/docs/contents.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { html, toText } from '../documents/html.ts';
@@ -42,17 +44,8 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
     ttl: MAX_AGE_MS,
     sizeCalculation: ({ bytes, gzip }) => bytes.length + (gzip?.bytes.length ?? 0),
   });
-  let starts: { readonly readMs: number; readonly ids: Promise<string[]> } | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-  const startsNow = (): Promise<string[]> => {
-    if (starts && performance.now() - starts.readMs < MAX_AGE_MS) return starts.ids;
-    const ids = listIndexedStarts(ctx, step);
-    starts = { readMs: performance.now(), ids };
-    ids.catch(() => {
-      starts = null;
-    });
-    return ids;
-  };
+  const reads = createSemaphore();
+  const startsNow = cachedFlight(MAX_AGE_MS, () => listIndexedStarts(ctx, step));
   return {
     index: async () => toDocument(indexText(ctx.baseUrl, Math.max(1, (await startsNow()).length)), XML),
     async file(number) {
@@ -60,7 +53,7 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
       const from = ids[number - 1];
       if (from === undefined && number !== 1) throw notFound('sitemap');
       const name = `${number} ${from} ${ids[number]}`;
-      const read = last.then(async () => {
+      return reads.run(async () => {
         const known = kept.get(name);
         if (known) return known;
         const range = { from: from ?? '', to: ids[number] ?? null, limit: MAX_IN_FILE - stillPaths.length };
@@ -69,8 +62,6 @@ export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
         kept.set(name, document);
         return document;
       });
-      last = read.catch(() => undefined);
-      return read;
     },
   };
 }

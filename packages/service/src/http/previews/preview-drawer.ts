@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../lib/app-error.ts';
-import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import { createJobThread } from '../../lib/concurrency/job-thread.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
+import { singleFlight } from '../../lib/concurrency/single-flight.ts';
+import { createMeter } from '../../lib/meter.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { type PreviewCard, previewSvg } from './preview-card.ts';
 
@@ -13,11 +15,10 @@ const IDLE_MS = 60_000;
 
 /** Pictures that may be drawn at once, and in the long run: a picture takes some 50 ms of a processor. */
 const BURST = 30;
-const MS_TO_A_DRAWING = 1000;
+const PER_S = 1;
 /** The same for one network address, so that nobody takes the drawings of all. */
 const BURST_OF_ADDRESS = 10;
-const MS_TO_A_DRAWING_OF_ADDRESS = 10_000;
-const MAX_ADDRESSES = 10_000;
+const PER_S_OF_ADDRESS = 0.1;
 
 export interface PreviewDrawer {
   /**
@@ -37,54 +38,30 @@ export function createPreviewDrawer({
   burstOfAddress = BURST_OF_ADDRESS,
 } = {}): PreviewDrawer {
   const kept = new LRUCache<string, Document>({ maxSize: KEPT_BYTES, sizeCalculation: ({ bytes }) => bytes.length });
-  const drawing = new Map<string, Promise<Document>>();
-  const allowance = createAllowance(burst, MS_TO_A_DRAWING);
-  const allowances = createBoundedCache<Allowance>(MAX_ADDRESSES);
-  const allowanceOf = (address: string): Allowance => {
-    const own = allowances.get(address) ?? createAllowance(burstOfAddress, MS_TO_A_DRAWING_OF_ADDRESS);
-    allowances.set(address, own);
-    return own;
-  };
+  const drawing = createSemaphore(maxWaiting);
+  const ofAll = createMeter({ perS: PER_S, burst });
+  const ofAddress = createMeter({ perS: PER_S_OF_ADDRESS, burst: burstOfAddress });
   const thread = createJobThread<string, Uint8Array<ArrayBuffer>>(new URL('draw-worker.ts', import.meta.url), {
     maxMs: MAX_DRAW_MS,
     idleMs: IDLE_MS,
   });
+  async function drawNew(svg: string, address: string): Promise<Document> {
+    const nowMs = performance.now();
+    const isOver = ofAddress.waitMs(address, 1, nowMs) > 0 || ofAll.waitMs('', 1, nowMs) > 0;
+    if (isOver || drawing.free() === 0) throw tooMany();
+    ofAddress.use(address, 1, nowMs);
+    ofAll.use('', 1, nowMs);
+    const document = toDocument(await drawing.run(() => thread.run(svg)), 'image/png');
+    kept.set(svg, document);
+    return document;
+  }
+  const drawOnce = singleFlight(drawNew, (svg) => svg);
   return {
     async draw(card, address) {
       const svg = previewSvg(card);
-      const known = kept.get(svg) ?? drawing.get(svg);
-      if (known) return known;
-      if (drawing.size >= maxWaiting || !allowanceOf(address).take() || !allowance.take()) throw tooMany();
-      const drawn = thread.run(svg).then((png) => toDocument(png, 'image/png'));
-      drawing.set(svg, drawn);
-      try {
-        const document = await drawn;
-        kept.set(svg, document);
-        return document;
-      } finally {
-        drawing.delete(svg);
-      }
+      return kept.get(svg) ?? drawOnce(svg, address);
     },
   };
 }
 
 const tooMany = () => new AppError('UNAVAILABLE', 'Too many link previews are being drawn.');
-
-interface Allowance {
-  take(): boolean;
-}
-
-function createAllowance(burst: number, msToOne: number): Allowance {
-  let left = burst;
-  let sinceMs = performance.now();
-  return {
-    take() {
-      const nowMs = performance.now();
-      left = Math.min(burst, left + (nowMs - sinceMs) / msToOne);
-      sinceMs = nowMs;
-      if (left < 1) return false;
-      left -= 1;
-      return true;
-    },
-  };
-}

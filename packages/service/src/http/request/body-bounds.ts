@@ -1,4 +1,5 @@
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { MAX_LEVELS } from '../../lib/json/json-limits.ts';
 
 /** Bounds of a body beside its content: what libraries walk. The content is the caller's, and only its reader looks into it. */
 export interface BodyBounds {
@@ -29,7 +30,6 @@ export function trailOf(...paths: readonly string[]): Trail {
   return root;
 }
 
-const MAX_DEPTH = 32;
 /** Most values of the content: 1 MiB may have half a million. */
 const MOST_OF_CONTENT = 250_000;
 /** Most fields of one object: validating a free one takes some microseconds for each. */
@@ -45,7 +45,7 @@ export function requireBounded(body: unknown, bounds: BodyBounds): void {
     const isContent = trail === 'content';
     count.value(value, isContent);
     if (typeof value !== 'object' || value === null) return;
-    if (depth > MAX_DEPTH) throw invalid('body', `is nested deeper than ${MAX_DEPTH} levels`);
+    if (depth > MAX_LEVELS.message) throw invalid('body', `is nested deeper than ${MAX_LEVELS.message} levels`);
     const below = (name: string) => (isContent ? trail : (trail?.get(name) ?? trail?.get('*')));
     if (Array.isArray(value)) {
       const item = below('*');

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { createFairPace } from '../../lib/concurrency/fair-pace.ts';
-import { countJsonNodes } from '../../lib/json/json-nodes.ts';
+import { countJsonNodes, MAX_NODES } from '../../lib/json/json-limits.ts';
 import { type ArrivingBody, createArrivingBodies, SMALL_BYTES, tooMuch } from './arriving-bodies.ts';
 import { type BodyBounds, requireBounded } from './body-bounds.ts';
 import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
@@ -46,8 +46,6 @@ export async function readBody(ctx: HasTrustedProxies, c: Context, bounds: BodyB
   return value;
 }
 
-/** Most names, lists and objects of a body: parsing so many takes up to a tenth of a second, in which nothing else is done. */
-const MAX_NODES = 100_000;
 const MAX_WAIT_MS = 5000;
 /** Parsing of large bodies, by their names, lists and objects: a network gets some hundredths of the time of this process. */
 const parsing = createFairPace({

@@ -1,7 +1,7 @@
 import type { Scope } from '@agent-network/contracts/access/scopes';
+import { canonicalJson } from '@agent-network/contracts/canonical-json';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { getAddress } from 'viem';
-import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import type { WithdrawalTerms } from '../../payments/payouts/withdrawal-terms.ts';
 
 export interface ChallengeTerms {

@@ -1,15 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
-import { isDeeperThan } from '../../lib/json/json-depth.ts';
-import { holdsInfinity } from '../../lib/json/json-infinity.ts';
+import { holdsInfinity, isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { type Json, parseObject } from '../../lib/json/json-object.ts';
 import type { Failure, Outcome } from '../invocation.ts';
 
 /** Maximum size of an agent's answer; the same as that of a caller's body. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
-/** Maximum nesting depth: enough for a syntax tree. Much deeper JSON can be parsed, but neither serialized nor stored. */
-const MAX_RESULT_DEPTH = 128;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
 /** Longer than what callers are shown, which is cut off once secrets are hidden in it. */
 const MAX_MESSAGE = 1000;
@@ -27,13 +24,13 @@ export const completed = (result: unknown): Outcome =>
 
 /** The failure of a result that would not be stored as the agent gave it; null: it would. */
 function faultOf(result: unknown): Outcome | null {
-  if (isDeeperThan(result, MAX_RESULT_DEPTH)) return tooDeep;
+  if (isDeeperThan(result, MAX_LEVELS.result)) return tooDeep;
   return holdsInfinity(result) ? tooLargeNumber : null;
 }
 
 const tooDeep = failed(
   'invalid_response',
-  `The agent answered with a result nested deeper than ${MAX_RESULT_DEPTH} levels.`,
+  `The agent answered with a result nested deeper than ${MAX_LEVELS.result} levels.`,
 );
 const tooLargeNumber = failed('invalid_response', 'The agent answered with a number that is too large for a double.');
 const notUtf8 = failed('invalid_response', 'The agent answered with text that is not UTF-8.');

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts';
-import { isPlainName } from '../../lib/json/json-text.ts';
+import { isPlainName } from '../../lib/json/json-object.ts';
 import type { Invocation } from '../invocation.ts';
 
 /** A request that was sent, or was about to be. */

@@ -2,9 +2,9 @@ import type { LockMode } from '../../db/lock-free.ts';
 import { notify } from '../../db/notify.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
-import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
-import { createTurns } from '../../lib/concurrency/turns.ts';
-import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
+import { createMutex } from '../../lib/concurrency/mutex.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import type { Telemetry } from '../../lib/log/telemetry.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasLedgerTurns } from '../../payments/ledger/hold-money.ts';
@@ -62,9 +62,9 @@ export function createFinisher(ctx: FinishContext): Finisher {
     maxSize: MAX_BATCH_BYTES,
     weightOf: (end) => Math.max(Math.floor(MAX_BATCH_BYTES / MAX_BATCH), resultBytes(end)),
   });
-  const apart = { db: ctx.db, turns: createTurns() };
+  const apart = { db: ctx.db, turns: createSemaphore() };
   const largeOnes = createLedgerBatcher<End, Invocation | null>(apart, { ...batches, maxSize: 1 });
-  const bulkTurns = createOneByOne();
+  const bulkLocks = createMutex();
   const finishOne = async (end: End): Promise<Invocation | null> => {
     const { bulkId } = end.invocation;
     const bytes = resultBytes(end);
@@ -72,7 +72,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
     if (isLarge) await ctx.storagePace.take(end.invocation.accountId, bytes, inTime(ctx, end.invocation));
     if (bulkId === null) return (isLarge ? largeOnes : batcher).add(end);
     // Those that wait for the lock of one bulk request hold one connection.
-    const done = await bulkTurns.run(bulkId, () =>
+    const done = await bulkLocks.run(bulkId, () =>
       runApart(ctx, (locks) =>
         ctx.db.transaction(
           async (tx) => {

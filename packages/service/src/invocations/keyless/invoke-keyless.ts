@@ -4,7 +4,7 @@ import type { AccountCaller } from '../../access/caller/caller.ts';
 import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import type { OneByOne } from '../../lib/concurrency/one-by-one.ts';
+import type { Mutex } from '../../lib/concurrency/mutex.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { wasGivenBack } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
@@ -18,7 +18,7 @@ import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
 export interface HasPaymentTurns {
-  readonly paymentTurns: OneByOne;
+  readonly paymentTurns: Mutex;
 }
 
 export type KeylessContext = InvokeContext & HasPaymentTurns;

@@ -6,8 +6,8 @@ import type { AccountCaller } from '../../access/caller/caller.ts';
 import { ownAgents, toOwnAgent } from '../../agents/manage/own-agents.ts';
 import type { HasNodeLabel } from '../../agents/search/listing.ts';
 import type { HasDb } from '../../db/database.ts';
-import { invalid } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
 import { agentTreasuries } from '../../payments/ledger/agent-treasuries.ts';
 import { type AgentFigureRow, listAgentFigures } from '../stats/call-figure-store.ts';
@@ -25,7 +25,7 @@ export async function listOwnAgents(
   { agentId, limit = DEFAULT_LIMIT, cursor }: Parsed<Api['listOwnAgents']>['query'],
 ): Promise<DataOf<Api['listOwnAgents']>> {
   const now = ctx.clock.now();
-  const after = cursor === undefined ? null : readCursor(cursor);
+  const after = cursor === undefined ? null : (decodeCursor(cursor, /^(agt_[0-9a-z]+)$/)[0] ?? null);
   const { agents, total } = await ownAgents(ctx, caller.accountId, {
     agentId: agentId ?? null,
     after,
@@ -57,7 +57,7 @@ export async function listOwnAgents(
     }),
     total,
     hasMore,
-    nextCursor: hasMore && last ? Buffer.from(last.id).toString('base64url') : null,
+    nextCursor: hasMore && last ? encodeCursor(last.id) : null,
   };
 }
 
@@ -70,10 +70,4 @@ function sumUp(rows: readonly AgentFigureRow[], now: Date) {
     calls7: count(({ calls }) => calls),
     failures7: count(({ failed }) => failed),
   };
-}
-
-function readCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString();
-  if (!/^agt_[0-9a-z]+$/.test(id)) throw invalid('cursor', 'is not a cursor of this node');
-  return id;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { invariant } from '../../lib/invariant.ts';
-import { isDeeperThan } from '../../lib/json/json-depth.ts';
+import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
 import type { EventMessage } from '../../lib/net/event-parser.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
@@ -22,7 +22,6 @@ import { insertHomeCall } from './home-store.ts';
 const FIRST_CHUNK_ID = 3;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
-const MAX_CHUNK_DEPTH = 128;
 /** A chunk is bounded as its agent says it. Here it comes as JSON: up to six bytes for each of a text, and the id of the request. */
 const MAX_EVENT_BYTES = 6 * MAX_CHUNK_BYTES + 1024;
 /** Allowance for the request id and envelope of each event. */
@@ -169,7 +168,7 @@ const terminal = new Set(['invocation.completed', 'invocation.failed', 'invocati
 const isSaid = (event: string): event is Chunk['type'] => event === 'invocation.chunk' || event === 'invocation.status';
 
 function problemOf(data: string, value: unknown, step: number): FollowedCall | null {
-  if (value === undefined || isDeeperThan(value, MAX_CHUNK_DEPTH)) return invalid('an event that cannot be taken');
+  if (value === undefined || isDeeperThan(value, MAX_LEVELS.result)) return invalid('an event that cannot be taken');
   if (step !== 1) return invalid('events with a gap between them');
   return Buffer.byteLength(data) > MAX_EVENT_BYTES ? tooMuch : null;
 }

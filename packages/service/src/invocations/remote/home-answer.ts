@@ -1,7 +1,6 @@
 import { type FailureReason, failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
-import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
-import { scalarText } from '../../lib/json/json-text.ts';
+import { isObject, type Json, parseObject, scalarText } from '../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { describeError, failed, readResult } from '../agent-protocol/agent-answer.ts';

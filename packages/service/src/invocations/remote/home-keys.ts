@@ -3,6 +3,7 @@ import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-wallet.ts';
 import type { Records } from '../../db/records.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { findHomeKey, writeHomeKey } from './home-store.ts';
@@ -23,7 +24,6 @@ export interface HasHomeKeys {
 /** Keys are stored sealed in the database, for all processes. Each process runs one sign-in for a node at a time. */
 export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & NodeIdentity & HasWallet): HomeKeys {
   const known = createBoundedCache<string>(10_000);
-  const running = new Map<string, Promise<KeyAtHome>>();
 
   async function find(home: Home, refused: string | null): Promise<KeyAtHome> {
     const sealed = await findHomeKey(ctx.db, home.nodeId);
@@ -40,14 +40,12 @@ export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & Nod
     return got;
   }
 
-  function get(home: Home, refused: string | null): Promise<KeyAtHome> {
+  const findOnce = singleFlight(find, ({ nodeId }) => nodeId);
+
+  async function get(home: Home, refused: string | null): Promise<KeyAtHome> {
     const key = known.get(home.nodeId);
-    if (key !== undefined && key !== refused) return Promise.resolve({ key });
-    const before = running.get(home.nodeId);
-    if (before) return before;
-    const finding = find(home, refused).finally(() => running.delete(home.nodeId));
-    running.set(home.nodeId, finding);
-    return finding;
+    if (key !== undefined && key !== refused) return { key };
+    return findOnce(home, refused);
   }
 
   return { keyFor: (home) => get(home, null), renew: get };

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { createSlots } from '../../lib/concurrency/slots.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { unlessAborted } from '../../lib/concurrency/unless-aborted.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
@@ -31,21 +31,21 @@ const UNKNOWN_AFTER_MS = 25 * 3_600_000;
 export function startHomeSettlements(ctx: SettleContext, schedule: Schedule): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const slots = createSlots({ most: MAX_AT_ONCE, mostOfKey: MAX_OF_NODE, onError: () => undefined });
+  const running = createSemaphore(MAX_AT_ONCE);
   const look = async () => {
-    const limit = slots.free();
+    const limit = running.free();
     if (limit === 0) return;
     // A node is asked again when all that it was asked has ended.
-    const wanted = { now: ctx.clock.now(), limit, mostOfNode: MAX_OF_NODE, busyNodes: slots.crowded(1) };
+    const wanted = { now: ctx.clock.now(), limit, mostOfNode: MAX_OF_NODE, busyNodes: running.crowdedKeys(1) };
     for (const call of await takeOpenHomeCalls(ctx.db, wanted))
-      slots.run(call.nodeId, () => unlessAborted(settleOrLog(ctx, call, signal), signal));
+      void running.run(() => unlessAborted(settleOrLog(ctx, call, signal), signal), [call.nodeId]);
   };
   schedule.every('settle-home-calls', 2000, look, { look: { sql: HAS_DUE_HOME_CALLS } });
   return {
     async stop() {
       stopping.abort();
       await schedule.stop();
-      await slots.idle();
+      await running.idle();
     },
   };
 }

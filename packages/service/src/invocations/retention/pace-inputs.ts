@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import type { HasStoragePace } from '../stream/storage-pace.ts';
 import type { HasStorageMeter } from './require-storage.ts';
 

@@ -5,6 +5,7 @@ import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { removeContentsOf, storedBytes } from './storage-store.ts';
 
 /** Bytes of requests that accounts have stored: tasks, inputs, metadata, results and streams. */
@@ -35,7 +36,6 @@ const MAX_STEPS = 8;
  */
 export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storageLimits']): StorageMeter {
   const known = createBoundedCache<{ readonly stored: number; readonly readMs: number }>(MAX_KNOWN);
-  const reading = new Map<string, Promise<number>>();
 
   async function readNow(accountId: string): Promise<number> {
     const stored = Number(await storedBytes(ctx.db, accountId));
@@ -43,12 +43,8 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storag
     return stored;
   }
 
-  /** Shared by the requests of the account that come meanwhile. */
-  function readOnce(accountId: string): Promise<number> {
-    const shared = reading.get(accountId) ?? readNow(accountId).finally(() => reading.delete(accountId));
-    reading.set(accountId, shared);
-    return shared;
-  }
+  const byAccount = (accountId: string) => accountId;
+  const readOnce = singleFlight(readNow, byAccount);
 
   async function removeOldest(accountId: string): Promise<void> {
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -61,14 +57,8 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storag
     }
   }
 
-  const removing = new Map<string, Promise<void>>();
-
   return {
-    async makeRoom(accountId) {
-      const shared = removing.get(accountId) ?? removeOldest(accountId).finally(() => removing.delete(accountId));
-      removing.set(accountId, shared);
-      await shared;
-    },
+    makeRoom: singleFlight(removeOldest, byAccount),
     async read({ accountId, plan, node }) {
       const limit = limits[node === 'online' ? 'node' : plan];
       const last = known.get(accountId);

@@ -4,7 +4,7 @@ import type { HasDb } from '../../db/database.ts';
 import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { jsonSizeUpTo } from '../../lib/json/json-size.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { rememberTrace } from '../../lib/tracing/tracing.ts';
 import { busyTreasury } from '../../payments/ledger/busy-treasury.ts';

@@ -1,5 +1,6 @@
 import type { HasDb } from '../../db/database.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { createPoller } from '../../lib/concurrency/poller.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { hasEnded, isWithheld } from '../invocation.ts';
@@ -81,7 +82,6 @@ const MARKS_AT_ONCE = 1000;
 
 function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller['follow'] {
   const followed = new Map<string, Followed>();
-  let isDue = false;
   let nth = 0;
 
   async function compare(): Promise<void> {
@@ -100,22 +100,18 @@ function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): Stre
       }
   }
 
-  function compareLater(): void {
-    if (isDue) return;
-    isDue = true;
-    const timer = setTimeout(async () => {
-      await compare().catch((err: unknown) => ctx.log.debug({ err }, 'polling of followed requests failed'));
-      isDue = false;
-      if (followed.size > 0) compareLater();
-    }, FOLLOW_MS);
-    timer.unref();
-  }
+  const poller = createPoller({
+    intervalMs: FOLLOW_MS,
+    poll: compare,
+    hasWaiters: () => followed.size > 0,
+    onError: (err) => ctx.log.debug({ err }, 'polling of followed requests failed'),
+  });
 
   return (requestId) => {
     const entry = followed.get(requestId) ?? { readers: 0, mark: null, isHere: false };
     entry.readers += 1;
     followed.set(requestId, entry);
-    compareLater();
+    poller.start();
     return {
       stop() {
         entry.readers -= 1;

@@ -1,5 +1,5 @@
 import { invariant } from '../invariant.ts';
-import type { Turns } from './turns.ts';
+import type { Semaphore } from './semaphore.ts';
 
 export type Batcher<I, O> = {
   /** Resolves with the item's own result, or rejects with the error of its run. */
@@ -18,8 +18,8 @@ export type BatcherOptions<I, O> = {
   /** Default: every item weighs 1. */
   weightOf?: (item: I) => number;
   maxConcurrent?: number;
-  /** Shared turns of several batchers: one of their batches runs at a time, and waiting items gather meanwhile. */
-  turns?: Turns;
+  /** Shared by several batchers to limit their concurrent batches; waiting items gather meanwhile. */
+  semaphore?: Semaphore;
   /**
    * Delay of the next batch after the previous one while a batch runs, unless the next one is full: items gather instead of spreading over
    * all concurrent runs. May depend on the number of running batches. Default: 0.
@@ -49,7 +49,7 @@ type Entry<I, O> = {
  * run again alone, in sequence, so that a poisoned item fails only itself.
  */
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
-  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, turns } = options;
+  const { maxSize, maxConcurrent = 1, staggerMs = () => 0, semaphore } = options;
   invariant(maxSize >= 1 && maxConcurrent >= 1, 'a batcher has room for one item');
   const line = createLine(options);
   let idleWaiters: (() => void)[] = [];
@@ -60,10 +60,10 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
   function pump(): void {
     isPumpDue = false;
     while (runningCount < maxConcurrent && line.length() > 0 && !mustGather()) {
-      if (turns && !turns.take(pump)) return;
+      if (semaphore && !semaphore.tryAcquire(pump)) return;
       const batch = line.takeBatch();
       if (batch.length === 0) {
-        turns?.pass();
+        semaphore?.release();
         return;
       }
       stagger.started();
@@ -88,7 +88,7 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     await settle(batch, options);
     line.leave(batch);
     runningCount--;
-    turns?.pass();
+    semaphore?.release();
     pumpSoon();
   }
 

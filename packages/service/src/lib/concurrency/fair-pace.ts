@@ -1,26 +1,13 @@
 import { createBoundedCache } from '../bounded-cache.ts';
+import { createMeter, type Rate } from '../meter.ts';
 
-/** A rate that parties share: none exceeds its own, all together not theirs, and the next turn is that of the party that had least of late. */
+/** Queue in front of two meters, one per party and one for all. The party that used least of late goes next. */
 export interface FairPace {
   /** Resolves when the party may do work of this weight, or when the signal aborts. Work of one party keeps its order. */
   take(party: string, weight: number, signal?: AbortSignal): Promise<void>;
 }
 
-export interface Rate {
-  /** Weight per second. */
-  readonly perS: number;
-  /** Weight that does not wait after a pause. Work may exceed it, and the next one waits. */
-  readonly burst: number;
-}
-
 const MAX_PARTIES = 50_000;
-
-interface Party {
-  /** The used part of its rate. */
-  readonly drain: Drain;
-  /** Its work of the last seconds, which turns go by. */
-  readonly recent: ReturnType<typeof createRecent>;
-}
 
 interface Waiting {
   readonly weight: number;
@@ -28,16 +15,11 @@ interface Waiting {
 }
 
 export function createFairPace({ ofOne, ofAll }: { ofOne: Rate; ofAll: Rate }): FairPace {
-  const all = createDrain(ofAll);
-  const parties = createBoundedCache<Party>(MAX_PARTIES);
+  const all = createMeter(ofAll);
+  const parties = createMeter(ofOne);
+  const recent = createRecent();
   const waiting = new Map<string, Waiting[]>();
   let timer: NodeJS.Timeout | undefined;
-
-  function partyOf(name: string): Party {
-    const party = parties.get(name) ?? { drain: createDrain(ofOne), recent: createRecent() };
-    parties.set(name, party);
-    return party;
-  }
 
   function remove(name: string, entry: Waiting): void {
     const left = (waiting.get(name) ?? []).filter((each) => each !== entry);
@@ -47,15 +29,14 @@ export function createFairPace({ ofOne, ofAll }: { ofOne: Rate; ofAll: Rate }): 
 
   /** The first work that may be done by the rate of its party, or how long it is until there is some. */
   function next(nowMs: number) {
-    let first: { name: string; entry: Waiting; party: Party; recent: number } | undefined;
+    let first: { name: string; entry: Waiting; used: number } | undefined;
     let soonestMs = Number.POSITIVE_INFINITY;
     for (const [name, [entry]] of waiting) {
       if (!entry) continue;
-      const party = partyOf(name);
-      const waitMs = party.drain.waitMs(nowMs);
+      const waitMs = parties.waitMs(name, 0, nowMs);
       soonestMs = Math.min(soonestMs, waitMs);
-      const recent = party.recent.at(nowMs);
-      if (waitMs === 0 && !(first && first.recent <= recent)) first = { name, entry, party, recent };
+      const used = recent.of(name, nowMs);
+      if (waitMs === 0 && !(first && first.used <= used)) first = { name, entry, used };
     }
     return { first, soonestMs };
   }
@@ -65,15 +46,15 @@ export function createFairPace({ ofOne, ofAll }: { ofOne: Rate; ofAll: Rate }): 
     while (waiting.size > 0) {
       const nowMs = performance.now();
       const { first, soonestMs } = next(nowMs);
-      const waitMs = Math.max(all.waitMs(nowMs), soonestMs);
+      const waitMs = Math.max(all.waitMs('', 0, nowMs), soonestMs);
       if (!first || waitMs > 0) {
         timer = setTimeout(pump, Math.ceil(waitMs));
         return;
       }
-      const { name, entry, party } = first;
-      party.recent.use(entry.weight, nowMs);
-      party.drain.use(entry.weight, nowMs);
-      all.use(entry.weight, nowMs);
+      const { name, entry } = first;
+      recent.use(name, entry.weight, nowMs);
+      parties.use(name, entry.weight, nowMs);
+      all.use('', entry.weight, nowMs);
       remove(name, entry);
       entry.resolve();
     }
@@ -99,32 +80,16 @@ export function createFairPace({ ofOne, ofAll }: { ofOne: Rate; ofAll: Rate }): 
 
 const RECENT_MS = 10_000;
 
-/** Work that counts less the longer ago it was done. */
+/** Work of each party, which counts less the longer ago it was done. */
 function createRecent() {
-  let done = 0;
-  let atMs = 0;
-  const at = (nowMs: number) => done * Math.exp((atMs - nowMs) / RECENT_MS);
-  return {
-    at,
-    use(weight: number, nowMs: number) {
-      done = at(nowMs) + weight;
-      atMs = nowMs;
-    },
+  const parties = createBoundedCache<{ readonly done: number; readonly atMs: number }>(MAX_PARTIES);
+  const of = (name: string, nowMs: number) => {
+    const party = parties.get(name);
+    return party ? party.done * Math.exp((party.atMs - nowMs) / RECENT_MS) : 0;
   };
-}
-
-type Drain = ReturnType<typeof createDrain>;
-
-/** Used weight, which drains at the rate. */
-function createDrain({ perS, burst }: Rate) {
-  let used = 0;
-  let atMs = 0;
-  const usedAt = (nowMs: number) => Math.max(0, used - ((nowMs - atMs) * perS) / 1000);
   return {
-    use(weight: number, nowMs: number) {
-      used = usedAt(nowMs) + weight;
-      atMs = nowMs;
-    },
-    waitMs: (nowMs: number) => Math.max(0, ((usedAt(nowMs) - burst) * 1000) / perS),
+    of,
+    use: (name: string, weight: number, nowMs: number) =>
+      void parties.set(name, { done: of(name, nowMs) + weight, atMs: nowMs }),
   };
 }

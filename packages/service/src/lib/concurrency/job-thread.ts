@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { createSemaphore } from './semaphore.ts';
 
 /** A worker thread that does one job at a time. */
 export interface JobThread<Job, Result> {
@@ -22,7 +23,7 @@ export interface JobThreadLimits {
 export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimits): JobThread<Job, Result> {
   let worker: Worker | null = null;
   let idle: NodeJS.Timeout | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  const jobs = createSemaphore();
 
   const end = () => {
     void worker?.terminate();
@@ -59,11 +60,5 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
     }
   }
 
-  return {
-    run(job) {
-      const result = last.then(() => runNow(job));
-      last = result.catch(() => undefined);
-      return result;
-    },
-  };
+  return { run: (job) => jobs.run(() => runNow(job)) };
 }

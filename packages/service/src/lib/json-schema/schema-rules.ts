@@ -1,5 +1,5 @@
 import { schemasIn } from '@agent-network/contracts/schema-places';
-import { isDeeperThan } from '../json/json-depth.ts';
+import { isDeeperThan } from '../json/json-limits.ts';
 import { isObject, type Json } from '../json/json-object.ts';
 import { compilePattern } from './pattern.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../app-error.ts';
 import { createBoundedCache } from '../bounded-cache.ts';
 import { createJobThread, JobTimeoutError } from '../concurrency/job-thread.ts';
-import { createOneByOne } from '../concurrency/one-by-one.ts';
+import { createMutex } from '../concurrency/mutex.ts';
 import type { Fault } from './schema-rules.ts';
 import type { Checked } from './validator.ts';
 
@@ -20,8 +20,8 @@ export type SchemaResult = { readonly refused: readonly Fault[] } | { readonly c
 const MAX_JOB_MS = 10_000;
 const IDLE_MS = 60_000;
 const MAX_HEAP_MB = 256;
-/** Jobs of one owner that wait, and how long: those of others wait for one of his at a time. */
-const line = { mostWaiting: 16, timeoutMs: 10_000 };
+/** Limits of the jobs of one owner that wait; others wait for at most one of an owner's jobs. */
+const WAIT_LIMITS = { maxWaiting: 16, timeoutMs: 10_000 };
 const MAX_REFUSALS = 1000;
 const REFUSAL_MS = 10 * 60_000;
 
@@ -31,7 +31,7 @@ const thread = createJobThread<SchemaJob, SchemaResult>(new URL('schema-worker.t
   idleMs: IDLE_MS,
   maxHeapMb: MAX_HEAP_MB,
 });
-const lanes = createOneByOne();
+const owners = createMutex();
 const refusals = createBoundedCache<readonly Fault[]>(MAX_REFUSALS, REFUSAL_MS);
 
 /**
@@ -43,7 +43,9 @@ export async function judgeSchema(schema: unknown, values: readonly unknown[], o
   const digest = createHash('sha256').update(JSON.stringify(job)).digest('base64');
   const known = refusals.get(digest);
   if (known) return { refused: known };
-  const result = (await inTurn(owner, job, true)) ?? { refused: [{ at: [], message: 'takes too long to be checked' }] };
+  const result = (await runForOwner(owner, job, true)) ?? {
+    refused: [{ at: [], message: 'takes too long to be checked' }],
+  };
   if ('refused' in result) refusals.set(digest, result.refused);
   return result;
 }
@@ -53,14 +55,18 @@ export async function checkInThread(
   { schema, value }: { readonly schema: string; readonly value: unknown },
   { owner, mayWait }: { readonly owner: string; readonly mayWait: boolean },
 ): Promise<Checked> {
-  const result = await inTurn(owner, { schema, values: [JSON.stringify(value) ?? 'null'], isKnown: true }, !mayWait);
+  const result = await runForOwner(
+    owner,
+    { schema, values: [JSON.stringify(value) ?? 'null'], isKnown: true },
+    !mayWait,
+  );
   return result && 'checked' in result ? (result.checked[0] ?? 'too_much') : 'too_much';
 }
 
 /** null: the job takes more time or memory than it may. */
-async function inTurn(owner: string, job: SchemaJob, isBounded: boolean): Promise<SchemaResult | null> {
-  const leave = await (isBounded ? lanes.enterWithin(owner, line) : lanes.enter(owner));
-  if (!leave) throw tooMany();
+async function runForOwner(owner: string, job: SchemaJob, isBounded: boolean): Promise<SchemaResult | null> {
+  const release = await (isBounded ? owners.acquireWithin(owner, WAIT_LIMITS) : owners.acquire(owner));
+  if (!release) throw tooMany();
   try {
     // Others may have filled the memory of the thread: this job is the first of the next one.
     return await run(job).catch((error) => (isOutOfMemory(error) ? run(job) : Promise.reject(error)));
@@ -68,7 +74,7 @@ async function inTurn(owner: string, job: SchemaJob, isBounded: boolean): Promis
     if (isOutOfMemory(error)) return null;
     throw error;
   } finally {
-    leave();
+    release();
   }
 }
 

@@ -7,7 +7,7 @@ import {
   interpret,
 } from '@hyperjump/json-schema/experimental';
 import * as Instance from '@hyperjump/json-schema/instance/experimental';
-import { isDeeperThan } from '../json/json-depth.ts';
+import { isDeeperThan, MAX_LEVELS } from '../json/json-limits.ts';
 import { explain, type RawError } from './explain.ts';
 import { counting } from './keywords.ts';
 import { forgetPatterns } from './pattern.ts';
@@ -25,7 +25,6 @@ export type Checked = readonly Fault[] | 'too_much';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 /** Every schema is its own document: references stay within it, and nothing is registered or fetched. */
 const PLACE = 'https://schema.invalid/schema';
-const MAX_DEPTH = 128;
 
 /** Compiles a schema that nobody has judged yet, or returns what this node does not take of it. */
 export async function compileSchema(schema: unknown): Promise<Validator | readonly Fault[]> {
@@ -62,7 +61,8 @@ function metaValidator(): Promise<Validator> {
 
 const validatorOf = (compiled: CompiledSchema, schema: Record<string, unknown> | null): Validator => ({
   check(value, maxSteps = MAX_STEPS) {
-    if (isDeeperThan(value, MAX_DEPTH)) return [{ at: [], message: `is nested deeper than ${MAX_DEPTH} levels` }];
+    if (isDeeperThan(value, MAX_LEVELS.result))
+      return [{ at: [], message: `is nested deeper than ${MAX_LEVELS.result} levels` }];
     const work = new Work(maxSteps);
     try {
       work.chargeValue(value);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { cachedFlight } from '../concurrency/single-flight.ts';
 import type { ResolvedAddress } from './guarded-fetch-connect.ts';
 
 /** Path of the system's hosts file. */
@@ -15,19 +16,11 @@ export type FindHost = (name: string) => Promise<readonly ResolvedAddress[] | nu
 
 /** Reads the hosts file on demand, at most every five seconds. An unreadable file counts as empty. */
 export function createHostsFile(path = HOSTS_FILE): FindHost {
-  let known: Promise<ReadonlyMap<string, readonly ResolvedAddress[]>> | null = null;
-  let readAtMs = 0;
-  return async (name) => {
-    const nowMs = performance.now();
-    if (!known || nowMs - readAtMs > READ_AGAIN_MS) {
-      readAtMs = nowMs;
-      known = readFile(path, 'utf8').then(
-        (text) => parseHosts(text.slice(0, MAX_BYTES)),
-        () => new Map(),
-      );
-    }
-    return (await known).get(name) ?? null;
-  };
+  const read = cachedFlight(READ_AGAIN_MS, async () => {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    return parseHosts(text.slice(0, MAX_BYTES));
+  });
+  return async (name) => (await read()).get(name) ?? null;
 }
 
 /** Parses lines of `address name name … # remark`; a name keeps the first address of each family. */

@@ -1,13 +1,12 @@
 import type { HasClock } from '../../lib/clock.ts';
-import { isDeeperThan } from '../../lib/json/json-depth.ts';
-import { parseJsonText } from '../../lib/json/json-text.ts';
+import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
+import { parseJsonText } from '../../lib/json/json-object.ts';
 import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import { retryAfterMs } from '../../lib/net/retry-after.ts';
 import type { Reason } from '../nodes/entry.ts';
 
 const TIMEOUT_MS = 5000;
-const MAX_LEVELS = 20;
 
 const reasons: Partial<Record<GuardedFetchErrorKind, Reason>> = {
   invalid_url: 'private_address',
@@ -55,7 +54,7 @@ function pauseOf({ status, headers }: GuardedResponse, now: Date): AskedPause | 
 function parse(body: Buffer): ReadFile {
   try {
     const file = parseJsonText(body.toString('utf8'));
-    return isDeeperThan(file, MAX_LEVELS) ? unread('bad_file') : { file };
+    return isDeeperThan(file, MAX_LEVELS.file) ? unread('bad_file') : { file };
   } catch {
     return unread('no_json');
   }

@@ -1,4 +1,4 @@
-import { createSlots } from '../../lib/concurrency/slots.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import type { DueChecks } from '../nodes/entry-store.ts';
 
 /** Keys of a request to another node for fair sharing: the node, the key that announced it, and its site. */
@@ -31,15 +31,15 @@ export function createShares(
   { most, mostOfNode, mostOfKey, mostOfSite }: Most,
   onError: (error: unknown) => void,
 ): Shares {
-  const slots = createSlots({ most, mostOfKey: mostOfNode, onError });
+  const running = createSemaphore(most);
   const crowded = (kind: string, atLeast: number) =>
-    slots
-      .crowded(atLeast)
+    running
+      .crowdedKeys(atLeast)
       .filter((key) => key.startsWith(kind))
       .map((key) => key.slice(kind.length));
   return {
     room: () => ({
-      limit: Math.max(0, slots.free()),
+      limit: running.free(),
       crowded: {
         nodes: crowded('node ', mostOfNode),
         keys: crowded('key ', mostOfKey),
@@ -49,9 +49,10 @@ export function createShares(
       mostOfSite,
     }),
     run({ baseUrl, site, uriBy, registrar }, work) {
-      slots.run([`node ${baseUrl}`, `site ${site}`, `key ${uriBy ?? registrar ?? ''}`], work);
+      const keys = [`node ${baseUrl}`, `site ${site}`, `key ${uriBy ?? registrar ?? ''}`];
+      running.run(work, keys).catch(onError);
     },
-    idle: slots.idle,
+    idle: running.idle,
   };
 }
 

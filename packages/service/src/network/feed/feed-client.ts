@@ -1,5 +1,5 @@
 import type { HasClock } from '../../lib/clock.ts';
-import { isPlainName } from '../../lib/json/json-text.ts';
+import { isPlainName } from '../../lib/json/json-object.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { type AskedPause, readJson } from '../entries/network-file-client.ts';
 import type { Reason } from '../nodes/entry.ts';

@@ -2,7 +2,7 @@ import { saveRemoteAgents } from '../../agents/remote/list-remote-agents.ts';
 import type { RemoteAgent } from '../../agents/remote/remote-agent.ts';
 import { listWithUnknownTypes } from '../../agents/remote/remote-types.ts';
 import type { Tx } from '../../db/sql.ts';
-import { isPlainName } from '../../lib/json/json-text.ts';
+import { isPlainName } from '../../lib/json/json-object.ts';
 import { judgeAgentFile } from '../entries/agent-file.ts';
 import type { AskedPause } from '../entries/network-file-client.ts';
 import type { Entry, Reason } from '../nodes/entry.ts';

@@ -1,6 +1,5 @@
 import { agentRegistryOf, REGISTRATION_TYPE } from '@agent-network/contracts/agents/registration';
-import { isObject } from '../../lib/json/json-object.ts';
-import { scalarText } from '../../lib/json/json-text.ts';
+import { isObject, scalarText } from '../../lib/json/json-object.ts';
 import type { Reason } from './entry.ts';
 
 /** The registry of this node's chain. */

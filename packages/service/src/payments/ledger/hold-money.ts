@@ -1,13 +1,13 @@
 import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
-import type { Turns } from '../../lib/concurrency/turns.ts';
+import type { Semaphore } from '../../lib/concurrency/semaphore.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
 import { endHoldRows, placeHoldRows, placeVoucherHoldRows } from './hold-store.ts';
 import { LOSS, lockFreeAccounts, type NewTransfer, postTransfers } from './ledger-store.ts';
 
 /** Serializes this process's batches that move the money of requests: concurrent ones would wait for each other's account locks. */
 export interface HasLedgerTurns {
-  readonly ledgerTurns: Turns;
+  readonly ledgerTurns: Semaphore;
 }
 
 /** Places holds in the caller's transaction, in request order, for as many requests as each account can cover. */

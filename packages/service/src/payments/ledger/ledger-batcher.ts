@@ -2,7 +2,7 @@ import type { HasDb } from '../../db/database.ts';
 import { DatabaseAwayError, isLockTimeout, isRolledBack } from '../../db/database-away.ts';
 import { HeldUpError, type LockMode } from '../../db/lock-free.ts';
 import { type Batcher, type BatcherOptions, createBatcher } from '../../lib/concurrency/batcher.ts';
-import { createTurns, inTurn, type Turns } from '../../lib/concurrency/turns.ts';
+import { createSemaphore, type Semaphore } from '../../lib/concurrency/semaphore.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { isUnlocked } from './ledger-store.ts';
 
@@ -32,12 +32,12 @@ class HeldUp {
 }
 
 /**
- * Batches transactions that lock accounts of the ledger. Batches that share turns never wait for a row: an item whose account is locked
- * leaves the batch, and runs in the lane of that account, which waits for it outside the turns and holds nothing meanwhile. So a slow
+ * Batches transactions that lock accounts of the ledger. Batches that share a semaphore never wait for a row: an item whose account is locked
+ * leaves the batch, and runs in the lane of that account, which waits for it outside the semaphore and holds nothing meanwhile. So a slow
  * transaction delays nobody but those who need its rows.
  */
 export function createLedgerBatcher<I, O>(
-  ctx: HasDb & { readonly turns: Turns },
+  ctx: HasDb & { readonly turns: Semaphore },
   batches: LedgerBatches<I, O>,
 ): Pick<Batcher<I, O>, 'add' | 'waitingMs'> {
   const { namesOf, run: _, ...sizes } = batches;
@@ -45,7 +45,7 @@ export function createLedgerBatcher<I, O>(
   const shared = createBatcher<I, O | HeldUp>({
     ...sizes,
     canSplit: isRolledBack,
-    turns: ctx.turns,
+    semaphore: ctx.turns,
     run: (items) => runFree(batches, items),
   });
   return {
@@ -102,7 +102,7 @@ const isInUse = ({ openCount, lastMs }: Pick<Lane<never, never>, 'openCount' | '
 /** Lanes of rows that were locked lately: each has its own batches, and waits for nothing but its row. */
 function createLanes<I, O>(ctx: HasDb, { run, namesOf: _, ...sizes }: LedgerBatches<I, O>) {
   const lanes = new Map<string, Lane<I, O>>();
-  const turns = createTurns(MOST_LANES);
+  const transactions = createSemaphore(MOST_LANES);
 
   function laneOf(name: string): Lane<I, O> {
     for (const [each, lane] of lanes) if (!isInUse(lane)) lanes.delete(each);
@@ -110,7 +110,7 @@ function createLanes<I, O>(ctx: HasDb, { run, namesOf: _, ...sizes }: LedgerBatc
     if (known) return known;
     const runInLane = async (items: I[]) => {
       await untilUnlocked(ctx, [name]);
-      return inTurn(turns, () => run(items, 'wait'));
+      return transactions.run(() => run(items, 'wait'));
     };
     const lane = { batcher: createBatcher({ ...sizes, canSplit, run: runInLane }), openCount: 0, lastMs: 0 };
     lanes.set(name, lane);

@@ -1,7 +1,7 @@
 import { listSeenBlocks, type SeenBlock, transactionsInBlocks } from '../../chain/block-store.ts';
 import { requireChain } from '../../chain/require-chain.ts';
 import { hashesOfNonce, markMined, reopenNonce } from '../../chain/transaction-store.ts';
-import { createOneByOne } from '../../lib/concurrency/one-by-one.ts';
+import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
 import { markLost, relocatePayment } from '../onchain/chain-payment-store.ts';
@@ -29,7 +29,7 @@ export interface HasReorgWatch {
 export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   let standing: SeenBlock | null = null;
   let checked = new Set<string>();
-  const turns = createOneByOne();
+  const looks = createSemaphore();
 
   async function look(): Promise<void> {
     const head = await ctx.usdc.headBlock();
@@ -51,7 +51,7 @@ export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   }
   return {
     // One that began before a reorg, and ended after another had seen it, would hide it.
-    look: () => turns.run('look', look),
+    look: () => looks.run(look),
   };
 }
 

@@ -14,7 +14,7 @@ import type { MeansOf, PaymentScheme, PresentedCall, SchemeContext } from './sch
 type ByVoucher = MeansOf<'batch-settlement'>;
 
 /** Line of deposits into one channel: a call waits as long as a deposit itself waits for the chain. */
-const DEPOSIT_LINE = { timeoutMs: 25_000, mostWaiting: 256 };
+const DEPOSIT_LINE = { timeoutMs: 25_000, maxWaiting: 256 };
 
 /**
  * A payment channel pays, by a voucher for the sum of all its calls (x402 scheme `batch-settlement`). The price is reserved in the channel
@@ -38,7 +38,7 @@ export const batchSettlement: PaymentScheme<ByVoucher> = {
    */
   async enter(ctx, { voucher }, shown) {
     if (!isVoucher(shown) || shown.type !== 'deposit') return null;
-    const leave = await ctx.channels.deposits.enterWithin(voucher.channelId, DEPOSIT_LINE);
+    const leave = await ctx.channels.deposits.acquireWithin(voucher.channelId, DEPOSIT_LINE);
     if (leave === null) throw paymentPending(voucher.requestId, null);
     return leave;
   },

@@ -3,6 +3,7 @@ import type { SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { simulateAll } from './simulate-all.ts';
 
@@ -37,17 +38,7 @@ export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   };
   const keyOf = ({ authorization }: SignedAuthorization) => authorizationKey(authorization);
   const batcher = createBatcher({ run, maxSize: MAX_SIMULATED, canSplit: isAnswered, keyOf });
-  const running = new Map<string, Promise<string | null>>();
-  return {
-    simulate(payment) {
-      const name = nameOf(payment);
-      const known = running.get(name);
-      if (known) return known;
-      const answer = batcher.add(payment).finally(() => running.delete(name));
-      running.set(name, answer);
-      return answer;
-    },
-  };
+  return { simulate: singleFlight(batcher.add, nameOf) };
 }
 
 /** False for a timeout or lost connection, which affects all payments alike: retrying them one by one would only add their waits. */

@@ -1,5 +1,6 @@
 import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { createWake, type Wake } from '../../lib/concurrency/wake.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -97,7 +98,8 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     return outcome;
   };
   return {
-    settle: oneAtATime(settleOnce),
+    // By the signature too: a payment that has expired in the queue must not keep its successor from being sent.
+    settle: singleFlight(settleOnce, ({ id, signature }) => `${id} ${signature}`),
     idle,
     async stop(graceMs) {
       const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
@@ -105,22 +107,6 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
       await Promise.race([idle(), aborted]);
       clearTimeout(timer);
     },
-  };
-}
-
-/**
- * A payment that is being settled is not settled a second time: both get the same outcome. Known by its signature too: one that has
- * expired in the queue does not keep its successor from being sent.
- */
-function oneAtATime(settle: Settler['settle']): Settler['settle'] {
-  const settling = new Map<string, Promise<SettleOutcome>>();
-  return (payment) => {
-    const name = `${payment.id} ${payment.signature}`;
-    const known = settling.get(name);
-    if (known) return known;
-    const outcome = settle(payment).finally(() => settling.delete(name));
-    settling.set(name, outcome);
-    return outcome;
   };
 }
 

@@ -8,6 +8,7 @@ import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client
 import type { Records } from '../../db/records.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { maxOf } from '../../lib/bigints.ts';
+import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import type { HasPlatformFee } from '../ledger/platform-fee.ts';
 import type { HasClaimSettings } from '../x402/channels/claims/claim-context.ts';
@@ -46,19 +47,7 @@ const SEARCH_BLOCKS = 5000n;
 
 /** Reads the reserves for all callers: at most one read at a time in this process. */
 export function createReservesReader(ctx: ReservesContext): ReservesReader {
-  let newest: Promise<Reserves> | null = null;
-  return {
-    read() {
-      if (newest) return newest;
-      const reading = readReserves(ctx).then(({ reserves }) => reserves);
-      newest = reading;
-      const forget = () => {
-        if (newest === reading) newest = null;
-      };
-      reading.then(() => setTimeout(forget, MAX_AGE_MS).unref(), forget);
-      return reading;
-    },
-  };
+  return { read: cachedFlight(MAX_AGE_MS, async () => (await readReserves(ctx)).reserves) };
 }
 
 /** Compares the node's liabilities with its wallet. A difference is read several times before it counts. */

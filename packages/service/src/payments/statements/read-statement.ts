@@ -68,7 +68,6 @@ function periodOf({ from, to }: Query): Period {
 
 function positionOf(cursor: string, query: Query, period: Period): StatementPosition {
   const position = readStatementCursor(cursor);
-  if (!position) throw invalid('cursor', 'was not issued by this node');
   if (position.order !== (query.order ?? 'asc')) throw invalid('cursor', 'belongs to the other order');
   for (const side of ['from', 'to'] as const)
     if (query[side] !== undefined && period[side]?.getTime() !== position[side]?.getTime())

@@ -24,7 +24,7 @@ it('a cursor leads back to its place', () => {
   );
 });
 
-it('a text that is no cursor is none', () => {
+it('a text that is no cursor is refused', () => {
   const encoded = [
     '',
     '1.2.3',
@@ -37,5 +37,6 @@ it('a text that is no cursor is none', () => {
     '..1.1e9.1.1',
     `..1.${'9'.repeat(19)}.1.1`,
   ].map((text) => Buffer.from(text).toString('base64url'));
-  for (const cursor of [...encoded, 'x', '%%%', '..1.1.1.1']) expect(readStatementCursor(cursor)).toBeNull();
+  for (const cursor of [...encoded, 'x', '%%%', '..1.1.1.1'])
+    expect(() => readStatementCursor(cursor)).toThrow('not a cursor of this node');
 });

@@ -1,3 +1,5 @@
+import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
+
 /** A half-open period of a statement; null: unbounded on that side. */
 export interface Period {
   readonly from: Date | null;
@@ -18,20 +20,19 @@ const PATTERN =
 export function statementCursor({ order, from, to, after, closing }: StatementPosition): string {
   const period = [from?.getTime() ?? '', to?.getTime() ?? ''];
   const parts = [...period, after.at.getTime(), after.sequence, closing.sequence, closing.balanceMicro];
-  return Buffer.from((order === 'desc' ? BACK : '') + parts.join('.')).toString('base64url');
+  return encodeCursor((order === 'desc' ? BACK : '') + parts.join('.'));
 }
 
-/** Decodes a cursor; null when this node did not issue it. */
-export function readStatementCursor(cursor: string): StatementPosition | null {
-  const match = PATTERN.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
-  if (!match) return null;
-  const part = (index: number) => match[index + 1] as string;
+/** Throws VALIDATION_ERROR for a cursor that this node did not make. */
+export function readStatementCursor(cursor: string): StatementPosition {
+  const [order, ...parts] = decodeCursor(cursor, PATTERN);
+  const part = (index: number) => parts[index] as string;
   const dateOf = (ms: string) => (ms === '' ? null : new Date(Number(ms)));
   return {
-    order: match[1] === BACK ? 'desc' : 'asc',
-    from: dateOf(part(1)),
-    to: dateOf(part(2)),
-    after: { at: new Date(Number(part(3))), sequence: BigInt(part(4)) },
-    closing: { sequence: BigInt(part(5)), balanceMicro: BigInt(part(6)) },
+    order: order === BACK ? 'desc' : 'asc',
+    from: dateOf(part(0)),
+    to: dateOf(part(1)),
+    after: { at: new Date(Number(part(2))), sequence: BigInt(part(3)) },
+    closing: { sequence: BigInt(part(4)), balanceMicro: BigInt(part(5)) },
   };
 }

@@ -1,8 +1,8 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { PayableTerms } from '@agent-network/contracts/payments/x402';
 import type { z } from 'zod';
-import { isDeeperThan } from '../../lib/json/json-depth.ts';
-import { parseJsonText } from '../../lib/json/json-text.ts';
+import { isDeeperThan } from '../../lib/json/json-limits.ts';
+import { parseJsonText } from '../../lib/json/json-object.ts';
 import { problemText } from '../../lib/json/problem-text.ts';
 import { type KnowsOwn, payeeProblem } from './payee.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { forgetContents } from '../../../src/invocations/retention/forget-contents.ts';
-import { createOneByOne } from '../../../src/lib/concurrency/one-by-one.ts';
+import { createMutex } from '../../../src/lib/concurrency/mutex.ts';
 import { callTool } from '../../faces/mcp/raw-client.ts';
 import { askDatabase } from '../../support/books.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -56,7 +56,7 @@ it('a visitor without an account runs a free agent, and nobody else reads the re
 it('a call repeated at two processes at once runs once', async () => {
   const runs = free.calls.length;
   const ask = async () => {
-    const app = createApp({ ...h.ctx, paymentTurns: createOneByOne() });
+    const app = createApp({ ...h.ctx, paymentTurns: createMutex() });
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'visit-twice', 'x-sync': 'true' };
     const answer = await app.request(`/x402/${free.id}`, { method: 'POST', headers, body: '{"task":"x"}' });
     const { data } = (await answer.json()) as { data?: { requestId: string } };

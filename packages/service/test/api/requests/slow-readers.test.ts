@@ -6,9 +6,9 @@ import type { KnownCaller } from '../../../src/access/caller/caller.ts';
 import { listEvents, MAX_PAGE_BYTES } from '../../../src/events/outbox/read-events.ts';
 import { createAnswerRoom, MAX_OF_READER_BYTES } from '../../../src/http/answer/answer-room.ts';
 import { createAnswerWatch, STALLED_MS, WHOLE_MS } from '../../../src/http/answer/answer-watch.ts';
-import { createByteBudget } from '../../../src/http/answer/byte-budget.ts';
 import { readInvocationDetail } from '../../../src/invocations/read/read-invocation-detail.ts';
 import { findContentsWithin, findRecordsWithin } from '../../../src/invocations/record-store.ts';
+import type { AppError } from '../../../src/lib/app-error.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { encodeJson } from '../../../src/lib/json/prepared-json.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -149,18 +149,31 @@ it('an address or an account that used up its bytes of large answers is refused 
 });
 
 it('bytes come back evenly, at most an eighth of a minute’s at a time, and what was used too much is paid back first', () => {
-  const budget = createByteBudget(60_000);
-  budget.use('a', 7499, 0);
-  expect(budget.emptyForS('a', 0)).toBe(null);
-  budget.use('a', 3001, 0);
-  expect(budget.emptyForS('a', 0)).toBe(4);
-  expect(budget.emptyForS('a', 3000)).toBe(1);
-  expect(budget.emptyForS('a', 3001)).toBe(null);
-  expect(budget.emptyForS('b', 0)).toBe(null);
-  budget.use('a', 7499, 3_600_000);
-  expect(budget.emptyForS('a', 3_600_000)).toBe(null);
-  budget.use('a', 1_000_000, 3_600_000);
-  expect(budget.emptyForS('a', 3_600_000)).toBe(61);
+  let nowMs = 0;
+  const room = createAnswerRoom({ clock: { now: () => new Date(nowMs) }, answerBytesPerMinute: 60_000 });
+  const use = (bytes: number) => room.streamed(['a'], 'streamInvocation', bytes);
+  const refusedFor = (reader = 'a') => {
+    try {
+      room.admit([reader], 'streamInvocation');
+      return null;
+    } catch (error) {
+      return (error as AppError<'RATE_LIMITED'>).extra.details.retryAfterS;
+    }
+  };
+  use(7499);
+  expect(refusedFor()).toBe(null);
+  use(3001);
+  expect(refusedFor()).toBe(4);
+  nowMs = 3000;
+  expect(refusedFor()).toBe(1);
+  nowMs = 3001;
+  expect(refusedFor()).toBe(null);
+  expect(refusedFor('b')).toBe(null);
+  nowMs = 3_600_000;
+  use(7499);
+  expect(refusedFor()).toBe(null);
+  use(1_000_000);
+  expect(refusedFor()).toBe(61);
 });
 
 it('the bytes of a stream that is read count as well: the next one is refused, the one at work goes on', async () => {

@@ -3,6 +3,7 @@ import type { ContextParts } from '../../../src/context-parts.ts';
 import type { Database } from '../../../src/db/database.ts';
 import type { listen } from '../../../src/http/listen.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
+import { createSemaphore } from '../../../src/lib/concurrency/semaphore.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { takeDeadProcess } from '../../../src/queue/process-store.ts';
@@ -46,7 +47,7 @@ const MAX_STARTS = 3;
 
 export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts): Promise<NodeOfProcesses> {
   const time = createTime(db, rpcUrl);
-  const inTurn = createTurns();
+  const serial = createSemaphore();
   const burials: Promise<unknown>[] = [];
   const start = async () => {
     const next = await insist(() => startMortalNode({ ...parts, clock: time.clock }, db));
@@ -60,7 +61,7 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
   const recurring = startRecurringWork({
     db,
     current: () => current,
-    inAMinute: (work) => inTurn(() => time.pass(MINUTE_MS).then(work)),
+    inAMinute: (work) => serial.run(() => time.pass(MINUTE_MS).then(work)),
   });
 
   async function succeed(dead: MortalNode, meanwhile: () => Promise<void>, passMs: number): Promise<void> {
@@ -83,7 +84,7 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
     succeed(meanwhile = async () => {}, passMs = MINUTE_MS) {
       const dead = current;
       dead.die();
-      return inTurn(() => succeed(dead, meanwhile, passMs));
+      return serial.run(() => succeed(dead, meanwhile, passMs));
     },
     untilAtRest: () => recurring.untilAtRest(UNTOUCHED_MS),
     async lookAround(meanwhile) {
@@ -93,7 +94,7 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
     },
     async stop() {
       recurring.stop();
-      await inTurn(async () => {});
+      await serial.run(async () => {});
       await jobs.stop();
       current.die();
       await Promise.all(burials);
@@ -115,16 +116,6 @@ function createTime(db: Database, rpcUrl: string): { readonly clock: Clock; pass
         ['anvil_mine', DEEPER_THAN_REORGS],
       ]);
     },
-  };
-}
-
-/** One piece of work after the other. */
-function createTurns(): (work: () => Promise<void>) => Promise<void> {
-  let turn: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
   };
 }
 

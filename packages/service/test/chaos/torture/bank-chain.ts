@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { encodeFunctionData, type Hex, keccak256 } from 'viem';
+import { createSemaphore } from '../../../src/lib/concurrency/semaphore.ts';
 import { submitPayment } from '../../support/chain-actions.ts';
 import type { TestWallet } from '../../support/harness.ts';
 import { administer } from '../../support/held-payout.ts';
@@ -39,12 +40,7 @@ export function createBankChain(cluster: NodeCluster): BankChain {
   const { rpcUrl } = cluster.chain;
   const { chainId, token } = cluster.ctx.chain;
   let sent: Sent[] = [];
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
+  const { run: inTurn } = createSemaphore();
   const receiptOf = ({ raw }: Sent) =>
     callChain<{ status: string } | null>(rpcUrl, 'eth_getTransactionReceipt', keccak256(raw));
   const send = async (transaction: Sent) => {

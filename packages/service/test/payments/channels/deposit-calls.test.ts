@@ -1,7 +1,7 @@
 import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { LineLimits } from '../../../src/lib/concurrency/one-by-one.ts';
+import type { WaitLimits } from '../../../src/lib/concurrency/mutex.ts';
 import { expectError } from '../../api/support/expect-error.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
@@ -152,7 +152,7 @@ describe('a deposit with a voucher', () => {
       [1, 2].map(async () => payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) })),
     );
     // The line of deposits is of one process: another one knows nothing of it.
-    vi.spyOn(h.ctx.channels.deposits, 'enterWithin').mockResolvedValue(() => undefined);
+    vi.spyOn(h.ctx.channels.deposits, 'acquireWithin').mockResolvedValue(() => undefined);
     const { simulate } = h.ctx.simulator;
     const areBothJudged = Promise.withResolvers<void>();
     const judging = vi.spyOn(h.ctx.simulator, 'simulate').mockImplementation(async (payment) => {
@@ -196,17 +196,17 @@ describe('a deposit with a voucher', () => {
   it('does not wait in line for longer than its limit: the same payload is good once the line has moved on', async () => {
     const payer = await richPayer();
     const { deposits } = h.ctx.channels;
-    const leave = await deposits.enter(payer.channelId);
-    const { enterWithin } = deposits;
-    const limits: LineLimits[] = [];
-    vi.spyOn(deposits, 'enterWithin').mockImplementation((key, asked) => {
+    const leave = await deposits.acquire(payer.channelId);
+    const { acquireWithin } = deposits;
+    const limits: WaitLimits[] = [];
+    vi.spyOn(deposits, 'acquireWithin').mockImplementation((key, asked) => {
       limits.push(asked);
-      return enterWithin(key, { ...asked, timeoutMs: 1 });
+      return acquireWithin(key, { ...asked, timeoutMs: 1 });
     });
     const headers = payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) });
     const late = await post(headers).finally(() => vi.restoreAllMocks());
     expectError(late, 'PAYMENT_PENDING');
-    expect(limits).toEqual([{ timeoutMs: 25_000, mostWaiting: 256 }]);
+    expect(limits).toEqual([{ timeoutMs: 25_000, maxWaiting: 256 }]);
     expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n);
     leave();
     expect((await post(headers)).body.data.status).toBe('completed');

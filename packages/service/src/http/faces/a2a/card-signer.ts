@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto';
+import { canonicalJson } from '@agent-network/contracts/canonical-json';
 import type { Records } from '../../../db/records.ts';
-import { canonicalJson } from '../../../lib/json/canonical-json.ts';
+import { cachedFlight } from '../../../lib/concurrency/single-flight.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
 import { findCardKey, keepCardKey, type StoredCardKey } from './card-key-store.ts';
 
@@ -11,7 +12,7 @@ export interface CardSignature {
 }
 
 export interface CardSigner {
-  /** Signs a value in its canonical form (RFC 8785). `jku`: where its key is read. */
+  /** Signs the canonical form (RFC 8785) of a value as it is sent. `jku`: where its key is read. */
   sign(value: object, jku: string): Promise<CardSignature>;
   /** The public key as a JSON Web Key Set. */
   jwks(): Promise<{ readonly keys: readonly object[] }>;
@@ -27,8 +28,6 @@ const base64url = (text: string) => Buffer.from(text).toString('base64url');
 
 /** Signs cards with the node's key for them, which is made once and stored sealed, for all processes. */
 export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
-  let reading: Promise<Key> | null = null;
-
   const make = (before: string | null) => keepCardKey(ctx.db, newKey(ctx), before, ctx.clock.now());
 
   async function read(): Promise<Key> {
@@ -39,19 +38,13 @@ export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
     return { id: stored.id, secret, jwk: { ...jwk, kid: stored.id, alg: 'ES256', use: 'sig' } };
   }
 
-  const key = (): Promise<Key> => {
-    reading ??= read().catch((error) => {
-      reading = null;
-      throw error;
-    });
-    return reading;
-  };
+  const key = cachedFlight(Number.POSITIVE_INFINITY, read);
 
   return {
     async sign(value, jku) {
       const { id, secret } = await key();
       const header = base64url(JSON.stringify({ alg: 'ES256', typ: 'JOSE', kid: id, jku }));
-      const signed = Buffer.from(`${header}.${base64url(canonicalJson(value))}`);
+      const signed = Buffer.from(`${header}.${base64url(canonicalJson(JSON.parse(JSON.stringify(value))))}`);
       const signature = sign('sha256', signed, { key: secret, dsaEncoding: 'ieee-p1363' });
       return { protected: header, signature: signature.toString('base64url') };
     },

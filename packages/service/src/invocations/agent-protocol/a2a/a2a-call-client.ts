@@ -1,8 +1,7 @@
 import { type A2aAgent, readA2aAgent } from '../../../agents/upstream/a2a-card-client.ts';
 import { whileAway } from '../../../db/while-away.ts';
 import { invariant } from '../../../lib/invariant.ts';
-import { isObject, parseObject } from '../../../lib/json/json-object.ts';
-import { scalarText } from '../../../lib/json/json-text.ts';
+import { isObject, parseObject, scalarText } from '../../../lib/json/json-object.ts';
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, createChunkRecorder } from '../../stream/record-chunks.ts';

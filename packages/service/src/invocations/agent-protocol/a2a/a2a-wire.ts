@@ -1,5 +1,4 @@
-import { isObject, type Json } from '../../../lib/json/json-object.ts';
-import { scalarText } from '../../../lib/json/json-text.ts';
+import { isObject, type Json, scalarText } from '../../../lib/json/json-object.ts';
 import type { Invocation } from '../../invocation.ts';
 import { isHandle } from '../upstream-call-store.ts';
 

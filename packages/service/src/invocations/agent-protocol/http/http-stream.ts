@@ -1,4 +1,4 @@
-import { isDeeperThan } from '../../../lib/json/json-depth.ts';
+import { isDeeperThan, MAX_LEVELS } from '../../../lib/json/json-limits.ts';
 import { parseObject } from '../../../lib/json/json-object.ts';
 import type { EventMessage } from '../../../lib/net/event-parser.ts';
 import type { Outcome } from '../../invocation.ts';
@@ -27,8 +27,6 @@ export async function followStream(bytes: AsyncIterable<Buffer>, recorder: Chunk
 const streamTooLarge = failed('response_too_large', `The agent streamed more than ${MAX_CHUNKS} events or 16 MiB.`);
 const resultTooLarge = failed('response_too_large', 'The agent streamed an event of more than 1 MiB.');
 
-const MAX_CHUNK_DEPTH = 128;
-
 /** The chunks up to the end, and the outcome; null: the stream continues. */
 function read(messages: readonly EventMessage[]): { said: Said[]; outcome: Outcome | null } {
   const said: Said[] = [];
@@ -53,8 +51,8 @@ function readOne({ event = '', data }: EventMessage): Said | Outcome | null {
   if (!type) return null;
   if (bytes > MAX_CHUNK_BYTES) return failed('response_too_large', 'The agent streamed an event of more than 64 KiB.');
   const value = parse(data);
-  return isDeeperThan(value, MAX_CHUNK_DEPTH)
-    ? failed('invalid_response', `The agent streamed an event nested deeper than ${MAX_CHUNK_DEPTH} levels.`)
+  return isDeeperThan(value, MAX_LEVELS.result)
+    ? failed('invalid_response', `The agent streamed an event nested deeper than ${MAX_LEVELS.result} levels.`)
     : { type, data: value };
 }
 

@@ -1,5 +1,4 @@
-import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
-import { scalarText } from '../../../lib/json/json-text.ts';
+import { isObject, type Json, parseObject, scalarText } from '../../../lib/json/json-object.ts';
 import { errorIn } from '../../../lib/net/error-text.ts';
 import type { Invocation, Outcome } from '../../invocation.ts';
 import { CallFailedError } from '../adapter.ts';

@@ -1,4 +1,4 @@
-import { createOneByOne } from '../../../lib/concurrency/one-by-one.ts';
+import { createMutex } from '../../../lib/concurrency/mutex.ts';
 import type { TurnWish } from './channel-turn-store.ts';
 
 type Wish = Omit<TurnWish, 'lengthMs'>;
@@ -39,7 +39,7 @@ const MAX_LOOK_MS = 100;
 const MAX_AWAITED = 10_000;
 
 export function createChannelTurns(store: TurnStore): ChannelTurns {
-  const order = createOneByOne();
+  const order = createMutex();
   const waiting = new Map<string, number>();
   const wakers = new Map<string, () => void>();
   const toldAtMs = new Map<string, number>();
@@ -72,7 +72,7 @@ export function createChannelTurns(store: TurnStore): ChannelTurns {
       if (before >= MAX_WAITING) return false;
       waiting.set(channelId, before + 1);
       const endMs = performance.now() + MAX_WAIT_MS;
-      const leave = await order.enter(channelId);
+      const leave = await order.acquire(channelId);
       try {
         const isInTurn = await insist({ channelId, requestId }, endMs);
         if (toldAtMs.size >= MAX_AWAITED) toldAtMs.clear();

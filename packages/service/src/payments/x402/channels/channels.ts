@@ -5,7 +5,7 @@ import { signerOf } from '../../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../../db/database.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { createBatcher } from '../../../lib/concurrency/batcher.ts';
-import { createOneByOne, type OneByOne } from '../../../lib/concurrency/one-by-one.ts';
+import { createMutex, type Mutex } from '../../../lib/concurrency/mutex.ts';
 import type { ShownVoucher } from '../payment-header.ts';
 import type { Channel } from './channel.ts';
 import { findChannels, sumOwed } from './channel-store.ts';
@@ -27,9 +27,9 @@ export interface Channels {
   /** Sum that all channels of a wallet owe by ended calls and those in flight, and that is not claimed. */
   owedBy(payer: string): Promise<bigint>;
   readonly turns: ChannelTurns;
-  readonly deposits: OneByOne;
+  readonly deposits: Mutex;
   /** Looks at the chain, one by one for each channel, and the channels that were read just now. */
-  readonly looks: OneByOne;
+  readonly looks: Mutex;
   readonly seen: LRUCache<string, true>;
 }
 
@@ -99,8 +99,8 @@ export function createChannels(ctx: HasDb & HasChain): Channels {
     findLast: (purchase) => findLastPurchase(ctx.db, purchase),
     turns: createChannelTurns(createTurnStore(ctx)),
     owedBy: (payer) => owed.add(payer),
-    deposits: createOneByOne(),
-    looks: createOneByOne(),
+    deposits: createMutex(),
+    looks: createMutex(),
     seen: createBoundedCache<true>(MAX_SEEN, SEEN_MS),
   };
 }
