@@ -7,7 +7,6 @@ import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { takeDeadProcess } from '../../../src/queue/process-store.ts';
 import { type Answer, type RequestOptions, send } from '../../support/harness.ts';
-import { startJobs } from './jobs-of-the-living.ts';
 import { type MortalNode, startMortalNode } from './mortal-node.ts';
 import { startRecurringWork } from './recurring-work.ts';
 
@@ -56,7 +55,6 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
   };
   let current = await start();
   await readTransfers(current.ctx);
-  const jobs = await startJobs(db, () => current);
   const recurring = startRecurringWork({
     db,
     current: () => current,
@@ -94,7 +92,6 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
     async stop() {
       recurring.stop();
       await inTurn(async () => {});
-      await jobs.stop();
       current.die();
       await Promise.all(burials);
     },
