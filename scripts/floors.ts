@@ -150,7 +150,6 @@ export const packageHomes = [
     homes: ['lib/tracing/open-telemetry\\.ts$'],
     comment: 'OpenTelemetry is loaded only where traces are on.',
   },
-  { packages: ['graphile-worker'], homes: ['(db|queue)/'], comment: 'graphile-worker stays in db/ and queue/.' },
   { packages: ['hono', '@hono'], homes: ['http/', 'app\\.ts$'], comment: 'Hono stays in http/ and app.ts.' },
   {
     packages: ['viem'],

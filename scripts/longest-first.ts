@@ -24,7 +24,6 @@ const longest = [
   'test/registry/write/crash.test.ts',
   'test/events/webhook-dispatcher.test.ts',
   'test/network/nodes/forged.test.ts',
-  'test/queue/queue.test.ts',
   'test/db/embedded-postgres.test.ts',
   'test/flows/database-away.test.ts',
   'test/invocations/stream/polled-agents.test.ts',

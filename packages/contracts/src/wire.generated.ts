@@ -263,7 +263,7 @@ export interface DocumentedCalls {
   readonly getOperatorTotals: EndpointName;
   /** Read the status of the node: processes, queues, settlements, reserves, gas, index, database: `GET /operator/status`. */
   readonly getOperatorStatus: EndpointName;
-  /** Any invocation: reason of its end, refund, timeline, payments, deliveries, jobs: `GET /operator/invocations/{id}`. */
+  /** Any invocation: reason of its end, refund, timeline, payments, deliveries, open work: `GET /operator/invocations/{id}`. */
   readonly getOperatorInvocation: EndpointName;
   /** List the accounts of the node, newest first: `GET /operator/accounts`. */
   readonly listOperatorAccounts: EndpointName;

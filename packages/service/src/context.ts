@@ -73,7 +73,6 @@ import { createWalletFunds } from './payments/x402/channels/claims/wallet-funds.
 import { createPaymentChecks } from './payments/x402/payment-checks.ts';
 import { createDrain, type Drain } from './queue/drain.ts';
 import { type Heartbeat, startHeartbeat } from './queue/heartbeat.ts';
-import { createQueueStanding } from './queue/queue-standing.ts';
 import { createRegistryReader } from './registry/read/read-registry.ts';
 import { createRegistryClient } from './registry/read/registry-log-client.ts';
 import { createTokenClient, type HasTokenClient } from './registry/read/registry-token-client.ts';
@@ -225,7 +224,6 @@ function createChannelWork(base: ClaimContext) {
 
 const metersOf = (metrics: Metrics, log: Log) => ({
   metrics,
-  queueStanding: createQueueStanding({ metrics }),
   refusalLog: createRefusalLog({ metrics, log }),
 });
 

@@ -58,7 +58,6 @@ import { type PayoutContext, readWallet } from './payments/reconcile/read-payout
 import type { ReconcileContext } from './payments/reconcile/reconcile.ts';
 import { reconcilePayments } from './payments/reconcile/reconcile.ts';
 import { watchSettlement } from './payments/reconcile/watch-settlement.ts';
-import { settleOwed } from './payments/settlement/settle-owed.ts';
 import type { WalletReads } from './payments/statements/read-reserves.ts';
 import { watchReserves } from './payments/statements/watch-reserves.ts';
 import { HAS_CHANNELS } from './payments/x402/channels/chain/channel-reading-store.ts';
@@ -72,7 +71,6 @@ import { measureChannels } from './payments/x402/channels/claims/measure-channel
 import { forgetOldPurchases } from './payments/x402/claim-payments.ts';
 import type { HasDrain } from './queue/drain.ts';
 import type { HasProcessId } from './queue/heartbeat.ts';
-import type { JobHandlers } from './queue/job-types.ts';
 import { createSchedule, type RecurringWork, type Repeating, type Schedule } from './queue/schedule.ts';
 import { watchChainIndex } from './registry/read/read-chain-index.ts';
 import type { HasRegistryReader } from './registry/read/read-registry.ts';
@@ -102,11 +100,6 @@ interface ChannelWork extends ChannelJobs, RegistryJobs, RelayJobs {}
 
 /** Dependencies of all background work. */
 export interface JobContext extends InvocationJobs, AgentJobs, MoneyJobs, ChannelWork {}
-
-/** Job name -> use case: the background twin of http/handlers. */
-export const jobHandlers = (ctx: JobContext): JobHandlers => ({
-  'settle-payment': ({ paymentId }) => settleOwed(ctx, paymentId),
-});
 
 /** Starts the recurring jobs: those of `every` run on one process of the node at a time, those of `here` on each. */
 export function startRecurring(ctx: JobContext): Repeating[] {

@@ -12,7 +12,7 @@ import type { DashboardBuild } from './http/build/dashboard-build.ts';
 import { listen } from './http/listen.ts';
 import { hearCancellations } from './invocations/run/hear-cancellations.ts';
 import { handBackInvocations, recoverInvocations } from './invocations/start/recover-invocations.ts';
-import { jobHandlers, startRecurring } from './jobs.ts';
+import { startRecurring } from './jobs.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log/log.ts';
 import { armFailpoint } from './lib/process/failpoint.ts';
@@ -22,8 +22,8 @@ import { startTracing } from './lib/tracing/tracing.ts';
 import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
 import { catchUp } from './payments/reconcile/read-payouts.ts';
+import { startPayouts } from './payments/settlement/send-payouts.ts';
 import { warnOfSettlement } from './payments/settlement/settlement-state.ts';
-import { startWorker } from './queue/worker.ts';
 import { noteSignatureEngine, warnOfReach } from './start-warnings.ts';
 
 export interface NodeOptions {
@@ -51,7 +51,6 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-const WORKERS = 4;
 /** Time that running work gets after the stop; the rest is handed back. */
 const GRACE_MS = 2500;
 const SETTLE_GRACE_MS = 500;
@@ -155,9 +154,10 @@ async function traceIfOn({ config, log }: NodeOptions, stops: StopStep[]): Promi
 
 async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<void> {
   await hearCancellations(ctx);
+  // Before the recovery, which owes refunds.
+  const payouts = startPayouts(ctx);
+  stops.push({ name: 'payouts', stop: () => payouts.stop() });
   await recoverInvocations(ctx);
-  const worker = await startWorker(ctx, jobHandlers(ctx), { concurrency: WORKERS });
-  stops.push({ name: 'queue', stop: () => worker.stop(500) });
   const recurring = startRecurring(ctx);
   stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
 }

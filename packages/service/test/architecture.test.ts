@@ -51,7 +51,7 @@ it('an import up, across, in a ring, of a foreign store, of a package out of its
       // Allowed.
       'service/src/agents/agent.ts': "import '../lib/clock.ts';\nimport { z } from '@agent-network/contracts/money';",
       'service/src/lib/clock.ts': 'export const now = 1;',
-      'service/src/queue/worker.ts': "import { run } from 'graphile-worker';\nexport { run };",
+      'service/src/db/pool.ts': "import pg from 'pg';\nexport { pg };",
       // Refused.
       'service/src/agents/agent-store.ts': 'export const find = 1;',
       'service/src/invocations/invocation.ts':

@@ -91,17 +91,7 @@ const Delivery = z.object({
   createdAt: Timestamp,
 });
 
-const Job = z.object({
-  jobId: z.string().meta({ examples: ['1042'] }),
-  name: z.string().meta({ examples: ['settle-payment'] }),
-  runAt: Timestamp,
-  attempts: z.int().min(0),
-  maxAttempts: z.int().min(0),
-  isRunning: z.boolean(),
-  lastError: z.string().nullable(),
-});
-
-/** Open work for an invocation in a queue other than the job queue. */
+/** Open work for an invocation. */
 const QueueEntry = z.object({
   kind: z.enum([
     'invocation_waiting',
@@ -174,7 +164,6 @@ export const OperatorInvocation = z.object({
   ),
   transfers: z.array(Transfer).describe('Ledger transfers.'),
   deliveries: z.array(Delivery).describe('Webhook deliveries of its events and of the events of its payments.'),
-  jobs: z.array(Job).describe('Background jobs of its payments.'),
   queues: z.array(QueueEntry),
 });
 export type OperatorInvocation = z.infer<typeof OperatorInvocation>;

@@ -28,7 +28,7 @@ export const OperatorStatus = z.object({
   ),
   queues: z
     .array(z.object({ kind: z.string(), depth: Count, oldestS: AgeS }))
-    .describe('Waiting and running jobs. Counted up to 10,000 of each kind.'),
+    .describe('Waiting and running work. Counted up to 10,000 of each kind.'),
   settlements: z.object({
     inFlight: Count.describe('Claimed or sent, outcome not known yet.'),
     unknown: Count.describe('Of these, overdue ones.'),
@@ -100,7 +100,7 @@ export const operatorEndpoints = {
   getOperatorInvocation: endpoint({
     method: 'GET',
     path: '/operator/invocations/{id}',
-    summary: 'Any invocation: reason of its end, refund, timeline, payments, deliveries, jobs',
+    summary: 'Any invocation: reason of its end, refund, timeline, payments, deliveries, open work',
     tag: 'Network',
     auth: 'key',
     scope: 'operator',

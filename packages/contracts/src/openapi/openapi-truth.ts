@@ -134,7 +134,6 @@ export const answerFacts: Readonly<Record<string, (example: Shown) => Shown>> = 
     ...('home' in example ? {} : { home: null }),
     voucher: null,
     transfers: example.transfers,
-    jobs: [],
     queues: [],
   }),
   getReceipt: ({ message }) => {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type pg from 'pg';
 import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
@@ -20,6 +21,8 @@ export interface Database extends Sql {
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Calls `handler` for each NOTIFY on the channel. A notification is only a hint: those sent while disconnected are lost. */
   listen(channel: string, handler: ListenHandler): Promise<Listening>;
+  /** Calls `handler`, which never throws, for each `Tx.afterCommit` of a committed transaction on this handle. Returns how to unsubscribe. */
+  onCommit(topic: string, handler: (message: string) => void): () => void;
   /** Wait of the first caller in the queue for a connection, of the pool or of its reserve for reads; 0 without a queue. */
   queueAgeMs(): number;
   /** Waits for running statements, then closes every connection. */
@@ -42,12 +45,21 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const reserve = readReserve > 0 ? createConnectionPool(url, { log, gate, max: readReserve }) : null;
   if (reserve) setReadReserve(pool, reserve);
   let listener: Listener | undefined;
+  const committed = new EventEmitter();
   return {
     url,
     pool,
     gate,
     query: (name, text, params) => queryAlone(pool, name, text, params),
-    transaction: (fn, transactionOptions) => runTransaction(pool, fn, transactionOptions),
+    async transaction(fn, transactionOptions) {
+      const { result, messages } = await runTransaction(pool, fn, transactionOptions);
+      for (const { topic, message } of messages) committed.emit(topic, message);
+      return result;
+    },
+    onCommit(topic, handler) {
+      committed.on(topic, handler);
+      return () => void committed.off(topic, handler);
+    },
     listen(channel, handler) {
       listener ??= openListener(url, { log, gate });
       return listener.listen(channel, handler);

@@ -5,9 +5,7 @@ import pg from 'pg';
 import type { Log } from '../lib/log/log.ts';
 import { madeOnce } from '../lib/made-once.ts';
 import { connectionOptions, openClient, watchPool } from './connection-pool.ts';
-import { DatabaseAwayError } from './database-away.ts';
 import { repeatHeldUp } from './lock-wait.ts';
-import { migrateQueue } from './migrate-queue.ts';
 import { clientOn } from './primary/database-hosts.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
 import { takeConnection } from './take-connection.ts';
@@ -44,9 +42,8 @@ const LOCK_WAIT_MS = 3_000;
 export const MAX_AHEAD = 10;
 
 /**
- * Migrates the schema: the queue's own migrations, then each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to
- * call from several processes at once. A transaction that does not get a lock in time is rolled back, lets others pass, and begins again. A
- * database may be newer than this code as long as it was only added to; one that contracts waits until no older process runs. Refuses a file
+ * Migrates the schema: each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to call from several processes at once.
+ * A transaction that does not get a lock in time is rolled back, lets others pass, and begins again. A database may be newer than this code as long as it was only added to; one that contracts waits until no older process runs. Refuses a file
  * that changed after it was applied. Resolves with the version of this code: its newest migration.
  */
 export async function migrate(
@@ -61,25 +58,16 @@ export async function migrate(
   const pool = new pg.Pool({
     ...connectionOptions(url, 'agent-network migrate'),
     ...unlimited,
-    // The queue's own migrations then run on the connection that holds the lock.
     max: 1,
     Client: clientOn(url),
   });
   watchPool(pool, { url, log, gate, hardLimitMs: Number.POSITIVE_INFINITY });
   try {
-    const first = await takeConnection(pool).catch(throwPoolerNamed);
-    await requireOwnServer(first, () => openClient(connectionOptions(url, 'agent-network start'))).catch((error) => {
-      first.release();
-      throw error;
-    });
-    const pid = await lockOthersOut(first, waitMs).finally(() => first.release());
-    const wait = { url, log, pid, waitMs };
-    await repeatHeldUp(wait, () => migrateQueue(pool, log));
-    const client = await takeConnection(pool);
+    const client = await takeConnection(pool).catch(throwPoolerNamed);
     try {
-      if (client !== first)
-        throw new DatabaseAwayError(new Error('the connection that held the lock was lost'), 'nothing', false);
-      await repeatHeldUp(wait, () => applyAll(client, migrations, log));
+      await requireOwnServer(client, () => openClient(connectionOptions(url, 'agent-network start')));
+      const pid = await lockOthersOut(client, waitMs);
+      await repeatHeldUp({ url, log, pid, waitMs }, () => applyAll(client, migrations, log));
     } finally {
       client.release(true);
     }

@@ -10,4 +10,6 @@ export interface Sql {
 /** Handle of a transaction, invalid once its function has returned. */
 export interface Tx extends Sql {
   readonly isTransaction: true;
+  /** Emits a message to this process's `Database.onCommit` handlers after the commit. A hint: lost if the process dies or the outcome is unknown. */
+  afterCommit(topic: string, message: string): void;
 }

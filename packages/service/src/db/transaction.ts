@@ -26,6 +26,18 @@ const RETRY_LOST_WITHIN_MS = 2_000;
 interface Scope {
   open: boolean;
 }
+
+interface CommitMessage {
+  readonly topic: string;
+  readonly message: string;
+}
+
+interface Committed<T> {
+  readonly result: T;
+  /** Messages of `Tx.afterCommit`. */
+  readonly messages: readonly CommitMessage[];
+}
+
 const currentScope = new AsyncLocalStorage<Scope>();
 
 /** See Database.transaction. */
@@ -33,7 +45,7 @@ export async function runTransaction<T>(
   pool: pg.Pool,
   fn: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
-): Promise<T> {
+): Promise<Committed<T>> {
   invariant(currentScope.getStore()?.open !== true, 'a transaction was opened inside a transaction');
   for (let tryNumber = 1; ; tryNumber++) {
     const startMs = performance.now();
@@ -49,22 +61,27 @@ export async function runTransaction<T>(
 /** The connection was lost before COMMIT was sent: the transaction changed nothing. */
 class LostBeforeCommitError extends DatabaseAwayError {}
 
-async function runOnce<T>(pool: pg.Pool, fn: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
+async function runOnce<T>(
+  pool: pg.Pool,
+  fn: (tx: Tx) => Promise<T>,
+  options: TransactionOptions,
+): Promise<Committed<T>> {
   const client = await takeConnection(pool);
   const scope: Scope = { open: true };
+  const messages: CommitMessage[] = [];
   let isCommitSent = false;
   let broken: Error | undefined;
   try {
     // Sent together with the first statement: it fails only with the connection.
     const begun = begin(client, options);
-    const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope))));
+    const result = await currentScope.run(scope, () => afterAll(begun, fn(handleOn(client, scope, messages))));
     scope.open = false;
     isCommitSent = true;
     const command = await commitOn(client).catch(asRolledBack);
     // The server answers COMMIT with ROLLBACK when a failed statement's error was swallowed.
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back: one of its statements had failed');
     if (isUnconfirmed(client)) throw new UnconfirmedError();
-    return result;
+    return { result, messages };
   } catch (error) {
     scope.open = false;
     await client.query('rollback').catch((rollbackError: Error) => {
@@ -98,9 +115,10 @@ async function afterAll<T>(begun: Promise<unknown>, done: Promise<T>): Promise<T
   return result;
 }
 
-function handleOn(client: pg.PoolClient, scope: Scope): Tx {
+function handleOn(client: pg.PoolClient, scope: Scope, messages: CommitMessage[]): Tx {
   return {
     isTransaction: true,
+    afterCommit: (topic, message) => void messages.push({ topic, message }),
     async query<Row>(name: string, text: string, params?: readonly unknown[]): Promise<Row[]> {
       invariant(scope.open, 'a transaction was used after its end');
       return queryOn<Row>(client, name, text, params);

@@ -42,9 +42,6 @@ export interface Metrics {
   readonly databaseStandbys: Gauge<'kind'>;
   readonly databaseServersRefused: Gauge<'reason'>;
   readonly requestsRefused: Counter<'kind'>;
-  readonly queueRunning: Gauge;
-  readonly queueRestarts: Counter;
-  readonly queueOldestDueSeconds: Gauge;
   readonly recurringFailures: Counter<'name'>;
   readonly readModelLag: Gauge;
   readonly registryBlock: Gauge;
@@ -227,21 +224,6 @@ const queueMetrics = (registers: OpenRegistry[]) => ({
     name: 'requests_refused_total',
     help: 'Requests refused for who sent them, by kind: `unauthorized` without a good key, `forbidden` without the right.',
     labelNames: ['kind'] as const,
-    registers,
-  }),
-  queueRunning: new Gauge({
-    name: 'queue_worker_running',
-    help: '1 while this process runs background jobs, 0 while it restarts them.',
-    registers,
-  }),
-  queueRestarts: new Counter({
-    name: 'queue_worker_restarts_total',
-    help: 'Restarts of background jobs, for example after a lost database connection.',
-    registers,
-  }),
-  queueOldestDueSeconds: new Gauge({
-    name: 'queue_oldest_due_job_seconds',
-    help: 'Overdue time of the oldest untaken job; 0 without any.',
     registers,
   }),
   recurringFailures: new Counter({

@@ -166,25 +166,6 @@ export const listTraceAttempts = (sql: Sql, deliveryIds: readonly string[]): Pro
     [deliveryIds],
   );
 
-export interface TraceJob {
-  readonly jobId: string;
-  readonly name: string;
-  readonly runAt: Date;
-  readonly attempts: number;
-  readonly maxAttempts: number;
-  readonly isRunning: boolean;
-  readonly lastError: string | null;
-}
-
-export const listTraceJobs = (sql: Sql, keys: readonly string[]): Promise<TraceJob[]> =>
-  sql.query<TraceJob>(
-    'list-trace-jobs',
-    `select id::text as "jobId", task_identifier as name, run_at as "runAt", attempts::int as attempts,
-            max_attempts::int as "maxAttempts", locked_at is not null as "isRunning", last_error as "lastError"
-       from graphile_worker.jobs where key = any($1) order by run_at, id`,
-    [keys],
-  );
-
 export interface TraceQueueEntry {
   readonly kind: OperatorInvocation['queues'][number]['kind'];
   readonly at: Date | null;

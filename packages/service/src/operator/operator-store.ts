@@ -15,7 +15,6 @@ const waiting: Readonly<Record<string, string>> = {
   registry_writes: `select created_at as at from registry_write where state in ('due', 'sent')`,
   outcomes_to_count: 'select null::timestamptz as at from outcome_due',
   figures_to_fold: 'select null::timestamptz as at from call_change',
-  jobs: 'select run_at as at from graphile_worker.jobs',
 };
 
 export interface QueueRow {

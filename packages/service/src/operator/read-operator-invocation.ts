@@ -5,8 +5,6 @@ import type { Tx } from '../db/sql.ts';
 import { endReasonOf } from '../invocations/finish/end-reason.ts';
 import { notFound } from '../lib/app-error.ts';
 import { iso } from '../lib/iso.ts';
-import { redactText } from '../lib/log/redact.ts';
-import { settleJobKey } from '../payments/payouts/settle-job-key.ts';
 import { courseOf } from './invocation-course.ts';
 import { refundOf } from './invocation-refund.ts';
 import {
@@ -14,12 +12,10 @@ import {
   findTraceVoucher,
   listTraceAttempts,
   listTraceDeliveries,
-  listTraceJobs,
   listTracePayments,
   listTraceQueues,
   listTraceTransfers,
   type TraceDelivery,
-  type TraceJob,
   type TracePayment,
   type TraceRow,
   type TraceTransfer,
@@ -33,7 +29,7 @@ import {
 export async function readOperatorInvocation(ctx: HasDb, id: string): Promise<OperatorInvocation> {
   const trace = await ctx.db.transaction((tx) => readTrace(tx, id), { isolation: 'repeatable read' });
   if (!trace) throw notFound('request');
-  const { row, payments, voucher, transfers, deliveries, attempts, jobs, queues } = trace;
+  const { row, payments, voucher, transfers, deliveries, attempts, queues } = trace;
   return {
     ...toFacts(row),
     refund: refundOf(row, payments, transfers),
@@ -42,7 +38,6 @@ export async function readOperatorInvocation(ctx: HasDb, id: string): Promise<Op
     voucher: voucher && toVoucher(voucher),
     transfers: transfers.map(toTransfer),
     deliveries: deliveries.map(toDelivery),
-    jobs: jobs.map(toJob),
     queues: queues.map(({ kind, at }) => ({ kind, at: iso(at) })),
   };
 }
@@ -64,7 +59,6 @@ async function readTrace(tx: Tx, id: string) {
       tx,
       deliveries.map(({ deliveryId }) => deliveryId),
     ),
-    jobs: await listTraceJobs(tx, paymentIds.map(settleJobKey)),
     queues: await listTraceQueues(tx, id, subjectIds),
   };
 }
@@ -117,11 +111,4 @@ const toDelivery = ({ nextAttemptAt, createdAt, ...delivery }: TraceDelivery) =>
   ...delivery,
   nextAttemptAt: iso(nextAttemptAt),
   createdAt: createdAt.toISOString(),
-});
-
-/** Redacts the job's error: it may contain an RPC URL with a provider key. */
-const toJob = ({ runAt, lastError, ...job }: TraceJob) => ({
-  ...job,
-  runAt: runAt.toISOString(),
-  lastError: lastError === null ? null : redactText(lastError),
 });

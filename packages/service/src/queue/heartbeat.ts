@@ -12,8 +12,6 @@ import {
   removeProcess,
   takeDeadProcess,
   touchProcess,
-  unlockOrphanedJobs,
-  unlockWorkers,
 } from './process-store.ts';
 
 const BEAT_MS = 2_000;
@@ -47,34 +45,28 @@ export interface HasProcessId {
 export interface Heartbeat {
   /** Returns the current process id, the owner to write on leases. It changes after this process was declared dead. */
   processId(): string;
-  /** Resolves once the jobs that this worker locks will be freed when this process dies. */
-  coverWorker(workerId: string): Promise<void>;
-  /** Frees the worker's remaining locks and forgets it. */
-  releaseWorker(workerId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Registers this process and sends a heartbeat every 2 s. A process without one for 10 s is removed by another, which frees its jobs; the
- * work of a killed process is taken over within 15 s.
+ * Registers this process and sends a heartbeat every 2 s. A process without one for 10 s is removed by another; the work of a killed process
+ * is taken over within 15 s.
  */
 export async function startHeartbeat(
   ctx: HasDb & { log: Log },
   { self, drain, ...hooks }: HeartbeatOptions,
 ): Promise<Heartbeat> {
   const { db, log } = ctx;
-  const workerIds = new Set<string>();
   const delayMeter = createDelayMeter();
   let id: string = randomUUID();
   let drainAskedAt: string | null = null;
   let hasDead = false;
-  await register(db, { ...self, id, workerIds: [], drainAskedAt });
-  await unlockOrphanedJobs(db);
+  await register(db, { ...self, id, drainAskedAt });
 
   const beatOnce = async (): Promise<void> => {
     const openWork = drain?.isAsked() ? drain.openWork() : null;
     const isRefusing = drain?.isRefusing() ?? false;
-    const beat = { workerIds: [...workerIds], delay: delayMeter.read(), openWork, isRefusing };
+    const beat = { delay: delayMeter.read(), openWork, isRefusing };
     // A transaction: its acknowledged position covers lone statements before it.
     const told = await db.transaction((tx) => touchProcess(tx, id, beat));
     if (told) {
@@ -88,28 +80,15 @@ export async function startHeartbeat(
     log.error({ processId: id }, 'this process was declared dead; continuing under a new id');
     await hooks.onDeclaredDead?.(id);
     const next = randomUUID();
-    await insertProcess(db, { ...self, id: next, workerIds: [...workerIds], drainAskedAt });
+    await insertProcess(db, { ...self, id: next, drainAskedAt });
     id = next;
   };
-  let turn = Promise.resolve();
-  const beatSelf = (): Promise<void> => {
-    turn = turn.catch(() => undefined).then(beatOnce);
-    return turn;
-  };
-  const stopBeating = startBeating({ log, isDraining: () => drain?.isAsked() ?? false }, beatSelf, async () => {
+  const stopBeating = startBeating({ log, isDraining: () => drain?.isAsked() ?? false }, beatOnce, async () => {
     if (hasDead) await buryTheDead(ctx, hooks);
   });
 
   return {
     processId: () => id,
-    async coverWorker(workerId) {
-      workerIds.add(workerId);
-      await beatSelf();
-    },
-    async releaseWorker(workerId) {
-      await unlockWorkers(db, [workerId]);
-      workerIds.delete(workerId);
-    },
     async stop() {
       await stopBeating();
       delayMeter.stop();
@@ -172,7 +151,6 @@ async function buryTheDead({ db, log }: HasDb & { log: Log }, hooks: HeartbeatHo
     const dead = await db.transaction(async (tx) => {
       const taken = await takeDeadProcess(tx);
       if (taken === undefined) return undefined;
-      await unlockOrphanedJobs(tx);
       await hooks.onProcessDead?.(tx, taken.id);
       return taken;
     });

@@ -16,7 +16,6 @@ export interface ProcessSelf {
 
 export interface NewProcess extends ProcessSelf {
   readonly id: string;
-  readonly workerIds: readonly string[];
   /** Kept from the row before, as the database wrote it: a process that was declared dead is still asked to drain. */
   readonly drainAskedAt: string | null;
 }
@@ -24,14 +23,13 @@ export interface NewProcess extends ProcessSelf {
 export async function insertProcess(sql: Sql, row: NewProcess): Promise<void> {
   await sql.query(
     'process-insert',
-    `insert into process (id, worker_ids, label, place, version, schema_version, drain_asked_at)
-     values ($1, $2, $3, $4, $5, $6, $7::timestamptz)`,
-    [row.id, row.workerIds, row.label, row.place, row.version, row.schemaVersion, row.drainAskedAt],
+    `insert into process (id, label, place, version, schema_version, drain_asked_at)
+     values ($1, $2, $3, $4, $5, $6::timestamptz)`,
+    [row.id, row.label, row.place, row.version, row.schemaVersion, row.drainAskedAt],
   );
 }
 
 export interface Beat {
-  readonly workerIds: readonly string[];
   readonly delay: EventLoopDelay;
   /** null: it does not drain. */
   readonly openWork: object | null;
@@ -60,40 +58,34 @@ export async function findOutdating(sql: Sql, schemaVersion: number): Promise<st
 
 /** Returns null when the row is gone: another process declared this one dead. */
 export async function touchProcess(sql: Sql, id: string, beat: Beat): Promise<HeartbeatAnswer | null> {
-  const { workerIds, delay, openWork, isRefusing } = beat;
+  const { delay, openWork, isRefusing } = beat;
   const [told] = await sql.query<HeartbeatAnswer>(
     'process-touch',
-    `update process set seen_at = clock_timestamp(), worker_ids = $2, event_loop_delay_ms = $3, open_work = $4,
-            draining_since = case when $5 then coalesce(draining_since, clock_timestamp()) end
+    `update process set seen_at = clock_timestamp(), event_loop_delay_ms = $2, open_work = $3,
+            draining_since = case when $4 then coalesce(draining_since, clock_timestamp()) end
       where id = $1 returning drain_asked_at::text as "drainAskedAt", ${outdatedBy('schema_version')} as "outdatedBy",
             exists (select from process p where p.seen_at < clock_timestamp() - ${DEAD_AFTER}) as "hasDead"`,
-    [id, workerIds, [delay.p50Ms, delay.p99Ms, delay.maxMs], openWork && JSON.stringify(openWork), isRefusing],
+    [id, [delay.p50Ms, delay.p99Ms, delay.maxMs], openWork && JSON.stringify(openWork), isRefusing],
   );
   return told ?? null;
 }
 
-/** Removes one dead process and frees its jobs. Of several callers exactly one succeeds. */
+/** Removes one dead process. Of several callers exactly one succeeds. */
 export async function takeDeadProcess(tx: Tx): Promise<{ id: string; label: string } | undefined> {
-  const [dead] = await tx.query<RemovedProcess>(
+  const [dead] = await tx.query<{ id: string; label: string }>(
     'process-take-dead',
     `delete from process where id = (
        select id from process where seen_at < clock_timestamp() - ${DEAD_AFTER}
         order by seen_at limit 1 for update skip locked)
-     returning id, label, worker_ids as "workerIds"`,
+     returning id, label`,
   );
-  if (dead !== undefined) await unlockWorkers(tx, dead.workerIds);
   return dead;
 }
 
-/** Removes this process and frees its jobs; returns false when it is already removed. */
+/** Removes this process; returns false when it is already removed. */
 export async function removeProcess(tx: Tx, id: string): Promise<boolean> {
-  const [removed] = await tx.query<RemovedProcess>(
-    'process-remove',
-    'delete from process where id = $1 returning id, label, worker_ids as "workerIds"',
-    [id],
-  );
-  if (removed !== undefined) await unlockWorkers(tx, removed.workerIds);
-  return removed !== undefined;
+  const removed = await tx.query('process-remove', 'delete from process where id = $1 returning id', [id]);
+  return removed.length > 0;
 }
 
 /** Those of these processes that are gone, or may be declared dead within two seconds. */
@@ -105,37 +97,4 @@ export async function findSilent(sql: Sql, ids: readonly string[]): Promise<stri
     [ids],
   );
   return rows.map(({ id }) => id);
-}
-
-export async function unlockWorkers(sql: Sql, workerIds: readonly string[]): Promise<void> {
-  await sql.query('queue-unlock-workers', 'select graphile_worker.force_unlock_workers($1)', [workerIds]);
-}
-
-/** Frees jobs that are locked by workers of no process: taken after the process was declared dead and before it noticed. */
-export async function unlockOrphanedJobs(sql: Sql): Promise<void> {
-  await sql.query(
-    'queue-unlock-orphans',
-    `select graphile_worker.force_unlock_workers(array(
-       select distinct locked_by from graphile_worker.jobs
-        where locked_at < clock_timestamp() - ${DEAD_AFTER}
-          and not exists (select from process where locked_by = any (worker_ids))))`,
-  );
-}
-
-interface RemovedProcess {
-  id: string;
-  label: string;
-  workerIds: string[];
-}
-
-/** Overdue time of the oldest untaken job of these kinds; 0 without any. */
-export async function oldestDueSeconds(sql: Sql, jobNames: readonly string[]): Promise<number> {
-  const [row] = await sql.query<{ seconds: number }>(
-    'queue-oldest-due',
-    `select coalesce(extract(epoch from clock_timestamp() - min(j.run_at)), 0)::float8 as seconds
-       from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-      where j.is_available and j.run_at <= clock_timestamp() and t.identifier = any($1)`,
-    [jobNames],
-  );
-  return row?.seconds ?? 0;
 }

@@ -74,15 +74,19 @@ describe('a connection that is lost', () => {
       return null;
     });
     let runs = 0;
+    const heard: string[] = [];
+    db.onCommit('thing', (message) => heard.push(message));
     const failure = await failureOf(
       db.transaction(async (tx) => {
         runs += 1;
+        tx.afterCommit('thing', 'inserted');
         await tx.query('insert', 'insert into thing (id) values ($1)', [3]);
       }),
     );
     expect(failure).toBeInstanceOf(DatabaseAwayError);
     expect(failure).toMatchObject({ outcome: 'unknown', isBusy: false });
     expect(runs).toBe(1);
+    expect(heard).toEqual([]);
     expect(await things()).toEqual([3]);
   });
 

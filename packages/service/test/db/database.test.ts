@@ -135,6 +135,27 @@ describe('transaction', () => {
     expect(calls).toBe(1);
   });
 
+  test('what it says after its commit is heard once, though it ran twice, and not if it was undone', async () => {
+    const heard: string[] = [];
+    const ignore = db.onCommit('thing', (message) => heard.push(message));
+    let runs = 0;
+    await db.transaction(async (tx) => {
+      runs += 1;
+      tx.afterCommit('thing', `run ${runs}`);
+      if (runs === 1) await tx.query('test-clash', `do $$ begin raise sqlstate '40001'; end $$`);
+      expect(heard).toEqual([]);
+    });
+    expect(heard).toEqual(['run 2']);
+    const undone = db.transaction(async (tx) => {
+      tx.afterCommit('thing', 'undone');
+      throw new Error('undo');
+    });
+    await expect(undone).rejects.toThrow('undo');
+    ignore();
+    await db.transaction(async (tx) => tx.afterCommit('thing', 'too late'));
+    expect(heard).toEqual(['run 2']);
+  });
+
   test('a transaction inside a transaction is refused', async () => {
     await expect(db.transaction(() => db.transaction(async () => 1))).rejects.toThrow('inside a transaction');
   });

@@ -127,8 +127,8 @@ test('a process that starts while a migration contracts is refused, and one that
       'the database is too new: 0002-drop removed what this version uses while it started',
     );
     expect((await client.query('select label from process')).rows).toEqual([{ label: 'old' }]);
-    await sleeper.coverWorker('any');
-    expect([drain.isAsked(), drain.isRefusing()]).toEqual([true, true]);
+    // With its next heartbeat.
+    await expect.poll(() => [drain.isAsked(), drain.isRefusing()], { timeout: 10_000 }).toEqual([true, true]);
   } finally {
     await sleeper.stop();
     await db.close();

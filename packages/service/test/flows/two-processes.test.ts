@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { freePort } from '../../src/local/free-port.ts';
-import { contradictions, walletByBooks } from '../support/books.ts';
+import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import type { TestAccount } from '../support/harness.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import type { RpcCall } from '../support/rpc-proxy.ts';
@@ -217,6 +217,22 @@ it.for([
     await expectSoundBooks(cluster);
   },
 );
+
+/** Alone: all processes of a node have one signer. */
+it('two processes: one is killed when it has accepted a withdrawal and not sent it: the other sends it within 15 s', async () => {
+  const dying = await cluster.startProcess({ FAILPOINT: 'before-pay-owed' });
+  const { key } = await newClient(at(cluster, lasting), '1.00');
+  const { address } = await cluster.newWallet(0n);
+  const body = { amount: '1.00', to: address };
+  const lost = at(cluster, dying).request('POST', '/payments/withdraw', { key, body });
+  await expect(lost).rejects.toThrow();
+  expect(await dying.ended).toBe('SIGKILL');
+  const states = () =>
+    askDatabase(cluster.databaseUrl, 'select state from chain_payment where to_address = $1', [address.toLowerCase()]);
+  await expect.poll(states, { timeout: 15_000 }).toEqual([{ state: 'settled' }]);
+  expect(await cluster.usdcOf(address)).toBe(1_000_000n);
+  await expectSoundBooks(cluster);
+}, 60_000);
 
 /** Alone: it is the one with the shortest limit. The last: none is left. */
 it('two processes: one is asked to stop while calls are about to end: it ends them, and soon', async () => {

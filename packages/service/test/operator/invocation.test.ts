@@ -67,7 +67,7 @@ describe('an operator sees why an invocation was refunded and where the money we
     const seen = await lookUntil(requestId, (each) => eventsOf(each).includes('webhook_delivered'));
     expect(seen).toMatchObject({
       ...{ status: 'failed', reason: 'agent_error', accountId: client.accountId, agentId: agent.id, attempts: 1 },
-      ...{ paymentMethod: 'treasury', payer: client.treasuryId, price: '0.05', cost: '0.00', payments: [], jobs: [] },
+      ...{ paymentMethod: 'treasury', payer: client.treasuryId, price: '0.05', cost: '0.00', payments: [] },
     });
     expect(seen.refund).toMatchObject({
       amount: '0.05',

@@ -15,7 +15,7 @@ async function stoppedNode(): Promise<WeakRef<object>> {
   return node;
 }
 
-test('nothing keeps a node that was stopped, its job runner included', async () => {
+test('nothing keeps a node that was stopped', async () => {
   const node = await stoppedNode();
   const isKept = () => {
     collectGarbage();

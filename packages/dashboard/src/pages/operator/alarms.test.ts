@@ -17,7 +17,7 @@ const well: OperatorStatus = {
     },
   ],
   queues: [
-    { kind: 'jobs', depth: 2, oldestS: 3 },
+    { kind: 'registry_writes', depth: 2, oldestS: 3 },
     { kind: 'deliveries_retrying', depth: 7, oldestS: 80_000 },
   ],
   settlements: { inFlight: 3, unknown: 0, lost: 0, held: 0, halted: null, oldestS: 2 },
@@ -68,7 +68,7 @@ it('a node that is well has no alarm, however long retries wait', () => expect(a
 it.each<[string, Partial<OperatorStatus>]>([
   ['sends no heartbeat', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
   ['event loop is delayed', { processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }] }],
-  ['is waiting too long: jobs (2)', { queues: [{ kind: 'jobs', depth: 2, oldestS: 301 }] }],
+  ['is waiting too long: registry writes (2)', { queues: [{ kind: 'registry_writes', depth: 2, oldestS: 901 }] }],
   ['1 settlements have an unknown outcome', { settlements: { ...well.settlements, unknown: 1 } }],
   ['reorganisation removed 2', { settlements: { ...well.settlements, lost: 2 } }],
   ['reserves are unknown', { reserves: null }],

@@ -19,7 +19,6 @@ const lateAfterS: Readonly<Record<string, number>> = {
   deliveries_new: 60,
   agent_checks_due: 120,
   registry_writes: 900,
-  jobs: 300,
 };
 
 const warn = (text: string): Alarm => ({ tone: 'warn', text });

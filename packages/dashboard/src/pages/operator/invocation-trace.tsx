@@ -184,7 +184,7 @@ const Tables = ({ trace }: TraceProps) => (
         empty={<EmptyState title="No ledger transfers" />}
       />
     </Card>
-    <Card title="Jobs, deliveries and queues" isFlush>
+    <Card title="Deliveries and queues" isFlush>
       <DataTable
         label="Work for the invocation"
         columns={workColumns}

@@ -10,7 +10,7 @@ import { wordsOf } from './trace-steps.ts';
 type Payment = OperatorInvocation['payments'][number];
 type Transfer = OperatorInvocation['transfers'][number];
 
-/** One row of open work: a background job, a webhook delivery or an entry of another queue. */
+/** One row of open work: a webhook delivery or an entry of a queue. */
 export interface OpenWork {
   readonly id: string;
   readonly what: string;
@@ -56,11 +56,7 @@ export const workColumns: readonly Column<OpenWork>[] = [
 ];
 
 /** Everything that waits or was delivered for an invocation, in one list. */
-export const workOf = ({ jobs, deliveries, queues }: OperatorInvocation): readonly OpenWork[] => [
-  ...jobs.map(({ jobId, name, isRunning, runAt, attempts, maxAttempts, lastError }) => ({
-    ...{ id: `job ${jobId}`, what: `job ${name}`, state: isRunning ? 'processing' : 'pending', at: runAt },
-    detail: [`attempt ${attempts} of ${maxAttempts}`, lastError].filter(Boolean).join(': '),
-  })),
+export const workOf = ({ deliveries, queues }: OperatorInvocation): readonly OpenWork[] => [
   ...queues.map(({ kind, at }, index) => ({
     ...{ id: `queue ${kind} ${index}`, what: kind, state: 'pending', at, detail: null },
   })),

@@ -51,7 +51,6 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
     ctx.isReady() && !ctx.isDraining() && ctx.replica.isLoaded() && (await isReady())
       ? json(c, {
           status: 'ready',
-          jobs: jobsOf(ctx),
           database: databaseOf(ctx),
           clock: await clockOf(ctx),
           signatures: ctx.signatureEngine,
@@ -90,12 +89,6 @@ function notReady({ databaseWatch, isDraining }: HttpContext) {
   const { hole } = databaseWatch.read();
   if (hole !== null) return { status: 'not ready', database: { hole } };
   return { status: isDraining() ? 'draining' : 'not ready' };
-}
-
-/** Status of background jobs. A node whose jobs are delayed still serves: it is ready, and reports the delay. */
-function jobsOf({ queueStanding }: HttpContext) {
-  const { isRunning, oldestDueS } = queueStanding.read();
-  return { isRunning, oldestDueS: Math.round(oldestDueS) };
 }
 
 /** Availability of payment channels, and claims of this process's last count that are overdue: neither keeps a node from serving. */

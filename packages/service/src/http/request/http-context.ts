@@ -28,7 +28,6 @@ import type { HasTreasuryOwners } from '../../payments/payouts/treasury-owners.t
 import type { HasClaimSettings } from '../../payments/x402/channels/claims/claim-context.ts';
 import type { HasClaimSimulator } from '../../payments/x402/channels/claims/claim-simulator-client.ts';
 import type { HasDrain } from '../../queue/drain.ts';
-import type { HasQueueStanding } from '../../queue/queue-standing.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
@@ -75,7 +74,7 @@ interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages,
 interface DatabaseStandings extends HasDatabaseWatch, HasDatabaseClock {}
 
 /** Parts of the process that `/readyz` tells of. */
-interface Standings extends HasQueueStanding, DatabaseStandings, HasDrain {
+interface Standings extends DatabaseStandings, HasDrain {
   /** True once the process is about to stop or was asked to drain: it tells balancers to send no more. */
   readonly isDraining: () => boolean;
 }

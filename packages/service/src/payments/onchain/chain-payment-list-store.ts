@@ -48,6 +48,17 @@ export async function listOpenChainPayments(
   return rows.map(toChainPayment);
 }
 
+/** Those of these payments that the node owes and has not sent. */
+export async function listUnsentPayouts(sql: Sql, ids: readonly string[]): Promise<ChainPayment[]> {
+  const rows = await sql.query<ChainPaymentRow>(
+    'list-unsent-payouts',
+    `select ${chainPaymentColumns} from chain_payment where id = any($1) and direction = 'out' and state = 'claimed'
+      order by created_at, id`,
+    [ids],
+  );
+  return rows.map(toChainPayment);
+}
+
 /** The first row by the partial index of the state, so that the condition never reads the whole table. */
 const hasPayment = (where: string) =>
   `(select id from chain_payment where ${where} order by created_at, id limit 1) is not null`;

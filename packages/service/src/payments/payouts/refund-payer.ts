@@ -4,14 +4,13 @@ import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { addJob } from '../../queue/add-job.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import { sendAfterCommit } from '../settlement/send-payouts.ts';
 import { creditRefund, isCredited } from './credit-refund.ts';
 import type { Refund, RefundWay } from './refund.ts';
-import { settleJobKey } from './settle-job-key.ts';
 
 /** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
 export const PAYOUT_WINDOW_S = 86_400n;
@@ -20,7 +19,7 @@ export type RefundContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
 
 /**
  * Records a refund to a wallet in the caller's transaction: the ledger transfer and the signed payment are stored together, so the refund
- * is committed with the failure. Idempotent: one refund per request and purpose. A job of the same transaction sends it, and the reconciler
+ * is committed with the failure. Idempotent: one refund per request and purpose. It is sent right after the commit, and the reconciler
  * makes sure that it arrives. An amount not worth its gas is credited here.
  * Returns the way of the refund.
  */
@@ -70,8 +69,7 @@ export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Prom
     ],
     now,
   );
-  // Keyed by payment, so that the jobs of a payment are found by an index.
-  await addJob(tx, 'settle-payment', { paymentId: payment.id }, { jobKey: settleJobKey(payment.id) });
+  sendAfterCommit(tx, payment.id);
   return 'on_chain';
 }
 

@@ -11,7 +11,6 @@ import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { addJob } from '../../queue/add-job.ts';
 import { requireUnfrozen } from '../ledger/freeze-treasury.ts';
 import {
   FEES,
@@ -32,11 +31,11 @@ import { cannotSettle, type HasSettlementHalt } from '../onchain/settlement-halt
 import { toWithdrawal } from '../onchain/withdrawal-view.ts';
 import type { HasSimulator } from '../settlement/payment-simulator.ts';
 import { refusalOfNode } from '../settlement/refusal-cause.ts';
+import { sendAfterCommit } from '../settlement/send-payouts.ts';
 import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { findNthWithdrawal, lockWithdrawals } from './refund-store.ts';
-import { settleJobKey } from './settle-job-key.ts';
 import type { HasTreasuryOwners } from './treasury-owners.ts';
 import { withdrawalNonce } from './withdrawal-nonce.ts';
 import {
@@ -58,8 +57,8 @@ const WAIT_MS = 2000;
 /**
  * Sends USDC from a treasury of the account to a wallet, if the approval (null: none required) allows it. The amount is held before the
  * chain is queried; a process that dies then has signed nothing, and its hold expires soon. Debit and signed transfer are committed
- * together: from then on the money leaves exactly once, whatever happens to this process or the chain's answers: a job of the same
- * transaction sends it, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS or, out of an agent's treasury,
+ * together: from then on the money leaves exactly once, whatever happens to this process or the chain's answers: it is sent right after
+ * the commit, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS or, out of an agent's treasury,
  * INSUFFICIENT_BALANCE when less is available, CONFLICT for a frozen treasury, and UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
@@ -237,7 +236,7 @@ async function commit(
       [{ id, debit: treasury.id, credit: OUTGOING, amountMicro, kind: 'withdrawal', subjectId }],
       now,
     );
-    await addJob(tx, 'settle-payment', { paymentId: payment.id }, { jobKey: settleJobKey(payment.id) });
+    sendAfterCommit(tx, payment.id);
     failpoint('before-withdrawal-commit');
   });
   failpoint('after-withdrawal-commit');

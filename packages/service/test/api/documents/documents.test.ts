@@ -15,10 +15,7 @@ const get = (path: string, options = {}) => h.request('GET', path, options);
 
 it('health says that the node lives and is ready', async () => {
   expect(await get('/livez')).toMatchObject({ status: 200, body: { status: 'live' } });
-  expect(await get('/readyz')).toMatchObject({
-    status: 200,
-    body: { status: 'ready', jobs: { isRunning: true, oldestDueS: 0 } },
-  });
+  expect(await get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
 });
 
 it('the OpenAPI document names every endpoint and no other', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createApp } from '../../../src/app.ts';
 import { createContext, type NodeContext } from '../../../src/context.ts';
 import type { ContextParts } from '../../../src/context-parts.ts';
@@ -5,6 +6,8 @@ import type { Database } from '../../../src/db/database.ts';
 import type { Sql, Tx } from '../../../src/db/sql.ts';
 import { recoverInvocations } from '../../../src/invocations/start/recover-invocations.ts';
 import { prepareChain } from '../../../src/payments/reconcile/prepare-chain.ts';
+import { startPayouts } from '../../../src/payments/settlement/send-payouts.ts';
+import type { Repeating } from '../../../src/queue/schedule.ts';
 
 /**
  * A process of the node within this one, as main.ts starts it, but for the work that comes round by the clock. It can die at any of
@@ -27,6 +30,8 @@ interface Life {
   readonly signal: AbortSignal;
   /** Throws when it is dead, or dies of this step. */
   step(): void;
+  /** Processes share connections, and hear only of their own commits. */
+  topic(name: string): string;
   dieAfter(steps: number): void;
   end(): void;
 }
@@ -41,8 +46,9 @@ export async function startMortalNode(parts: ContextParts, db: Database): Promis
   const ctx = await createContext(parts);
   await ctx.db.close();
   makeMortal(ctx, db, life);
+  const payouts = startPayouts(ctx);
   const buried = new Promise((resolve) =>
-    life.signal.addEventListener('abort', () => resolve(bury(ctx)), { once: true }),
+    life.signal.addEventListener('abort', () => resolve(bury(ctx, payouts)), { once: true }),
   );
   try {
     await prepareChain(ctx);
@@ -59,8 +65,10 @@ export async function startMortalNode(parts: ContextParts, db: Database): Promis
 function createLife(): Life {
   const death = new AbortController();
   let stepsLeft = Number.POSITIVE_INFINITY;
+  const name = randomUUID();
   return {
     signal: death.signal,
+    topic: (topic) => `${topic} of ${name}`,
     step() {
       stepsLeft -= 1;
       if (stepsLeft < 0) death.abort();
@@ -84,17 +92,19 @@ async function stepping<T>(life: Life, work: () => Promise<T>): Promise<T> {
 }
 
 /** All parts of the node share these objects, so they are changed in place. */
-function makeMortal(ctx: NodeContext, { query, transaction }: Database, life: Life): void {
+function makeMortal(ctx: NodeContext, { query, transaction, onCommit }: Database, life: Life): void {
   const queryMortal: Sql['query'] = (name, text, params) => stepping(life, () => query(name, text, params));
   const transactionMortal: typeof transaction = (fn, options) =>
     stepping(life, () => transaction((tx) => fn(mortalTx(tx, life)), options));
-  Object.assign(ctx.db, { query: queryMortal, transaction: transactionMortal });
+  const onCommitMortal: typeof onCommit = (topic, handler) => onCommit(life.topic(topic), handler);
+  Object.assign(ctx.db, { query: queryMortal, transaction: transactionMortal, onCommit: onCommitMortal });
   for (const edge of [ctx.usdc, ctx.incomingTransfers, ctx.guardedFetch]) makeEdgeMortal(edge, life);
 }
 
 /** A statement that comes too late fails, so that its transaction is rolled back. */
 const mortalTx = (tx: Tx, life: Life): Tx => ({
   ...tx,
+  afterCommit: (topic, message) => tx.afterCommit(life.topic(topic), message),
   async query(name, text, params) {
     life.step();
     return tx.query(name, text, params);
@@ -110,7 +120,13 @@ function makeEdgeMortal(edge: object, life: Life): void {
 }
 
 /** Ends what a process that is gone would not have any more: connections, timers, loops. */
-async function bury(ctx: NodeContext): Promise<void> {
-  const ends = [ctx.heartbeat.stop(), ctx.runner.drain(0), ctx.settler.stop(0), ctx.guardedFetch.close()];
+async function bury(ctx: NodeContext, payouts: Repeating): Promise<void> {
+  const ends = [
+    payouts.stop(),
+    ctx.heartbeat.stop(),
+    ctx.runner.drain(0),
+    ctx.settler.stop(0),
+    ctx.guardedFetch.close(),
+  ];
   await Promise.allSettled(ends);
 }

@@ -8,7 +8,6 @@ import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { takeDeadProcess } from '../../../src/queue/process-store.ts';
 import { type Answer, type RequestOptions, send } from '../../support/harness.ts';
-import { startJobs } from './jobs-of-the-living.ts';
 import { type MortalNode, startMortalNode } from './mortal-node.ts';
 import { startRecurringWork } from './recurring-work.ts';
 
@@ -57,7 +56,6 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
   };
   let current = await start();
   await readTransfers(current.ctx);
-  const jobs = await startJobs(db, () => current);
   const recurring = startRecurringWork({
     db,
     current: () => current,
@@ -95,7 +93,6 @@ export async function startNodeOfProcesses({ parts, front, db, rpcUrl }: Parts):
     async stop() {
       recurring.stop();
       await serial.run(async () => {});
-      await jobs.stop();
       current.die();
       await Promise.all(burials);
     },

@@ -10,7 +10,7 @@ const FAULTS = {
   freeze: 12,
   dropConnections: 15,
   vanishDatabase: 8,
-  stickWorker: 10,
+  hangConnections: 10,
   disturbChain: 40,
   lockAccount: 12,
   reorganise: 13,
@@ -69,8 +69,8 @@ export function startNemesis(world: BankWorld, random: Random, options: NemesisO
         return 'database connections dropped';
       case 'vanishDatabase':
         return vanishDatabase(world, random, later);
-      case 'stickWorker':
-        return stickWorker(world, random, later);
+      case 'hangConnections':
+        return hangConnections(world, random, later);
       case 'lockAccount':
         return keepAccountLocked(world, random, later);
       case 'disturbChain':
@@ -130,24 +130,21 @@ function vanishDatabase(world: BankWorld, random: Random, later: (afterMs: numbe
   return `the database's host vanished${isTakenForDead ? ', for long' : ''}`;
 }
 
-const JOB_CONNECTIONS = `
-  select client_port as port, pid from pg_stat_activity
-   where datname = current_database() and pid <> pg_backend_pid() and query ~ 'graphile_worker|jobs:insert' and client_port > 0`;
-
-/** The job runners' connections end, or hang for good: they have to notice, and come back. */
-async function stickWorker(
+/** Some connections hang for good: whoever uses them has to notice, and come back. */
+async function hangConnections(
   world: BankWorld,
   random: Random,
   later: (afterMs: number, what: () => void) => void,
 ): Promise<string> {
-  if (random.chance(0.4)) {
-    await askDatabase(world.databaseUrl, `select pg_terminate_backend(pid) from (${JOB_CONNECTIONS}) job`);
-    return 'the job runners cut off';
-  }
-  const connections = await askDatabase<{ port: number }>(world.databaseUrl, JOB_CONNECTIONS);
+  const connections = await askDatabase<{ port: number }>(
+    world.databaseUrl,
+    `select client_port as port from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and client_port > 0 and random() < $1`,
+    [random.pick([0.1, 0.3])],
+  );
   world.databaseProxy.mute(new Set(connections.map(({ port }) => port)));
   later(random.int(5000, 15_000), () => world.databaseProxy.forgetMute());
-  return 'the job runners hang';
+  return 'database connections hang';
 }
 
 /** A transaction that never ends has locked one account of the ledger, of whomever. */

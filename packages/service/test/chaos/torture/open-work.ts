@@ -6,11 +6,7 @@ const OPEN = `
   union all
   select purpose || ' ' || subject_id || ' is ' || state from chain_payment where state not in ('settled', 'failed')
   union all
-  select 'hold ' || id || ' has not ended' from hold where ended_at is null
-  union all
-  select 'job ' || id || ' (' || task_identifier || ') waits' from graphile_worker.jobs
-   where task_identifier = 'settle-payment'
-      or run_at < now() - interval '15 seconds' and attempts < max_attempts`;
+  select 'hold ' || id || ' has not ended' from hold where ended_at is null`;
 
 /** What somebody still has to bring to its end, in words; empty when there is nothing. */
 export async function openWork(databaseUrl: string): Promise<string[]> {
