@@ -25,7 +25,7 @@ import { HAS_UNSHOWN_TRANSFERS } from './chain/transfer-point-store.ts';
 import type { HasWebhookDispatcher } from './events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from './events/outbox/forget-events.ts';
 import { failLeftPending } from './events/webhooks/fail-pending.ts';
-import { forgetPushes, startPushes } from './http/faces/a2a/send-pushes.ts';
+import { createPushDispatcher, forgetPushes } from './http/faces/a2a/send-pushes.ts';
 import { auditMoney } from './invocations/audit/audit-money.ts';
 import { releaseStaleHolds } from './invocations/audit/release-stale-holds.ts';
 import type { EndContext } from './invocations/finish/end-invocations.ts';
@@ -114,7 +114,7 @@ export function startRecurring(ctx: JobContext): Repeating[] {
     startHomeSettlements(ctx, schedule),
     ctx.webhookDispatcher.start(schedule),
     startNetwork(ctx, schedule),
-    startPushes(ctx, schedule),
+    createPushDispatcher(ctx).start(schedule),
     schedule,
   ];
 }

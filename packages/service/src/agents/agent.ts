@@ -1,5 +1,6 @@
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import type { StateTable } from '../lib/state-table.ts';
 import type { UnitPlace } from './count-units.ts';
 
 /** The events of the agent state machine. `refused`: the agent reported itself that it takes no calls. */
@@ -7,7 +8,7 @@ export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpo
 export type StoredStatus = AgentStatus | 'removed';
 
 /** The state machine of an agent. A pending agent can't be invoked, and probes do not change it until its endpoint is proven. */
-export const agentTransitions: Record<StoredStatus, Record<AgentEvent, StoredStatus | 'ignored' | 'illegal'>> = {
+export const agentTransitions: StateTable<StoredStatus, AgentEvent> = {
   pending_verification: {
     proven: 'online',
     came_up: 'ignored',

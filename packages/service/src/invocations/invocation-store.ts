@@ -1,7 +1,7 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
 import type { Sql, Tx } from '../db/sql.ts';
 import { NOTE_UNAUDITED, noteUnaudited, OR_AGAIN } from './audit-store.ts';
-import { type CancelReason, type Invocation, statesThatTake } from './invocation.ts';
+import { type CancelReason, type Invocation, statusesThatTake } from './invocation.ts';
 
 /** The columns of a request without its content. */
 export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", shown_share as "shownShare", is_held_back as "isHeldBack", account_id as "accountId", caller_agent_id as "callerAgentId", caller_kind as "callerKind", face, agent_id as "agentId", requested_agent_id as "requestedAgentId", chosen, capability, types_id as "typesId", task,
@@ -109,7 +109,7 @@ export async function beginInvocations(
       begins.map((b) => b.attempt),
       begins.map((b) => b.paymentHash),
       now,
-      statesThatTake('begin'),
+      statusesThatTake('paid'),
     ],
   );
   return new Set(rows.map((row) => row.id));
@@ -128,7 +128,7 @@ export const beginPaid = (
       where v.id = n.id and v.status = any($4)
         and not exists (select from chain_payment r where r.subject_id = v.id and r.purpose = 'refund')
       returning v.id, v.scheme, v.payer_ledger_id as "payerLedgerId", v.price_micro as "priceMicro", v.deadline`,
-    [paid.map(({ requestId }) => requestId), paid.map(({ paymentHash }) => paymentHash), now, statesThatTake('begin')],
+    [paid.map(({ requestId }) => requestId), paid.map(({ paymentHash }) => paymentHash), now, statusesThatTake('paid')],
   );
 
 export interface InvocationEnd {
@@ -206,9 +206,9 @@ export async function endInvocations(
       of((e) => e.errorCode),
       of((e) => e.errorMessage),
       now,
-      statesThatTake('complete'),
-      statesThatTake('fail'),
-      statesThatTake('cancel'),
+      statusesThatTake('complete'),
+      statusesThatTake('fail'),
+      statusesThatTake('cancel'),
       of((e) => e.cancelReason),
       of((e) => e.contentHashes),
       of((e) => e.shownCostMicro),

@@ -1,33 +1,62 @@
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import { describe, expect, it } from 'vitest';
-import { costOf, hasEnded, type InvocationEvent, invocationTransitions, statesThatTake } from './invocation.ts';
+import {
+  costOf,
+  hasEnded,
+  type InvocationEvent,
+  type InvocationState,
+  invocationTransitions,
+  type PaymentMethod,
+  stateOf,
+  statusesThatTake,
+} from './invocation.ts';
 
-const statuses = Object.keys(invocationTransitions) as RequestStatus[];
+const statuses: readonly RequestStatus[] = ['pending', 'processing', 'completed', 'failed', 'cancelled'];
 
 describe('the life of an invocation', () => {
   it.each<[InvocationEvent, RequestStatus[]]>([
-    ['begin', ['pending']],
+    ['start', ['pending']],
+    ['paid', ['pending']],
     ['complete', ['processing']],
     ['fail', ['pending', 'processing']],
     ['cancel', ['pending', 'processing']],
-  ])('%s has an effect in %j only', (event, states) => expect(statesThatTake(event)).toEqual(states));
+  ])('%s has an effect in %j only', (event, expected) => expect(statusesThatTake(event)).toEqual(expected));
 
-  it.each<[RequestStatus, InvocationEvent, RequestStatus]>([
-    ['pending', 'begin', 'processing'],
-    ['pending', 'fail', 'failed'],
-    ['pending', 'cancel', 'cancelled'],
+  it.each<[InvocationState, InvocationEvent, InvocationState | 'illegal']>([
+    ['queued', 'start', 'processing'],
+    ['queued', 'paid', 'illegal'],
+    ['queued', 'fail', 'failed'],
+    ['queued', 'cancel', 'cancelled'],
+    ['awaitingPayment', 'paid', 'processing'],
+    ['awaitingPayment', 'start', 'illegal'],
+    ['awaitingPayment', 'fail', 'failed'],
+    ['awaitingPayment', 'cancel', 'cancelled'],
     ['processing', 'complete', 'completed'],
     ['processing', 'fail', 'failed'],
     ['processing', 'cancel', 'cancelled'],
-  ])('%s and %s: %s', (status, event, next) => expect(invocationTransitions[status][event]).toBe(next));
+  ])('%s and %s: %s', (state, event, next) => expect(invocationTransitions[state][event]).toBe(next));
+
+  it.each<[RequestStatus, PaymentMethod, InvocationState]>([
+    ['pending', 'x402', 'awaitingPayment'],
+    ['pending', 'treasury', 'queued'],
+    ['pending', 'free', 'queued'],
+    ['processing', 'x402', 'processing'],
+  ])('%s of a call paid by %s is %s', (status, paymentMethod, state) =>
+    expect(stateOf({ status, paymentMethod })).toBe(state),
+  );
 
   it('what has ended stays ended, whatever happens', () => {
     for (const status of statuses.filter(hasEnded))
-      expect(new Set(Object.values(invocationTransitions[status]))).toEqual(new Set(['ignored']));
+      expect(new Set(Object.values(invocationTransitions[stateOf({ status, paymentMethod: 'free' })]))).toEqual(
+        new Set(['ignored']),
+      );
     expect(statuses.filter(hasEnded)).toEqual(['completed', 'failed', 'cancelled']);
   });
 
-  it('cannot complete before it has begun', () => expect(invocationTransitions.pending.complete).toBe('illegal'));
+  it('cannot complete before it has begun', () => {
+    for (const state of ['queued', 'awaitingPayment'] as const)
+      expect(invocationTransitions[state].complete).toBe('illegal');
+  });
 });
 
 describe('the cost', () => {

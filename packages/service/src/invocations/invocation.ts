@@ -1,31 +1,39 @@
 import type { CallerKind, CallFace } from '@agent-network/contracts/agents/agent-calls';
 import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import { type StateTable, statesThatTake } from '../lib/state-table.ts';
 import type { SchemeId } from '../payments/ledger/scheme-id.ts';
 
-/** The events of the invocation state machine. `begin`: it is paid, or needs no payment that has to be waited for. */
-export type InvocationEvent = 'begin' | 'complete' | 'fail' | 'cancel';
+/** States inside the service: `pending`, one word on the wire and in the database, is two of them. */
+export type InvocationState = 'queued' | 'awaitingPayment' | Exclude<RequestStatus, 'pending'>;
+
+/** `start`: a queued request got a slot; `paid`: its payment on chain has settled. */
+export type InvocationEvent = 'start' | 'paid' | 'complete' | 'fail' | 'cancel';
 
 /** The state machine of an invocation. Ended states are final: the first end, by compare-and-set, decides where the money goes. */
-export const invocationTransitions: Record<
-  RequestStatus,
-  Record<InvocationEvent, RequestStatus | 'ignored' | 'illegal'>
-> = {
-  pending: { begin: 'processing', complete: 'illegal', fail: 'failed', cancel: 'cancelled' },
-  processing: { begin: 'ignored', complete: 'completed', fail: 'failed', cancel: 'cancelled' },
-  completed: { begin: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
-  failed: { begin: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
-  cancelled: { begin: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
+export const invocationTransitions: StateTable<InvocationState, InvocationEvent> = {
+  queued: { start: 'processing', paid: 'illegal', complete: 'illegal', fail: 'failed', cancel: 'cancelled' },
+  awaitingPayment: { start: 'illegal', paid: 'processing', complete: 'illegal', fail: 'failed', cancel: 'cancelled' },
+  processing: { start: 'ignored', paid: 'ignored', complete: 'completed', fail: 'failed', cancel: 'cancelled' },
+  completed: { start: 'ignored', paid: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
+  failed: { start: 'ignored', paid: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
+  cancelled: { start: 'ignored', paid: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
 };
 
-/** The states in which an event has an effect: the expected states of a store's compare-and-set. */
-export const statesThatTake = (event: InvocationEvent): RequestStatus[] =>
-  (Object.keys(invocationTransitions) as RequestStatus[]).filter((status) => {
-    const next = invocationTransitions[status][event];
-    return next !== 'ignored' && next !== 'illegal';
-  });
+export function stateOf({ status, scheme }: Pick<Invocation, 'status' | 'scheme'>): InvocationState {
+  if (status !== 'pending') return status;
+  return scheme === 'exact' ? 'awaitingPayment' : 'queued';
+}
 
-export const hasEnded = (status: RequestStatus): boolean => statesThatTake('cancel').every((open) => open !== status);
+const statusOf = (state: InvocationState): RequestStatus =>
+  state === 'queued' || state === 'awaitingPayment' ? 'pending' : state;
+
+/** The stored statuses in which an event has an effect: those that a store's compare-and-set expects. */
+export const statusesThatTake = (event: InvocationEvent): RequestStatus[] => [
+  ...new Set(statesThatTake(invocationTransitions, event).map(statusOf)),
+];
+
+export const hasEnded = (status: RequestStatus): boolean => !statusesThatTake('cancel').includes(status);
 
 /** True for a call that came to nothing and cost nothing. An agent that bills by itself may have collected, and failed then. */
 export const wasGivenBack = ({ status, costMicro }: Pick<Invocation, 'status' | 'costMicro'>): boolean =>

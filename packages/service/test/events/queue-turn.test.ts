@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Sender } from '../../src/events/deliveries/dispatcher.ts';
 import { takeEndpointQueues } from '../../src/events/deliveries/endpoint-queue-store.ts';
 import { fanOut } from '../../src/events/deliveries/fan-out.ts';
 import { createBodyPreparer } from '../../src/events/deliveries/prepare-bodies.ts';
 import { createAttemptRecorder } from '../../src/events/deliveries/record-attempts.ts';
 import { runEndpointQueue } from '../../src/events/deliveries/run-endpoint-queue.ts';
 import { advanceEventClock } from '../../src/events/outbox/event-store.ts';
+import { postWebhook } from '../../src/events/webhooks/webhook-client.ts';
 import { silentLog as log } from '../../src/lib/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
@@ -34,7 +36,8 @@ test('a turn whose bodies wait in line for longer than it lasts sends them all t
   await world.emit(happened(accountId, 'agt_1'), happened(accountId, 'agt_2'));
   await advanceEventClock(db);
   await fanOut(ctx);
-  const [queue] = await takeEndpointQueues(db, { worker: randomUUID(), running: [], limit: 1 }, ctx.clock.now());
+  const wanted = { underway: [], lateAccounts: [], isLate: false, limit: 1 };
+  const [queue] = await takeEndpointQueues(db, randomUUID(), wanted, ctx.clock.now());
   if (!queue) return expect.fail('no queue is due');
 
   const startMs = Date.now();
@@ -47,7 +50,9 @@ test('a turn whose bodies wait in line for longer than it lasts sends them all t
       return preparer.prepare(due);
     },
   };
-  await runEndpointQueue({ ...ctx, bodyPreparer, recorder: createAttemptRecorder(ctx) }, queue, AbortSignal.any([]));
+  const signal = AbortSignal.any([]);
+  const send: Sender['send'] = (post) => postWebhook(ctx, { ...post, signal });
+  await runEndpointQueue({ ...ctx, bodyPreparer, recorder: createAttemptRecorder(ctx) }, queue, { send, signal });
   expect(receiver.received.map(({ body }) => body.data.id)).toEqual(['agt_1', 'agt_2']);
 });
 

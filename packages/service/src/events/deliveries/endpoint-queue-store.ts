@@ -1,9 +1,11 @@
 import type { EventType } from '@agent-network/contracts/events';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { type WebhookRow, webhookColumns } from '../webhooks/webhook-store.ts';
+import type { Receiver } from './delivery-slots.ts';
+import type { Wanted } from './dispatcher.ts';
 
 /** Endpoint queue: a webhook that only this process sends to until it releases it. */
-export interface EndpointQueue extends WebhookRow {
+export interface EndpointQueue extends WebhookRow, Receiver {
   /** The id of the process; in the column `courier`. */
   readonly worker: string;
 }
@@ -16,19 +18,20 @@ export const HAS_DUE_QUEUES = '(select min(due_at) from webhook where due_at is 
  */
 export const takeEndpointQueues = (
   sql: Sql,
-  taker: { worker: string; running: readonly string[]; limit: number },
+  worker: string,
+  wanted: Pick<Wanted, 'underway' | 'lateAccounts' | 'isLate' | 'limit'>,
   now: Date,
 ): Promise<EndpointQueue[]> =>
   sql.query<EndpointQueue>(
     'take-endpoint-queues',
     `with due as (
        select id from webhook
-        where due_at <= $1 and id <> all($3)
+        where due_at <= $1 and id <> all($3) and (account_id = any($5)) = $6
           and (courier is null or courier = $2 or not exists (select from process p where p.id = courier))
         order by due_at limit $4 for no key update skip locked
      )
-     update webhook w set courier = $2 from due where w.id = due.id returning ${webhookColumns}, w.courier as worker`,
-    [now, taker.worker, taker.running, taker.limit],
+     update webhook w set courier = $2 from due where w.id = due.id returning ${webhookColumns}, w.courier as worker, w.id as receiver`,
+    [now, worker, wanted.underway, wanted.limit, wanted.lateAccounts, wanted.isLate],
   );
 
 export interface DueDelivery {

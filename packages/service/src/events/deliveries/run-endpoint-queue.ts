@@ -1,17 +1,16 @@
 import type { Records } from '../../db/records.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/tracing/tracing.ts';
-import { type EndpointAnswer, judge } from '../webhooks/attempt.ts';
+import { type EndpointAnswer, judge, unanswered } from '../webhooks/attempt.ts';
+import type { Sender } from './dispatcher.ts';
 import { type DueDelivery, type EndpointQueue, listDue } from './endpoint-queue-store.ts';
 import type { BodyPreparer, PreparedDelivery } from './prepare-bodies.ts';
 import type { AttemptRecorder } from './record-attempts.ts';
 import { sendDelivery } from './send-delivery.ts';
 
 export type EndpointQueueContext = Records &
-  HasSecrets &
-  HasGuardedFetch & { readonly recorder: AttemptRecorder; readonly bodyPreparer: BodyPreparer };
+  HasSecrets & { readonly recorder: AttemptRecorder; readonly bodyPreparer: BodyPreparer };
 
 const BATCH = 100;
 /** Bodies that are prepared together, while those before are being sent. */
@@ -27,9 +26,8 @@ const ENDPOINT_AT_ONCE = 8;
 const ACCOUNT_AT_ONCE = 32;
 
 /** Results of the attempts of one turn so far. */
-interface Turn {
+interface Turn extends Sender {
   readonly queue: EndpointQueue;
-  readonly signal: AbortSignal;
   hasFailed: boolean;
   readonly answered: Set<string>;
   isOver: boolean;
@@ -44,20 +42,20 @@ interface Turn {
 export async function runEndpointQueue(
   ctx: EndpointQueueContext,
   queue: EndpointQueue,
-  signal: AbortSignal,
+  sender: Sender,
   answered: Set<string> = new Set(),
 ): Promise<void> {
   const hasFailed = queue.failingSince !== null;
   const turn: Turn = {
+    ...sender,
     queue,
-    signal,
     hasFailed,
     answered,
     isOver: false,
     endMs: Number.POSITIVE_INFINITY,
     error: null,
   };
-  const mayGoOn = () => !turn.isOver && !signal.aborted && performance.now() <= turn.endMs;
+  const mayGoOn = () => !turn.isOver && !sender.signal.aborted && performance.now() <= turn.endMs;
   let sent = BATCH;
   // All attempts are recorded before the next read: nothing is sent twice.
   while (sent === BATCH && mayGoOn()) sent = await sendBatch(ctx, turn, mayGoOn);
@@ -116,13 +114,7 @@ async function* withBodies(
   }
 }
 
-const unreadable: EndpointAnswer = {
-  status: null,
-  error: 'The object of the event could not be read; nothing was sent.',
-  response: null,
-  retryAfter: null,
-  durationMs: 0,
-};
+const unreadable = unanswered('The object of the event could not be read; nothing was sent.');
 
 /** One attempt: `answered` resolves with the endpoint's answer, `recorded` when it is stored. */
 function attempt(
@@ -131,11 +123,11 @@ function attempt(
   delivery: DueDelivery,
   body: string | undefined,
 ): { answered: Promise<EndpointAnswer>; recorded: Promise<void> } {
-  const { queue, signal } = turn;
+  const { queue } = turn;
   const at = ctx.clock.now();
   const { id: deliveryId, eventId, sequence } = delivery;
   const message = { eventId, sequence, url: queue.url ?? delivery.url ?? '', body: body ?? '' };
-  const send = () => sendDelivery(ctx, queue, message, signal);
+  const send = () => sendDelivery(ctx, queue, message, turn.send);
   const answered =
     body === undefined
       ? Promise.resolve(unreadable)

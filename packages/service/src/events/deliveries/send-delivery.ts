@@ -1,10 +1,9 @@
 import type { HasClock } from '../../lib/clock.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { EndpointAnswer } from '../webhooks/attempt.ts';
+import { type EndpointAnswer, unanswered } from '../webhooks/attempt.ts';
 import { signedHeaders } from '../webhooks/sign-delivery.ts';
-import { postWebhook } from '../webhooks/webhook-client.ts';
 import type { WebhookRow } from '../webhooks/webhook-store.ts';
+import type { Sender } from './dispatcher.ts';
 
 export interface WebhookMessage {
   readonly eventId: string;
@@ -14,21 +13,16 @@ export interface WebhookMessage {
 }
 
 /** Text for the owner in the deliveries after the node has lost the secret. */
-const secretLost: EndpointAnswer = {
-  status: null,
-  error:
-    "Nothing was sent: the webhook's secret was sealed with an earlier SECRET_KEY of this node. Rotate the secret.",
-  response: null,
-  retryAfter: null,
-  durationMs: 0,
-};
+const secretLost = unanswered(
+  "Nothing was sent: the webhook's secret was sealed with an earlier SECRET_KEY of this node. Rotate the secret.",
+);
 
 /** Signs a message with the valid secrets, sends it once, and returns the answer. Without a secret nothing is sent. */
 export async function sendDelivery(
-  ctx: HasClock & HasSecrets & HasGuardedFetch,
+  ctx: HasClock & HasSecrets,
   webhook: WebhookRow,
   message: WebhookMessage,
-  signal: AbortSignal,
+  send: Sender['send'],
 ): Promise<EndpointAnswer> {
   const now = ctx.clock.now();
   const timestampS = Math.floor(now.getTime() / 1000);
@@ -36,7 +30,7 @@ export async function sendDelivery(
   if (secrets.length === 0) return secretLost;
   const signed = signedHeaders({ id: message.eventId, timestampS, body: message.body }, secrets);
   const headers = message.sequence === null ? signed : { ...signed, 'webhook-sequence': String(message.sequence) };
-  return postWebhook(ctx, { url: message.url, headers, body: message.body, signal });
+  return send({ url: message.url, headers, body: message.body });
 }
 
 /** The current secrets; one that was sealed with another secret of the node is lost. */

@@ -6,6 +6,7 @@ import { newId } from '../../lib/id.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import { judge } from '../webhooks/attempt.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
+import { postWebhook } from '../webhooks/webhook-client.ts';
 import { deliveryBody } from './delivery-body.ts';
 import { findDeliveryOf, insertTestDelivery, listAttempts } from './delivery-store.ts';
 import { toDelivery } from './delivery-view.ts';
@@ -30,7 +31,8 @@ export async function testWebhook(
   const happened = { type: 'webhook.test', subjectId: webhook.id, createdAt: at } as const;
   const body = deliveryBody(happened, { webhookId }, ctx.baseUrl);
   const message = { eventId, sequence: null, url: webhook.url, body };
-  const answer = await sendDelivery(ctx, webhook, message, new AbortController().signal);
+  const { signal } = new AbortController();
+  const answer = await sendDelivery(ctx, webhook, message, (post) => postWebhook(ctx, { ...post, signal }));
   const state = judge(answer, 1, at, 0).state === 'delivered' ? 'delivered' : 'failed';
   const id = newId('dlv');
   await ctx.db.transaction((tx) =>

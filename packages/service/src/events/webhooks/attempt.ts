@@ -11,6 +11,15 @@ export interface EndpointAnswer {
   readonly durationMs: number;
 }
 
+/** An attempt that reached no endpoint. */
+export const unanswered = (error: string): EndpointAnswer => ({
+  status: null,
+  error,
+  response: null,
+  retryAfter: null,
+  durationMs: 0,
+});
+
 export interface AttemptVerdict {
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly nextAttemptAt: Date | null;

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 10_000;
 /** Bytes of an answer that are stored. */
 const KEPT_BYTES = 16 * 1024;
 
-interface Post {
+export interface Post {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;

@@ -8,7 +8,7 @@ import { AppError } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { paymentPending } from '../../payments/x402/payment-required.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
-import { hasEnded, type Invocation } from '../invocation.ts';
+import { hasEnded, type Invocation, stateOf } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { requireOwn } from '../read-invocation.ts';
 
@@ -36,7 +36,7 @@ export async function cancelInvocation(
   return { requestId, cancelled: true, refund: formatUsdc(after.refundMicro ?? 0n), reason: REASON };
 }
 
-const isAwaitingPayment = ({ status, paymentMethod }: Invocation) => status === 'pending' && paymentMethod === 'x402';
+const isAwaitingPayment = (invocation: Invocation) => stateOf(invocation) === 'awaitingPayment';
 
 const ended = ({ status }: Invocation) => new AppError('CONFLICT', `The request has ended already: it is ${status}.`);
 

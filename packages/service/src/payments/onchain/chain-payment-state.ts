@@ -1,3 +1,5 @@
+import { type StateTable, statesThatTake } from '../../lib/state-table.ts';
+
 /**
  * States of a payment on chain, as stored.
  *
@@ -8,23 +10,28 @@
  * - `failed`: no money had moved at the last check. An incoming one is watched until it expires, as anybody may still submit it.
  * - `reversed`: it had settled, a reorg removed its block, and it can never be collected again; the ledger reversed it.
  */
-export const chainPaymentStates = ['claimed', 'broadcasting', 'settled', 'failed', 'reversed'] as const;
-export type ChainPaymentState = (typeof chainPaymentStates)[number];
+export type ChainPaymentState = 'claimed' | 'broadcasting' | 'settled' | 'failed' | 'reversed';
 
-/** Allowed transitions from each state. */
-const nextStates: Readonly<Record<ChainPaymentState, readonly ChainPaymentState[]>> = {
-  claimed: ['broadcasting', 'settled', 'failed'],
-  broadcasting: ['broadcasting', 'settled', 'failed'],
-  settled: ['reversed'],
-  failed: ['settled'],
-  reversed: [],
+/** `bookLate`: a failed payment was found on chain after all, or any other that nobody has ended. */
+export type ChainPaymentEvent = 'broadcast' | 'settle' | 'bookLate' | 'fail' | 'reverse';
+
+/** The state machine of a payment on chain. One that settled and was lost to a reorg is sent again without a change of its state. */
+export const chainPaymentTransitions: StateTable<ChainPaymentState, ChainPaymentEvent> = {
+  claimed: { broadcast: 'broadcasting', settle: 'settled', bookLate: 'settled', fail: 'failed', reverse: 'illegal' },
+  broadcasting: {
+    broadcast: 'broadcasting',
+    settle: 'settled',
+    bookLate: 'settled',
+    fail: 'failed',
+    reverse: 'illegal',
+  },
+  settled: { broadcast: 'ignored', settle: 'ignored', bookLate: 'ignored', fail: 'ignored', reverse: 'reversed' },
+  failed: { broadcast: 'ignored', settle: 'ignored', bookLate: 'settled', fail: 'ignored', reverse: 'illegal' },
+  reversed: { broadcast: 'ignored', settle: 'ignored', bookLate: 'ignored', fail: 'ignored', reverse: 'ignored' },
 };
 
-export const canMove = (from: ChainPaymentState, to: ChainPaymentState): boolean => nextStates[from].includes(to);
-
-/** States from which a payment may enter this one; used for the compare-and-set. */
-export const statesBefore = (to: ChainPaymentState): ChainPaymentState[] =>
-  chainPaymentStates.filter((from) => canMove(from, to));
+export const paymentStatesThatTake = (event: ChainPaymentEvent): ChainPaymentState[] =>
+  statesThatTake(chainPaymentTransitions, event);
 
 /** True until the payment has reached a final state. */
-export const isOpen = (state: ChainPaymentState): boolean => canMove(state, 'failed');
+export const isOpen = (state: ChainPaymentState): boolean => paymentStatesThatTake('fail').includes(state);

@@ -1,7 +1,7 @@
 import type { Authorization } from '../../chain/signatures/authorization.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import type { ChainPayment, ChainPurpose, NewChainPayment } from './chain-payment.ts';
-import { statesBefore } from './chain-payment-state.ts';
+import { paymentStatesThatTake } from './chain-payment-state.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
 export interface ChainPaymentRow extends Omit<ChainPayment, 'authorization'> {
@@ -150,7 +150,7 @@ export async function markBroadcasting(sql: Sql, ids: readonly string[], hash: s
         set state = case when lost_at is null then 'broadcasting' else state end, transaction_hash = $2
       where id = any($1) and (state = any($3) or (state = 'settled' and lost_at is not null))
       returning id`,
-    [ids, hash, statesBefore('broadcasting')],
+    [ids, hash, paymentStatesThatTake('broadcast')],
   );
   return new Set(rows.map(({ id }) => id));
 }
@@ -211,8 +211,8 @@ export async function endChainPayments(
       ends.map((e) => e.blockNumber),
       ends.map((e) => e.blockHash),
       now,
-      statesBefore('settled'),
-      statesBefore('failed'),
+      paymentStatesThatTake('bookLate'),
+      paymentStatesThatTake('settle'),
       ends.map((e) => e.isLate ?? false),
     ],
   );
@@ -274,7 +274,7 @@ export async function reverseChainPayment(
     `update chain_payment set state = 'reversed', reason = $2, ended_at = $3
       where id = $1 and lost_at is not null and state = any($4) and ledger_account_id = $5
       returning id, transaction_hash as "transactionHash", created_at as "createdAt"`,
-    [id, reason, now, statesBefore('reversed'), ledgerAccountId],
+    [id, reason, now, paymentStatesThatTake('reverse'), ledgerAccountId],
   );
   return row ?? null;
 }
@@ -293,8 +293,8 @@ export async function renewSignature(
     'renew-signature',
     `update chain_payment set valid_before = $2, signature = $3, from_address = $4
       where id = $1 and direction = 'out'
-        and (state in ('claimed', 'broadcasting') or (state = 'settled' and lost_at is not null)) returning id`,
-    [id, validBeforeS, signature, from],
+        and (state = any($5) or (state = 'settled' and lost_at is not null)) returning id`,
+    [id, validBeforeS, signature, from, paymentStatesThatTake('broadcast')],
   );
   return rows.length > 0;
 }

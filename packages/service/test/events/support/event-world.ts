@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
+import type { Dispatcher } from '../../../src/events/deliveries/dispatcher.ts';
 import { listDeliveries } from '../../../src/events/deliveries/list-deliveries.ts';
-import { createWebhookDispatcher, type WebhookDispatcher } from '../../../src/events/deliveries/webhook-dispatcher.ts';
+import { createWebhookDispatcher } from '../../../src/events/deliveries/webhook-dispatcher.ts';
 import type { NewEvent } from '../../../src/events/outbox/new-event.ts';
 import { emit } from '../../../src/events/outbox/outbox.ts';
 import type { HasSubjects } from '../../../src/events/outbox/subjects.ts';
@@ -24,7 +25,7 @@ export interface EventWorld {
   /** Commits the events and wakes the dispatchers, as a node does. */
   emit(...events: NewEvent[]): Promise<void>;
   /** A process's webhook dispatcher, which runs until the test ends. */
-  startDispatcher(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<WebhookDispatcher>;
+  startDispatcher(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<Dispatcher>;
   newEndpoint(accountId: string, url: string): Promise<{ webhookId: string; secret: string }>;
   deliveries(accountId: string, webhookId: string): ReturnType<typeof listDeliveries>;
 }
@@ -42,7 +43,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
   const clock = fixedClock(new Date());
   const base = { db, log, clock, secrets: createSecrets(SECRET_KEY), baseUrl: BASE_URL };
   const ctx = { ...base, guardedFetch: guarded(true) };
-  const dispatchers: WebhookDispatcher[] = [];
+  const dispatchers: Dispatcher[] = [];
   return {
     ctx,
     db,

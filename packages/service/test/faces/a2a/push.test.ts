@@ -126,6 +126,21 @@ it('is told once of each state by a receiver that takes its time', async () => {
   expect(got.filter(isEnd)).toHaveLength(1);
 });
 
+it('whose process died before it recorded the answer is sent again after its lease, and goes on as one', async () => {
+  isHeld = () => true;
+  await send({ url: hook });
+  await untilTrue(() => got.length > 0);
+  aheadMs += 61_000;
+  await untilTrue(() => got.length > 1);
+  expect(got.map(({ body }) => Object.keys(body))).toEqual([['task'], ['task']]);
+  isHeld = () => false;
+  for (const response of held.splice(0)) response.end();
+  await finish();
+  await untilTrue(() => got.some(isEnd));
+  expect(got.filter(({ body }) => body.artifactUpdate)).toHaveLength(1);
+  expect(got.filter(isEnd)).toHaveLength(1);
+});
+
 it('repeats what was refused, on the schedule of webhooks, and gives up on 410', async () => {
   refusals = [500];
   await send({ url: hook });

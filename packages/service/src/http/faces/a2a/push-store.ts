@@ -1,12 +1,13 @@
 import type { Sql, Tx } from '../../../db/sql.ts';
+import type { Receiver } from '../../../events/deliveries/delivery-slots.ts';
+import type { Wanted } from '../../../events/deliveries/dispatcher.ts';
 import type { ToldState } from './next-push.ts';
 import type { Version } from './protocol/versions.ts';
 
 /** A caller's address for pushes of a task. */
-export interface PushRow {
+export interface PushRow extends Receiver {
   readonly taskId: string;
   readonly id: string;
-  readonly accountId: string;
   readonly url: string;
   readonly version: Version;
   readonly scheme: string | null;
@@ -14,10 +15,9 @@ export interface PushRow {
   readonly sealed: Buffer;
   readonly told: ToldState;
   readonly tries: number;
-  /** The account and the origin of its address: what one queue is for. */
-  readonly receiver: string;
 }
 
+/** The account and the origin of its address. */
 const receiver = `p.account_id || ' ' || coalesce(substring(p.url from '^[^/]*//[^/?#]*'), '')`;
 const columns = `p.task_id as "taskId", p.id, p.account_id as "accountId", p.url, p.version, p.scheme, p.sealed, p.told, p.tries, ${receiver} as receiver`;
 
@@ -90,28 +90,14 @@ export async function removePush(sql: Sql, taskId: string, id: string): Promise<
 
 export const HAS_DUE_PUSHES = '(select min(next_at) from a2a_push where is_open) <= given.now';
 
-/** What may be taken now: the accounts without a hanging receiver first. */
-export interface PushRoom {
-  readonly prompt: number;
-  readonly late: number;
-  readonly each: number;
-  /** Accounts that have as many messages on their way as one may. */
-  readonly busy: readonly string[];
-  readonly lateAccounts: readonly string[];
-  /** Receivers that hang: one message each. */
-  readonly hanging: readonly string[];
-  /** Those of them that have it. */
-  readonly shut: readonly string[];
-}
-
 /**
- * Takes those that have something to tell, a few of each account, accounts in turn, until `until`: later another process may take them over.
- * `isLate`: of accounts that have a receiver that hangs, or of all others.
+ * Takes pushes that have something to tell, at most `each` of an account, accounts in turn, until `until`: later another process may take them
+ * over. A receiver that hangs gets one at a time.
  */
 export const takePushes = (
   sql: Sql,
-  { busy, lateAccounts, hanging, shut, each }: PushRoom,
-  wanted: { readonly isLate: boolean; readonly limit: number; readonly now: Date; readonly until: Date },
+  { busy, lateAccounts, hanging, underway, isLate, limit }: Wanted,
+  { each, now, until }: { readonly each: number; readonly now: Date; readonly until: Date },
 ): Promise<PushRow[]> =>
   sql.query<PushRow>(
     'take-pushes',
@@ -121,40 +107,32 @@ export const takePushes = (
                 row_number() over (partition by ${receiver} order by p.next_at) as place
            from a2a_push p join invocation v on v.id = p.task_id
           where p.is_open and p.next_at <= $1 and p.told <> v.status and not (p.account_id = any($3)) and (p.account_id = any($6)) = $7
-            and not (${receiver} = any($9))
+            and not (${receiver} = any($8) and ${receiver} = any($9))
        ) p where p.place = 1 or not p.hangs
      ), taken as (
        select p.task_id, p.id from a2a_push p join due using (task_id, id)
         where due.nth <= $4 and p.is_open and p.next_at <= $1 order by due.nth, p.next_at limit $5 for update of p skip locked
      )
      update a2a_push p set next_at = $2 from taken t where p.task_id = t.task_id and p.id = t.id returning ${columns}`,
-    [...[wanted.now, wanted.until, busy, each, wanted.limit], ...[lateAccounts, wanted.isLate, hanging, shut]],
+    [now, until, busy, each, limit, lateAccounts, isLate, hanging, underway],
   );
 
-/** Records a message that was told, if nobody else did so. One that was changed meanwhile stays as it is: its address was not told. */
-export async function notePushed(
-  sql: Sql,
-  { taskId, id, told: before, sealed }: PushRow,
-  { told, nextAt }: { readonly told: ToldState; readonly nextAt: Date },
-): Promise<boolean> {
-  const rows = await sql.query(
-    'note-pushed',
-    `update a2a_push set told = $4, tries = 0, next_at = $5, is_open = is_open and $4 <> 'ended'
-      where task_id = $1 and id = $2 and told = $3 and sealed = $6 returning id`,
-    [taskId, id, before, told, nextAt, sealed],
-  );
-  return rows.length > 0;
+/** State of a push after an attempt. */
+interface PushState extends Pick<PushRow, 'told' | 'tries'> {
+  /** null: all was told, or it is given up. */
+  readonly nextAt: Date | null;
 }
 
-/** Records a failure, unless it was changed meanwhile; `nextAt` null: it is given up. */
-export async function notePushFailed(sql: Sql, row: PushRow, nextAt: Date | null): Promise<void> {
-  const { taskId, id, told, sealed } = row;
-  await sql.query(
-    'note-push-failed',
-    `update a2a_push set tries = tries + 1, next_at = coalesce($4, next_at), is_open = is_open and $4 is not null
-      where task_id = $1 and id = $2 and told = $3 and sealed = $5`,
-    [taskId, id, told, nextAt, sealed],
+/** Records an attempt; false if the push was changed meanwhile: its new address was not told. */
+export async function recordPushAttempt(sql: Sql, before: PushRow, after: PushState): Promise<boolean> {
+  const { taskId, id, told, sealed } = before;
+  const rows = await sql.query(
+    'record-push-attempt',
+    `update a2a_push set told = $5, tries = $6, next_at = coalesce($7::timestamptz, next_at), is_open = is_open and $7::timestamptz is not null
+      where task_id = $1 and id = $2 and told = $3 and sealed = $4 returning id`,
+    [taskId, id, told, sealed, after.told, after.tries, after.nextAt],
   );
+  return rows.length > 0;
 }
 
 /**

@@ -11,11 +11,11 @@ export type ClaimState = (typeof claimStates)[number];
 /** State of a claim's transaction. `moved`: a block has it, but not the one that was recorded. */
 export type ClaimSight = 'open' | 'mined' | 'reverted' | 'given up' | 'moved';
 
-const next: Readonly<Record<ClaimState, Readonly<Record<ClaimSight, ClaimState>>>> = {
+export const claimTransitions: Readonly<Record<ClaimState, Readonly<Record<ClaimSight, ClaimState>>>> = {
   sent: { open: 'sent', mined: 'done', reverted: 'failed', 'given up': 'failed', moved: 'sent' },
   done: { open: 'sent', mined: 'done', reverted: 'sent', 'given up': 'sent', moved: 'sent' },
   failed: { open: 'sent', mined: 'sent', reverted: 'failed', 'given up': 'failed', moved: 'sent' },
 };
 
 /** The state of a claim after its transaction was seen so. */
-export const nextClaimState = (from: ClaimState, sight: ClaimSight): ClaimState => next[from][sight];
+export const nextClaimState = (from: ClaimState, sight: ClaimSight): ClaimState => claimTransitions[from][sight];
