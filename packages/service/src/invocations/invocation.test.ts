@@ -1,12 +1,12 @@
 import type { RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import { describe, expect, it } from 'vitest';
+import type { SchemeId } from '../payments/ledger/scheme-id.ts';
 import {
   costOf,
   hasEnded,
   type InvocationEvent,
   type InvocationState,
   invocationTransitions,
-  type PaymentMethod,
   stateOf,
   statusesThatTake,
 } from './invocation.ts';
@@ -36,18 +36,16 @@ describe('the life of an invocation', () => {
     ['processing', 'cancel', 'cancelled'],
   ])('%s and %s: %s', (state, event, next) => expect(invocationTransitions[state][event]).toBe(next));
 
-  it.each<[RequestStatus, PaymentMethod, InvocationState]>([
-    ['pending', 'x402', 'awaitingPayment'],
+  it.each<[RequestStatus, SchemeId | null, InvocationState]>([
+    ['pending', 'exact', 'awaitingPayment'],
     ['pending', 'treasury', 'queued'],
-    ['pending', 'free', 'queued'],
-    ['processing', 'x402', 'processing'],
-  ])('%s of a call paid by %s is %s', (status, paymentMethod, state) =>
-    expect(stateOf({ status, paymentMethod })).toBe(state),
-  );
+    ['pending', null, 'queued'],
+    ['processing', 'exact', 'processing'],
+  ])('%s of a call paid by %s is %s', (status, scheme, state) => expect(stateOf({ status, scheme })).toBe(state));
 
   it('what has ended stays ended, whatever happens', () => {
     for (const status of statuses.filter(hasEnded))
-      expect(new Set(Object.values(invocationTransitions[stateOf({ status, paymentMethod: 'free' })]))).toEqual(
+      expect(new Set(Object.values(invocationTransitions[stateOf({ status, scheme: null })]))).toEqual(
         new Set(['ignored']),
       );
     expect(statuses.filter(hasEnded)).toEqual(['completed', 'failed', 'cancelled']);
