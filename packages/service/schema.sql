@@ -741,12 +741,14 @@ create table hold (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   expires_at timestamp with time zone not null,
+  scheme text,
   constraint hold_pkey PRIMARY KEY (id),
   constraint hold_amount_micro_check CHECK ((amount_micro > 0)),
   constraint hold_check CHECK (((captured_micro >= 0) AND (captured_micro <= amount_micro))),
   constraint hold_check1 CHECK (((captured_micro IS NULL) = (ended_at IS NULL)))
 );
 CREATE INDEX hold_open ON public.hold USING btree (expires_at) WHERE (ended_at IS NULL);
+CREATE TRIGGER hold_scheme BEFORE INSERT ON public.hold FOR EACH ROW WHEN (((new.scheme IS NULL) AND (new.id !~~ 'wdr\_%'::text))) EXECUTE FUNCTION fill_hold_scheme();
 
 create table home_call (
   request_id text not null,
@@ -836,6 +838,7 @@ END) stored not null,
   is_held_back boolean default false not null,
   shown_at timestamp with time zone,
   is_ended_early boolean default false not null,
+  scheme text,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_caller_kind_check CHECK ((caller_kind = ANY (ARRAY['account'::text, 'agent'::text, 'wallet'::text, 'node'::text]))),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
@@ -871,6 +874,7 @@ CREATE INDEX invocation_received ON public.invocation USING btree (agent_id, sta
 CREATE INDEX invocation_received_failed ON public.invocation USING btree (agent_id, error_code, created_at DESC, id) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_unsuccessful ON public.invocation USING btree (account_id, status, created_at DESC, id) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX invocation_unsuccessful_cost ON public.invocation USING btree (account_id, status, created_at) INCLUDE (agent_id, cost_micro) WHERE ((status = ANY (ARRAY['failed'::text, 'cancelled'::text])) AND (cost_micro > 0));
+CREATE TRIGGER invocation_scheme BEFORE INSERT ON public.invocation FOR EACH ROW WHEN (((new.scheme IS NULL) AND (new.payer_ledger_id IS NOT NULL))) EXECUTE FUNCTION fill_invocation_scheme();
 
 create table invocation_chunk (
   invocation_id text not null,
@@ -1459,6 +1463,24 @@ CREATE OR REPLACE FUNCTION public.duration_bin(ms double precision)
  IMMUTABLE PARALLEL SAFE
 RETURN (CASE WHEN (ms IS NULL) THEN ('-1'::integer)::double precision ELSE LEAST(GREATEST(floor((((8)::double precision * ln(GREATEST(ms, (1)::double precision))) / ln((2.0)::double precision))), (0)::double precision), (250)::double precision) END)::smallint;
 
+CREATE OR REPLACE FUNCTION public.fill_hold_scheme()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.scheme := scheme_of_account(new.ledger_account_id);
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.fill_invocation_scheme()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.scheme := scheme_of_account(new.payer_ledger_id);
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.first_open_transaction()
  RETURNS bigint
  LANGUAGE sql
@@ -1517,6 +1539,15 @@ begin
   insert into replica_change (topic, id) values (tg_argv[0], coalesce(new.id, old.id));
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.scheme_of_account(account text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when account like 'channel:%' then 'batch-settlement' when account like 'payer:%' then 'exact'
+              when account is not null then 'treasury' end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.site_of(base_url text)
