@@ -4,9 +4,10 @@ import { type LocalChain, startLocalChain } from '@agent-network/chain/local-cha
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { firstFees } from '../packages/service/src/chain/fees.ts';
-import { createNodeWallet, type NodeWallet } from '../packages/service/src/chain/keys/node-wallet.ts';
+import { createLocalSigner, signDigest } from '../packages/service/src/chain/keys/local-signer.ts';
+import { type Signer, signTransaction } from '../packages/service/src/chain/keys/signer.ts';
 import { type SignedAuthorization, settlementCall } from '../packages/service/src/chain/settlement-call.ts';
-import { authorizationDigest, signDigest } from '../packages/service/src/chain/signatures/authorization.ts';
+import { authorizationDigest } from '../packages/service/src/chain/signatures/authorization.ts';
 import { createUsdcClient, type UsdcClient } from '../packages/service/src/chain/usdc-client.ts';
 import { type StopList, withStopList } from './stop-list.ts';
 
@@ -17,7 +18,7 @@ const AIM = 0.4;
 interface Bench {
   readonly chain: LocalChain;
   readonly usdc: UsdcClient;
-  readonly wallet: NodeWallet;
+  readonly wallet: Signer;
   readonly domainSeparator: Hex;
   nonce: bigint;
 }
@@ -44,7 +45,8 @@ async function settle(bench: Bench, payments: readonly SignedAuthorization[]): P
   const { chain, usdc, wallet } = bench;
   const call = settlementCall(chain.usdc, payments);
   const fees = firstFees(await usdc.baseFeePerGas());
-  const { raw, hash } = wallet.signTransaction({ chainId: chain.chainId, nonce: bench.nonce++, ...call, ...fees });
+  const unsigned = { chainId: chain.chainId, nonce: bench.nonce++, ...call, ...fees };
+  const { raw, hash } = await signTransaction(wallet, unsigned);
   await usdc.send(raw);
   let mined = await usdc.findMined([hash]);
   while (!mined) mined = await usdc.findMined([hash]);
@@ -60,7 +62,7 @@ async function run(stops: StopList): Promise<void> {
   const { domainSeparator } = await usdc.readToken();
   const key = generatePrivateKey();
   await chain.fund([{ address: privateKeyToAddress(key), ethWei: 10n ** 21n, usdcMicro: 1n }]);
-  const bench: Bench = { chain, usdc, domainSeparator, wallet: createNodeWallet(key), nonce: 0n };
+  const bench: Bench = { chain, usdc, domainSeparator, wallet: createLocalSigner(key), nonce: 0n };
   for (const wallets of [150, 8]) await measure(bench, wallets);
 }
 

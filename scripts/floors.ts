@@ -150,6 +150,11 @@ export const packageHomes = [
     homes: ['lib/tracing/open-telemetry\\.ts$'],
     comment: 'OpenTelemetry is loaded only where traces are on.',
   },
+  {
+    packages: ['secp256k1'],
+    homes: ['chain/keys/local-signer\\.ts$', 'chain/signatures/(authorization|signature-engine)\\.ts$'],
+    comment: 'One place signs with secp256k1, and one recovers signers.',
+  },
   { packages: ['hono', '@hono'], homes: ['http/', 'app\\.ts$'], comment: 'Hono stays in http/ and app.ts.' },
   {
     packages: ['viem'],
@@ -188,5 +193,16 @@ export const content = [
       /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(|\bsql(<[^`]*>)?`|[`'"]\s*(select\s[^`'"]*\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s|\.query(<[^(]*>)?\(\s*'[\w-]+',/gi,
     homes: /^(db|queue)\/|-store\.ts$/,
     rule: 'SQL stands only in *-store.ts, db/ and queue/',
+  },
+  {
+    pattern: /\b\w*[pP]rivateKeys?\b|\bsecretKey\b|\bcreateLocalSigner\b|\becdsaSign\b|viem\/accounts/g,
+    homes:
+      /^(config-keys|chain\/keys\/(node-keys|local-signer)|local\/local-keys|http\/faces\/a2a\/card-signer|lib\/secrets)\.ts$/,
+    rule: 'private keys stay where signers are made: use a Signer of chain/keys/node-keys.ts',
+  },
+  {
+    pattern: /\.signHash\((?!\s*(?:[\w.()]+\.)?\w+Digest\()/g,
+    homes: /^chain\/keys\/signer\.ts$/,
+    rule: 'only hashes that the node composes are signed: signHash(…Digest(fields)), signTransaction or signText',
   },
 ];

@@ -1,3 +1,4 @@
+import type { NodeKeys } from './chain/keys/node-keys.ts';
 import { readSignatureEngine } from './chain/signatures/signature-engine.ts';
 import type { Config } from './config.ts';
 import type { PrimaryGate } from './db/primary/primary-gate.ts';
@@ -13,11 +14,7 @@ export interface ContextParts {
   readonly gate: PrimaryGate;
   readonly chainRpcUrl: string;
   readonly baseUrl: string;
-  readonly settlementPrivateKey: `0x${string}`;
-  readonly senderPrivateKeys: readonly `0x${string}`[];
-  /** null: the node does not write to the shared registry. */
-  readonly registrarPrivateKey: `0x${string}` | null;
-  readonly secretKey: string;
+  readonly keys: NodeKeys;
   /** The wallet of local mode's own account; null outside local mode. */
   readonly localWallet: string | null;
   readonly log: Log;

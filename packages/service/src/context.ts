@@ -18,8 +18,7 @@ import { createTypeChecks } from './agents/types/type-checks.ts';
 import { type ChainAccess, openChain } from './chain/chain-access.ts';
 import type { ChainInfo } from './chain/chain-info.ts';
 import { deepestOf } from './chain/confirmation-depth.ts';
-import { createSigningKeys } from './chain/gas-watch.ts';
-import { createNodeWallet } from './chain/keys/node-wallet.ts';
+import { createGasWatches } from './chain/gas-watch.ts';
 import { createWalletReads } from './chain/outgoing-transfer-client.ts';
 import { type Config, isLocalChain } from './config.ts';
 import { longestCallS } from './config-call-time.ts';
@@ -56,7 +55,6 @@ import type { Log } from './lib/log/log.ts';
 import type { Metrics } from './lib/metrics.ts';
 import { isLoopbackHost } from './lib/net/guarded-fetch-address.ts';
 import { createOutboundCalls } from './lib/net/outbound-calls.ts';
-import { createSecrets } from './lib/secrets.ts';
 import { createNodeMetrics } from './metric-series.ts';
 import { createTotalsReader } from './operator/read-totals.ts';
 import { createSeenTreasuries } from './payments/ledger/treasury.ts';
@@ -94,8 +92,8 @@ const SYNC_WAIT_MS = 30_000;
 
 /** Composition root: constructs all parts of a node. Throws when the chain is not the configured one. */
 export async function createContext(parts: ContextParts): Promise<NodeContext> {
-  const { config, log, chainRpcUrl: rpcUrl } = parts;
-  const wallet = createNodeWallet(parts.settlementPrivateKey);
+  const { config, log, chainRpcUrl: rpcUrl, keys } = parts;
+  const { wallet, secrets } = keys;
   const chainSettings = { ...config, isLocal: isLocalChain(config), rpcUrl, wallet: wallet.address };
   const access = await withChannels(await openChain(chainSettings), parts);
   const { chain } = access;
@@ -111,9 +109,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createSemaphore();
   const storagePace = createStoragePace(config.storedBytesPerMinute);
-  const privateKeys = { senders: parts.senderPrivateKeys, registrar: parts.registrarPrivateKey };
-  const keys = createSigningKeys(wallet, privateKeys, { ...access, db, clock, log, metrics, ...config.paymentLimits });
-  const secrets = createSecrets(parts.secretKey);
   const outbound = createOutboundCalls(config);
   const base = {
     ...databases,
@@ -123,9 +118,9 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...access,
     replica,
     ...keys,
+    ...createGasWatches(keys, { ...access, db, clock, log, metrics, ...config.paymentLimits }),
     ...own,
     ...metersOf(metrics, log),
-    secrets,
     ...outbound,
     ...accessParts(parts, { db, clock, replica }),
     homeKeys: createHomeKeys({ db, secrets, ...outbound, chain, wallet, clock, baseUrl: parts.baseUrl }),

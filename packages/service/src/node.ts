@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
+import { createNodeKeys } from './chain/keys/node-keys.ts';
 import type { Config } from './config.ts';
 import type { ConfiguredSecrets } from './config-keys.ts';
 import { createContext, type NodeContext } from './context.ts';
@@ -95,10 +96,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     gate,
     chainRpcUrl,
     baseUrl,
-    settlementPrivateKey: options.secrets.settlementPrivateKey ?? required(local).keys.settlementPrivateKey,
-    senderPrivateKeys: options.secrets.senderPrivateKeys ?? local?.senderPrivateKeys ?? [],
-    registrarPrivateKey: local ? local.registrarPrivateKey : ownRegistrar(options.secrets),
-    secretKey: options.secrets.secretKey ?? required(local).keys.secretKey,
+    keys: local?.nodeKeys ?? createNodeKeys(options.secrets),
     localWallet: local?.keys.account.address ?? null,
     self: { place: `${hostname()}:${front.port}`, version: NODE_VERSION, schemaVersion },
     isReady: () => isReady,
@@ -161,9 +159,6 @@ async function startBackground(ctx: NodeContext, stops: StopStep[]): Promise<voi
   const recurring = startRecurring(ctx);
   stops.push({ name: 'recurring work', stop: () => Promise.all(recurring.map((each) => each.stop())) });
 }
-
-const ownRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets) =>
-  registrarPrivateKey === 'none' ? null : registrarPrivateKey;
 
 const hostForUrl = (host: string) => (host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host);
 

@@ -83,6 +83,11 @@ test.each([
   ["ctx.db.query('ready', 'select 1')", 'SQL stands only in'],
   ['await fetch(url)', 'no fetch()'],
   ['await globalThis.fetch(url)', 'no fetch()'],
+  ["import { privateKeyToAccount } from 'viem/accounts';", 'private keys stay'],
+  ['createContext({ key: secrets.settlementPrivateKey })', 'private keys stay'],
+  ['createSecrets(keys.secretKey)', 'private keys stay'],
+  ['const wallet = createLocalSigner(key);', 'private keys stay'],
+  ['await wallet.signHash(given)', 'only hashes that the node composes'],
 ])('outside of its home, refused: %s', (text, rule) => {
   expect(checkContent('agents/a.ts', text)).toEqual([expect.stringContaining(rule)]);
 });
@@ -90,6 +95,8 @@ test.each([
 test.each([
   ['agents/agent-store.ts', 'sql`select 1 from agent`;'],
   ['http/handlers/a.ts', 'app.fetch(request);'],
+  ['chain/keys/node-keys.ts', 'createLocalSigner(configured.settlementPrivateKey)'],
+  ['payments/a.ts', 'await wallet.signHash(\n  digestsOf(chain.chainId).refundDigest(id, 0n, 1n),\n)'],
   ['agents/a.ts', '// select id from agent, by fetch(url)'],
 ])('at home, allowed: %s', (place, text) => expect(checkContent(place, text)).toEqual([]));
 

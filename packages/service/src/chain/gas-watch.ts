@@ -2,8 +2,7 @@ import { AppError } from '../lib/app-error.ts';
 import type { Telemetry } from '../lib/log/telemetry.ts';
 import type { HasFees } from './chain-fees.ts';
 import { createGasCap, type GasCap, type GasCapContext } from './keys/gas-cap.ts';
-import { createSender, type HasWallet, type NodeWallet } from './keys/node-wallet.ts';
-import { createSenders, type HasRegistrar, type HasSenders } from './keys/senders.ts';
+import type { HasRegistrar, HasSenders, HasWallet } from './keys/node-keys.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
@@ -43,26 +42,17 @@ export interface HasRegistrarGas {
 /** The keys that sign for this node, and the gas that they have. */
 export interface SigningKeys extends HasWallet, HasSenders, HasRegistrar, HasGas, HasRegistrarGas {}
 
-interface PrivateKeys {
-  /** Further keys that send transactions. */
-  readonly senders: readonly `0x${string}`[];
-  /** null: the node does not write to the shared registry. */
-  readonly registrar: `0x${string}` | null;
-}
-
 interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
   /** The most that the sending keys spend on gas in 24 hours; null: no cap. */
   readonly gasPerDayWei: bigint | null;
 }
 
-export function createSigningKeys(wallet: NodeWallet, keys: PrivateKeys, needs: SigningNeeds): SigningKeys {
-  const senders = createSenders(wallet, keys.senders);
+export function createGasWatches(
+  { senders, registrar }: HasSenders & HasRegistrar,
+  needs: SigningNeeds,
+): HasGas & HasRegistrarGas {
   const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, addressesOf(senders), needs.gasPerDayWei);
-  const registrar = keys.registrar === null ? null : createSender(keys.registrar);
   return {
-    wallet,
-    senders,
-    registrar,
     gas: createGasWatch({ ...needs, senders, gasCap }),
     registrarGas: createGasWatch({ ...needs, senders: registrar ? [registrar] : [], gasCap: null }),
   };

@@ -3,7 +3,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getAddress, keccak256, stringToBytes } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
-import { createSender } from '../chain/keys/node-wallet.ts';
+import { createLocalSigner } from '../chain/keys/local-signer.ts';
+import type { ConfiguredSecrets } from '../config-keys.ts';
 import { replaceFile } from '../lib/replace-file.ts';
 
 type Hex = `0x${string}`;
@@ -33,22 +34,32 @@ const WALLETS = 5;
 
 export function newWallet(): LocalWallet {
   const privateKey = generatePrivateKey();
-  return { address: addressOfKey(privateKey), privateKey };
+  return { address: getAddress(createLocalSigner(privateKey).address), privateKey };
 }
 
-/** With the checksum of its letters (EIP-55). */
-export const addressOfKey = (privateKey: Hex): Hex => getAddress(createSender(privateKey).address);
+/** Adds the keys of this folder to those that are configured. */
+export function withLocalKeys(configured: ConfiguredSecrets, local: LocalKeys): ConfiguredSecrets {
+  const settlementPrivateKey = configured.settlementPrivateKey ?? local.settlementPrivateKey;
+  // Whoever configures the wallet configures its senders as well.
+  const senders = configured.settlementPrivateKey === null ? senderKeysOf(local) : [];
+  return {
+    settlementPrivateKey,
+    senderPrivateKeys: configured.senderPrivateKeys ?? senders,
+    registrarPrivateKey: configured.registrarPrivateKey ?? registrarKeyOf(settlementPrivateKey),
+    secretKey: configured.secretKey ?? local.secretKey,
+  };
+}
 
 const SENDERS = 2;
 
 /** Derives the sending-only keys from the settlement key. */
-export const senderKeysOf = ({ settlementPrivateKey }: LocalKeys): Hex[] =>
+const senderKeysOf = ({ settlementPrivateKey }: LocalKeys): Hex[] =>
   Array.from({ length: SENDERS }, (_, index) =>
     keccak256(stringToBytes(`agent-network:sender:${index}:${settlementPrivateKey}`)),
   );
 
 /** Derives the registrar's key from the wallet's: data folders of older versions, and all processes of a node, then have it. */
-export const registrarKeyOf = (settlementPrivateKey: Hex): Hex =>
+const registrarKeyOf = (settlementPrivateKey: string): Hex =>
   keccak256(stringToBytes(`agent-network:registrar:${settlementPrivateKey}`));
 
 const fileOf = (dataDir: string) => join(dataDir, 'secrets.json');

@@ -3,7 +3,8 @@ import { LOCAL_CHAIN_ID, usdcByChain } from '@agent-network/chain/addresses';
 import { fundWallets, installMissingContracts, type WalletFunding } from '@agent-network/chain/chain-funding';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { startLocalChain } from '@agent-network/chain/local-chain';
-import { numberToHex } from 'viem';
+import { getAddress, numberToHex } from 'viem';
+import { createNodeKeys, keysOf, type NodeKeys } from '../chain/keys/node-keys.ts';
 import { unreachable } from '../chain/unreachable.ts';
 import { type Config, isLocalChain } from '../config.ts';
 import type { ConfiguredSecrets } from '../config-keys.ts';
@@ -16,24 +17,15 @@ import type { ChainRepair } from '../payments/reconcile/chain-repair.ts';
 import { transactionsToReplay } from '../payments/reconcile/replay.ts';
 import { fundLostPayers, repairOf } from './chain-repair.ts';
 import { freePort } from './free-port.ts';
-import {
-  addressOfKey,
-  type LocalKeys,
-  loadLocalKeys,
-  registrarKeyOf,
-  saveLocalKeys,
-  senderKeysOf,
-} from './local-keys.ts';
+import { type LocalKeys, loadLocalKeys, saveLocalKeys, withLocalKeys } from './local-keys.ts';
 
 type Hex = `0x${string}`;
 
 export interface LocalPlan {
   readonly databaseUrl: string;
   readonly keys: LocalKeys;
-  /** Sending keys beside the node's wallet; empty when the wallet is configured, because its operator then configures them as well. */
-  readonly senderPrivateKeys: readonly Hex[];
-  /** Key that writes to the shared registry; null when the configuration disables writing. */
-  readonly registrarPrivateKey: Hex | null;
+  /** The node's own keys: configured, or of the data folder. */
+  readonly nodeKeys: NodeKeys;
   /**
    * Starts the chain, unless its address is configured; in both cases deploys the contracts and gas that this node needs. Needs the
    * migrated database: our transactions are resent to a chain that lost its newest blocks.
@@ -63,18 +55,14 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
   stops.push({ name: 'data folder', stop: () => lock.release() });
   const keys = await loadLocalKeys(dataDir);
   const databaseUrl = config.databaseUrl ?? (await startDatabase(dataDir, log, stops));
-  const settlementKey = secrets.settlementPrivateKey ?? keys.settlementPrivateKey;
-  const senderPrivateKeys = secrets.settlementPrivateKey ? [] : senderKeysOf(keys);
-  const registrarPrivateKey = localRegistrar(secrets, settlementKey);
+  const nodeKeys = createNodeKeys(withLocalKeys(secrets, keys));
+  const senders = keysOf(nodeKeys).map(({ address }) => getAddress(address));
   let rpcUrl = config.chainRpcUrl;
   return {
     databaseUrl,
     keys,
-    senderPrivateKeys,
-    registrarPrivateKey,
+    nodeKeys,
     async openChain() {
-      const registrar = registrarPrivateKey ? [registrarPrivateKey] : [];
-      const senders = [settlementKey, ...(secrets.senderPrivateKeys ?? senderPrivateKeys), ...registrar];
       if (rpcUrl === null) rpcUrl = await startChain({ dataDir, databaseUrl, keys, senders, log }, stops);
       else if (isLocalChain(config)) await prepareJoined(rpcUrl, senders);
       return rpcUrl;
@@ -83,9 +71,6 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
     chainRepair: config.chainRpcUrl === null || isLocalChain(config) ? repairOf(() => rpcUrl ?? '') : null,
   };
 }
-
-const localRegistrar = ({ registrarPrivateKey }: ConfiguredSecrets, settlementKey: Hex): Hex | null =>
-  registrarPrivateKey === 'none' ? null : (registrarPrivateKey ?? registrarKeyOf(settlementKey));
 
 async function startDatabase(dataDir: string, log: Log, stops: StopStep[]): Promise<string> {
   const postgres = await startEmbeddedPostgres({ dataDir, log });
@@ -102,8 +87,7 @@ interface ChainParts {
 }
 
 async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string> {
-  const { dataDir, databaseUrl, keys, log } = parts;
-  const senders = parts.senders.map(addressOfKey);
+  const { dataDir, databaseUrl, keys, senders, log } = parts;
   const port = await freePort(keys.chainPort ?? 0);
   const chain = await startLocalChain({
     dataDir,
@@ -161,7 +145,7 @@ async function prepareJoined(rpcUrl: string, senders: readonly Hex[]): Promise<v
     throw unreachable(rpcUrl, error);
   });
   await installMissingContracts(rpcUrl);
-  await giveGas(rpcUrl, senders.map(addressOfKey));
+  await giveGas(rpcUrl, senders);
 }
 
 /** Gives the wallets of this node their test money on a joined chain, once. */

@@ -6,7 +6,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
-import { createNodeWallet } from '../../src/chain/keys/node-wallet.ts';
+import { createLocalSigner } from '../../src/chain/keys/local-signer.ts';
+import type { Signer } from '../../src/chain/keys/signer.ts';
+import { authorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { listLost } from '../../src/payments/onchain/chain-payment-list-store.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
@@ -166,20 +168,19 @@ it('what a former wallet of the node sends, the plain way or by an authorization
   await eventually(() => suspended(sender)).toBe(2_000_000n);
   const former = await newWallet(rpcUrl, ctx.chain.token, 1_000_000n, formerKey);
   const { key } = await accountOf(former);
-  const signedBy = (
-    wallet: Pick<typeof ctx.wallet, 'address' | 'signAuthorization'>,
-    to: string,
-    valueMicro: bigint,
-  ) => {
+  const signedBy = async (wallet: Signer, to: string, valueMicro: bigint) => {
     const validBeforeS = BigInt(Math.floor(Date.now() / 1000) + 3600);
     const from = wallet.address;
     const authorization = { from, to, valueMicro, validAfterS: 0n, validBeforeS, nonce: generatePrivateKey() };
-    return { authorization, signature: wallet.signAuthorization(ctx.chain.domainSeparator, authorization) };
+    return {
+      authorization,
+      signature: await wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization)),
+    };
   };
   // As before the change: what the books have is in the former wallet.
-  await submitSigned(rpcUrl, h, signedBy(ctx.wallet, former.address.toLowerCase(), 1_500_000n));
+  await submitSigned(rpcUrl, h, await signedBy(ctx.wallet, former.address.toLowerCase(), 1_500_000n));
   await send(former, 900_000n);
-  await submitSigned(rpcUrl, h, signedBy(createNodeWallet(formerKey), ctx.chain.wallet, 600_000n));
+  await submitSigned(rpcUrl, h, await signedBy(createLocalSigner(formerKey), ctx.chain.wallet, 600_000n));
   const behind = await h.newWallet(100_000n);
   await send(behind, 100_000n);
   await eventually(() => suspended(behind)).toBe(100_000n);

@@ -3,7 +3,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/access/accounts/open-account.ts';
 import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
-import { payoutNonce } from '../../src/chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../src/chain/keys/payment-nonces.ts';
+import { authorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { until } from '../../src/lib/concurrency/until.ts';
 import { awaitRefunds } from '../../src/payments/payouts/await-refunds.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
@@ -243,7 +244,7 @@ describe('an authorization that is spoken for is nobody’s payment, spent or no
       ...{ from: wallet.address, to: wallet.address, valueMicro: 50_000n, validAfterS: 0n },
       ...{ validBeforeS: BigInt(Math.floor(Date.now() / 1000)) + 300n, nonce: generatePrivateKey() as string },
     };
-    const signature = wallet.signAuthorization(chain.domainSeparator, authorization);
+    const signature = await wallet.signHash(authorizationDigest(chain.domainSeparator, authorization));
     const own = { ...privateKeyToAccount(generatePrivateKey()), address: wallet.address as `0x${string}` };
     const changes = { signature, nonce: authorization.nonce as `0x${string}`, validBefore: authorization.validBeforeS };
     const show = async () => deposit(thief.key, await payV2(h, own, await deposit(thief.key), changes));

@@ -6,8 +6,8 @@ import { identityRegistryCode, reputationRegistryCode, testUsdcAbi } from '@agen
 import { callChain, callChainBatch, type RpcCall } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { encodeFunctionData } from 'viem';
-import { privateKeyToAddress } from 'viem/accounts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { keysOf } from '../../src/chain/keys/node-keys.ts';
 import { readConfig } from '../../src/config.ts';
 import { silentLog } from '../../src/lib/log/log.ts';
 import { type StopStep, stopInOrder } from '../../src/lib/process/graceful-stop.ts';
@@ -37,9 +37,7 @@ async function joinChain(): Promise<{ wallet: `0x${string}`; senders: `0x${strin
   await stopInOrder(stops, { log: silentLog });
   return {
     wallet: plan.keys.account.address as `0x${string}`,
-    senders: [plan.keys.settlementPrivateKey, ...plan.senderPrivateKeys, plan.registrarPrivateKey ?? '0x'].map((key) =>
-      privateKeyToAddress(key),
-    ),
+    senders: keysOf(plan.nodeKeys).map(({ address }) => address as `0x${string}`),
   };
 }
 

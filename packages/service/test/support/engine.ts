@@ -5,9 +5,9 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { createChainFees } from '../../src/chain/chain-fees.ts';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { createSettlementContract } from '../../src/chain/channels/settlement-contract-client.ts';
-import { createSigningKeys } from '../../src/chain/gas-watch.ts';
-import { createNodeWallet } from '../../src/chain/keys/node-wallet.ts';
-import { type Authorization, authorizationDigest, signDigest } from '../../src/chain/signatures/authorization.ts';
+import { createGasWatches } from '../../src/chain/gas-watch.ts';
+import { createLocalSigner, signDigest } from '../../src/chain/keys/local-signer.ts';
+import { type Authorization, authorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
 import { type Confirmations, readConfig } from '../../src/config.ts';
 import type { ChannelClaimSettings } from '../../src/config-payments.ts';
@@ -134,7 +134,8 @@ async function createContext(
 ): Promise<EngineContext> {
   const token = parts.chain.usdc.toLowerCase();
   const usdc = createUsdcClient({ rpcUrl: parts.proxy.url, token });
-  const wallet = createNodeWallet(parts.walletKey);
+  const wallet = createLocalSigner(parts.walletKey);
+  const keys = { wallet, senders: [wallet, ...parts.senderKeys.map(createLocalSigner)], registrar: null };
   const { name, version, domainSeparator } = await usdc.readToken();
   const chain: ChainInfo = {
     chainId: parts.chain.chainId,
@@ -157,11 +158,8 @@ async function createContext(
     usdc,
     settlementContract: createSettlementContract({ rpcUrl: parts.proxy.url, ...chain }),
     fees,
-    ...createSigningKeys(
-      wallet,
-      { senders: parts.senderKeys, registrar: null },
-      { ...told, usdc, fees, gasPerDayWei: null },
-    ),
+    ...keys,
+    ...createGasWatches(keys, { ...told, usdc, fees, gasPerDayWei: null }),
     confirmations: parts.confirmations ?? [{ fromMicro: 0n, depthBlocks: 1 }],
     simulator: createSimulator({ usdc }),
     contractPayers: createContractPayers({ usdc }),

@@ -1,6 +1,7 @@
 import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { encodeFunctionData, type Hex } from 'viem';
-import { payoutNonce } from '../../src/chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../src/chain/keys/payment-nonces.ts';
+import { authorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { newId } from '../../src/lib/id.ts';
 import { OUTGOING, postTransfers } from '../../src/payments/ledger/ledger-store.ts';
 import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
@@ -37,7 +38,7 @@ export async function insertHeldWithdrawal(
     validBeforeS: BigInt(Math.floor(now.getTime() / 1000)) + 86_400n,
     nonce: payoutNonce(chainId, 'withdrawal', subjectId),
   };
-  const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
+  const signature = await ctx.wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization));
   const payment = {
     ...({ id, chainId, token, direction: 'out', purpose: 'withdrawal', subjectId, accountId, authorization } as const),
     ...{ ledgerAccountId: treasuryId, signature, fingerprint: null, x402Version: null },

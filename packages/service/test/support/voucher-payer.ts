@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
 import { DEPOSIT_COLLECTOR } from '../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../src/chain/channels/channel-digests.ts';
-import { receiveAuthorizationDigest, signDigest } from '../../src/chain/signatures/authorization.ts';
+import { signDigest } from '../../src/chain/keys/local-signer.ts';
+import { receiveAuthorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { openChannel } from '../../src/payments/x402/channels/channel-store.ts';
 import type { Answer, Harness } from './harness.ts';
 

@@ -1,5 +1,5 @@
 import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
-import type { HasRegistrar } from '../../chain/keys/senders.ts';
+import type { HasRegistrar } from '../../chain/keys/node-keys.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import { latestWrite } from '../../registry/write/note-write.ts';

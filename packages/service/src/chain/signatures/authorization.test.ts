@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { domainSeparator, type Hex, hashTypedData, recoverAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
-import { authorizationDigest, receiveAuthorizationDigest, signDigest, splitSignature } from './authorization.ts';
+import { signDigest } from '../keys/local-signer.ts';
+import { authorizationDigest, receiveAuthorizationDigest, splitSignature } from './authorization.ts';
 
 const fields = [
   { name: 'from', type: 'address' },

@@ -84,11 +84,5 @@ export function signerOf(digest: Hex, signature: string): string | null {
   }
 }
 
-/** Signs a digest with a private key; 65 bytes, s in the lower half. */
-export function signDigest(digest: Hex, privateKey: Hex): Hex {
-  const { signature, recid } = secp256k1.ecdsaSign(bytesOf(digest), bytesOf(privateKey));
-  return `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}`;
-}
-
 /** Stands in the path of every paid call: viem's conversions take some microseconds each. */
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');

@@ -1,7 +1,8 @@
 import type { PaymentReceipt } from '@agent-network/contracts/payments/receipt-types';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
+import { paymentReceiptDigest } from '../../chain/signatures/receipt-digests.ts';
 import { toChannelState } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import { encode } from './errors.ts';
@@ -24,15 +25,15 @@ interface Paid {
  * Sets the settlement header of the x402 version that the client uses. A delivery gets the signed receipt of the extension
  * `offer-receipt`: it says that the service was delivered, so a failed call has none.
  */
-export function setPaymentResponse(
-  ctx: HasChain & HasWallet,
+export async function setPaymentResponse(
+  ctx: HasChain & HasReceiptSigner,
   call: { setHeader(name: string, value: string): void },
   paid: Paid,
-): void {
+): Promise<void> {
   const network = paid.version === 2 ? ctx.chain.caip2 : ctx.chain.name;
   const response: SettleResponse = {
     ...{ success: true, payer: paid.payer, transaction: paid.transactionHash, network },
-    ...receiptOf(ctx, paid),
+    ...(await receiptOf(ctx, paid)),
   };
   call.setHeader(paid.version === 2 ? 'payment-response' : 'x-payment-response', encode(response));
 }
@@ -46,7 +47,7 @@ interface VoucherPaid extends Pick<Paid, 'delivery'> {
 
 /** The same for a call that a voucher paid for: what it was charged, and its channel by now. */
 export async function setVoucherResponse(
-  ctx: HasChain & HasWallet & HasChannels,
+  ctx: HasChain & HasReceiptSigner & HasChannels,
   call: { setHeader(name: string, value: string): void },
   { channelId, chargedMicro, deposit, delivery }: VoucherPaid,
 ): Promise<void> {
@@ -58,19 +59,22 @@ export async function setVoucherResponse(
     ...{ success: true, payer, transaction: transactionHash, network: ctx.chain.caip2 },
     amount: deposit?.amountMicro.toString() ?? '',
     extra: { chargedAmount: chargedMicro.toString(), channelState: toChannelState(channel) },
-    ...receiptOf(ctx, { payer, transactionHash, delivery }),
+    ...(await receiptOf(ctx, { payer, transactionHash, delivery })),
   };
   call.setHeader('payment-response', encode(response));
 }
 
 type Delivered = Pick<Paid, 'payer' | 'transactionHash' | 'delivery'>;
 
-const receiptOf = (ctx: HasChain & HasWallet, paid: Delivered): Pick<SettleResponse, 'extensions'> =>
-  paid.delivery === null ? {} : { extensions: { 'offer-receipt': signReceipt(ctx, paid, paid.delivery) } };
+const receiptOf = async (
+  ctx: HasChain & HasReceiptSigner,
+  paid: Delivered,
+): Promise<Pick<SettleResponse, 'extensions'>> =>
+  paid.delivery === null ? {} : { extensions: { 'offer-receipt': await signReceipt(ctx, paid, paid.delivery) } };
 
 /** Signed for the time of the delivery: a repetition gets the same receipt. */
-function signReceipt(
-  { chain, wallet }: HasChain & HasWallet,
+async function signReceipt(
+  { chain, receiptSigner }: HasChain & HasReceiptSigner,
   { payer, transactionHash }: Delivered,
   delivery: Delivery,
 ) {
@@ -82,6 +86,6 @@ function signReceipt(
     issuedAt: Math.floor(delivery.at.getTime() / 1000),
     transaction: transactionHash,
   };
-  const receipt = { format: 'eip712', payload, signature: wallet.signPaymentReceipt(payload) };
+  const receipt = { format: 'eip712', payload, signature: await receiptSigner.signHash(paymentReceiptDigest(payload)) };
   return { info: { version: 1, receipt } };
 }

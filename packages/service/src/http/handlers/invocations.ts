@@ -168,7 +168,12 @@ export async function notePayment(
   if (channelId) return setVoucherResponse(ctx, call, { channelId, chargedMicro, deposit, delivery });
   if (!payment || !paymentHash) return;
   const version = payment.x402Version ?? 2;
-  setPaymentResponse(ctx, call, { payer: payment.authorization.from, version, transactionHash: paymentHash, delivery });
+  await setPaymentResponse(ctx, call, {
+    payer: payment.authorization.from,
+    version,
+    transactionHash: paymentHash,
+    delivery,
+  });
 }
 
 /** Returns the record of a request that has ended. A repetition may find it even if nobody waits: never an end without its result. */

@@ -26,7 +26,7 @@ export const paymentHandlers = {
       client: call.client.address,
       syncWaitMs: ctx.syncWaitMs,
     });
-    setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash, delivery });
+    await setPaymentResponse(ctx, call, { payer, version, transactionHash: data.transactionHash, delivery });
     return data;
   },
   withdraw: (ctx, { caller, body, once }) => withdrawProven(ctx, requireAccount(caller), body, once),

@@ -9,6 +9,7 @@ import type { HasKeyWatch } from '../../access/sessions/key-watch.ts';
 import type { HasAgentChecks } from '../../agents/health/agent-checks.ts';
 import type { HasFaces } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
+import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
 import type { HasSignatureEngine } from '../../chain/signatures/signature-engine.ts';
 import type { PlanLimits } from '../../config-limits.ts';
 import type { HasDatabaseClock } from '../../db/database-clock.ts';
@@ -87,7 +88,7 @@ interface NodeState extends StatusContext, Standings, HasSignatureEngine, HasRet
 /** Settings of answers, and what they are made from. */
 interface KeyedCalls extends HasKeysInHand, HasKeyWriter {}
 
-interface Answering extends KeyedCalls, HasPaymentTurns, HasDashboard {
+interface Answering extends KeyedCalls, HasPaymentTurns, HasReceiptSigner, HasDashboard {
   /** Maximum time that a caller waits for a result. */
   readonly syncWaitMs: number;
   /** Validates every answer against its schema: a violation is an INTERNAL_ERROR. On in tests. */

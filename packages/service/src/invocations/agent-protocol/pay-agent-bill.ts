@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { type Bill, proofOf, signBill } from '../../payments/bills/sign-bill.ts';
+import { type Bill, bookBill, proofOf, signBill } from '../../payments/bills/sign-bill.ts';
 import { type BillAnswer, readAgentTerms } from '../../payments/x402/agent-terms.ts';
 import { payingChannel } from '../../payments/x402/channels/channel.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
@@ -69,14 +69,15 @@ async function sign(
   bill: Bill,
   more: BillTerms | undefined,
 ): Promise<PaymentProof | Outcome | null> {
+  const payment = await signBill(ctx, bill);
   const proof = await ctx.db
     .transaction(async (tx) => {
       if (more && !(await more.awaitRefunds(tx))) return idGivenTwice;
       if (!(await markBilled(tx, invocation, bill.terms.amountMicro))) return takenOver;
-      const signed = await signBill(ctx, tx, bill);
-      if (signed === null) throw new UncoveredError();
+      const booked = await bookBill(ctx, tx, bill, payment);
+      if (booked === null) throw new UncoveredError();
       failpoint('before-sign-bill-commit');
-      return signed;
+      return booked;
     })
     .catch((error) => {
       if (error instanceof UncoveredError) return null;

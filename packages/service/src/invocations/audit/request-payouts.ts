@@ -1,4 +1,4 @@
-import { payoutNonce } from '../../chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { isOpen } from '../../payments/onchain/chain-payment-state.ts';
 import { refundOf } from '../../payments/payouts/refund-payer.ts';
 import type { HasRequestPayouts, RequestPayout } from '../../payments/reconcile/explain-payouts.ts';

@@ -3,7 +3,7 @@ import { budgetName } from '../../access/caller/spending-limits.ts';
 import { unspend } from '../../access/limits/spend.ts';
 import { type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import type { LockMode } from '../../db/lock-free.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';

@@ -3,7 +3,8 @@ import type { SignedReceipt } from '@agent-network/contracts/payments/receipts';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { readOwner } from '../../agents/read-owner.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
+import { invocationReceiptDigest } from '../../chain/signatures/receipt-digests.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -17,7 +18,7 @@ import { findContent, type InvocationContent } from '../record-store.ts';
 import { type PaidBy, type Receipted, receiptOf } from './receipt-of.ts';
 import { findReceipt, findStoredHashes, insertReceipt } from './receipt-store.ts';
 
-type ReceiptContext = HasDb & HasClock & NodeIdentity & HasWallet & HasChannels;
+type ReceiptContext = HasDb & HasClock & NodeIdentity & HasReceiptSigner & HasChannels;
 
 /**
  * The receipt of a request of the caller that has ended. It is signed once and stored, so it stays the same whatever happens afterwards.
@@ -27,7 +28,7 @@ export async function readReceipt(ctx: ReceiptContext, caller: KnownCaller, requ
   const invocation = requireOwn(await findContent(ctx.db, requestId), caller);
   const known = await findReceipt(ctx.db, requestId);
   if (known) return known;
-  const receipt = sign(ctx, await toReceipted(ctx, invocation));
+  const receipt = await sign(ctx, await toReceipted(ctx, invocation));
   const isFirst = await insertReceipt(ctx.db, requestId, receipt, ctx.clock.now());
   return isFirst ? receipt : ((await findReceipt(ctx.db, requestId)) ?? receipt);
 }
@@ -67,12 +68,12 @@ async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Rece
   return { task, contents };
 }
 
-function sign(ctx: ReceiptContext, receipted: Receipted): SignedReceipt {
+async function sign(ctx: ReceiptContext, receipted: Receipted): Promise<SignedReceipt> {
   const message = receiptOf(ctx, receipted, ctx.clock.now());
   const { chainId } = ctx.chain;
   return {
-    signer: ctx.wallet.address,
-    signature: ctx.wallet.signInvocationReceipt(chainId, message),
+    signer: ctx.receiptSigner.address,
+    signature: await ctx.receiptSigner.signHash(invocationReceiptDigest(chainId, message)),
     domain: invocationReceiptDomain(chainId),
     types: { InvocationReceipt: [...invocationReceiptTypes.InvocationReceipt] },
     primaryType: 'InvocationReceipt',

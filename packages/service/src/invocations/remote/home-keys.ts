@@ -1,6 +1,6 @@
 import type { Home } from '../../agents/agent.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import type { Records } from '../../db/records.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';

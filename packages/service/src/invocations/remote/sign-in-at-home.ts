@@ -1,6 +1,7 @@
 import type { Home } from '../../agents/agent.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import { signText } from '../../chain/keys/signer.ts';
 import { signInText } from '../../identity/challenges/wallet-challenge.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
@@ -32,7 +33,7 @@ export async function signInAtHome(ctx: SignInContext, home: Home): Promise<KeyA
   if (text === null) return UNUSABLE;
   const signed = await post(ctx, home, '/auth/sign-in', {
     challengeId,
-    signature: ctx.wallet.signText(text),
+    signature: await signText(ctx.wallet, text),
     name: 'node',
     scopes: ['invoke'],
     expiresInS: KEY_LIFETIME_S,

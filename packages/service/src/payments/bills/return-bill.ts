@@ -1,7 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Payment } from '@agent-network/contracts/payments/payments';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';

@@ -1,5 +1,7 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { type HasWallet, payoutNonce } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
+import { authorizationDigest } from '../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -30,18 +32,22 @@ export interface Bill extends Payer {
 }
 
 /**
- * Signs an agent's bill in the caller's transaction, which must call this once per request; null, with nothing written: a channel pays it,
- * and claims do not cover it. The hold of the request ends: the bill is owed
+ * Books an agent's signed bill in the caller's transaction, which must call this once per request; null, with nothing written: a channel
+ * pays it, and claims do not cover it. The hold of the request ends: the bill is owed
  * on chain from now on, and the rest is released, as nothing else can be charged. The agent submits the payment; only the chain tells
  * whether it did.
  */
-export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bill: Bill): Promise<PaymentProof | null> {
+export async function bookBill(
+  ctx: HasClock,
+  tx: Tx,
+  bill: Bill,
+  payment: NewChainPayment,
+): Promise<PaymentProof | null> {
   const now = ctx.clock.now();
   const { requestId, terms } = bill;
   const channelId = payingChannel(bill);
   if (channelId !== null && !(await payOutOfChannel(tx, { channelId, requestId, billMicro: terms.amountMicro })))
     return null;
-  const payment = toPayment(ctx, bill, now);
   const inserted = await insertChainPayments(tx, [payment], now);
   invariant(inserted.has(payment.id), 'a request has one bill');
   const proof = paymentProof(terms, payment.authorization, payment.signature);
@@ -55,7 +61,8 @@ export async function signBill(ctx: HasChain & HasWallet & HasClock, tx: Tx, bil
 export const proofOf = (ctx: HasDb, requestId: string): Promise<PaymentProof | null> =>
   findPaymentProof(ctx.db, requestId);
 
-function toPayment(ctx: HasChain & HasWallet, bill: Bill, now: Date): NewChainPayment {
+/** Signs an agent's bill, before the transaction that books it. Until then nobody sees the signature. */
+export async function signBill(ctx: HasChain & HasWallet & HasClock, bill: Bill): Promise<NewChainPayment> {
   const { chain, wallet } = ctx;
   const { requestId, terms } = bill;
   const authorization = {
@@ -63,7 +70,7 @@ function toPayment(ctx: HasChain & HasWallet, bill: Bill, now: Date): NewChainPa
     to: terms.payTo,
     valueMicro: terms.amountMicro,
     validAfterS: 0n,
-    validBeforeS: expiryOf(bill, now),
+    validBeforeS: expiryOf(bill, ctx.clock.now()),
     nonce: payoutNonce(chain.chainId, 'bill', requestId),
   };
   return {
@@ -76,7 +83,7 @@ function toPayment(ctx: HasChain & HasWallet, bill: Bill, now: Date): NewChainPa
     accountId: bill.accountId,
     ledgerAccountId: bill.payerLedgerId,
     authorization,
-    signature: wallet.signAuthorization(chain.domainSeparator, authorization),
+    signature: await wallet.signHash(authorizationDigest(chain.domainSeparator, authorization)),
     fingerprint: null,
     x402Version: terms.version,
   };

@@ -1,5 +1,5 @@
 import { type IncomingTransfer, incomingIn } from '../../chain/incoming-transfer-client.ts';
-import { nonceOfReturned, transferNonce } from '../../chain/keys/node-wallet.ts';
+import { nonceOfReturned, transferNonce } from '../../chain/keys/payment-nonces.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';

@@ -1,8 +1,8 @@
 import { type Hex, parseTransaction } from 'viem';
 import { type Fees, raisedFees } from '../../chain/fees.ts';
 import type { Lease } from '../../chain/keys/lease.ts';
-import { hashOfTransaction, type UnsignedTransaction } from '../../chain/keys/node-wallet.ts';
-import { senderOf } from '../../chain/keys/senders.ts';
+import { senderOf } from '../../chain/keys/node-keys.ts';
+import { hashOfTransaction, signTransaction, type UnsignedTransaction } from '../../chain/keys/signer.ts';
 import { extendLease, type SignerKey, takeKey } from '../../chain/keys/signer-store.ts';
 import { insertTransaction } from '../../chain/transaction-store.ts';
 import type { Tx } from '../../db/sql.ts';
@@ -52,7 +52,7 @@ export async function openTransaction(
   if (!key) return null;
   const sender = senderOf(ctx, key.signer);
   invariant(sender !== undefined, 'only keys of this process are taken');
-  const { raw, hash } = sender.signTransaction({ chainId, nonce: key.nonce, ...call, ...fees });
+  const { raw, hash } = await signTransaction(sender, { chainId, nonce: key.nonce, ...call, ...fees });
   const now = ctx.clock.now();
   await Promise.all([
     insertTransaction(
@@ -81,7 +81,7 @@ export async function signAgain(
   const sender = senderOf(ctx, signer);
   if (!fees || !sender || !to || !data || !gas) return (await extendLease(ctx.db, open, lease)) ? open : null;
   const delegateTo = 'authorizationList' in rest ? rest.authorizationList?.[0]?.address : undefined;
-  const { raw, hash } = sender.signTransaction({ chainId, nonce, to, data, gas, delegateTo, ...fees });
+  const { raw, hash } = await signTransaction(sender, { chainId, nonce, to, data, gas, delegateTo, ...fees });
   return ctx.db.transaction(async (tx) => {
     if (!(await extendLease(tx, open, lease))) return null;
     await insertTransaction(tx, open, { raw, hash, nonce, ...costOf(gas, fees), now: ctx.clock.now() });

@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { payoutNonce } from '../../chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { takeTransfer } from '../../chain/transfer-point-store.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';

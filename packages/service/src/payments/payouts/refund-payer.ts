@@ -1,5 +1,7 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { type HasWallet, payoutNonce } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
+import { authorizationDigest } from '../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
@@ -34,25 +36,26 @@ export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Prom
     validBeforeS: BigInt(Math.floor(now.getTime() / 1000)) + PAYOUT_WINDOW_S,
     nonce: payoutNonce(ctx.chain.chainId, purpose, refund.requestId),
   };
-  const payment: NewChainPayment = {
+  const unsigned = {
     id: newId('pay'),
     chainId: ctx.chain.chainId,
     token: ctx.chain.token,
-    direction: 'out',
+    direction: 'out' as const,
     purpose,
     subjectId: refund.requestId,
     accountId: refund.accountId,
     ledgerAccountId: OUTGOING,
     authorization,
-    signature: ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization),
     fingerprint: null,
     x402Version: null,
   };
   const transferId = purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`;
   if (await isCredited(ctx, tx, refund, now)) {
-    await creditRefund(tx, { ...payment, signature: '0x' }, { ...refund, transferId }, now);
+    await creditRefund(tx, { ...unsigned, signature: '0x' }, { ...refund, transferId }, now);
     return 'credited';
   }
+  const signature = await ctx.wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization));
+  const payment: NewChainPayment = { ...unsigned, signature };
   const inserted = await insertChainPayments(tx, [payment], now);
   if (!inserted.has(payment.id)) return 'none';
   await postTransfers(

@@ -2,6 +2,7 @@ import type { Withdrawal } from '@agent-network/contracts/payments/payments';
 import type { AccountCaller, KnownCaller } from '../../access/caller/caller.ts';
 import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
 import { gasOfCall } from '../../chain/settlement-call.ts';
+import { authorizationDigest } from '../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Sql, Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
@@ -75,7 +76,7 @@ export async function withdraw(
   await requireFewWithdrawals(ctx, ctx.db, caller.accountId);
   const { amountMicro, to, from } = terms;
   const id = withdrawalId ?? newId('wdr');
-  const payment = signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
+  const payment = await signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
   const foundOnChain = withdrawalId === null ? null : await findOwn(ctx, payment);
   if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
   await ctx.walletFunds.free(sourceName(treasury, from), amountMicro);
@@ -157,7 +158,7 @@ const waiting = {
 /** The ledger account that a withdrawal is paid from. */
 const sourceName = ({ id }: LedgerAccount, from: WithdrawalTerms['from']): string => (from === 'fees' ? FEES : id);
 
-function signPayout(
+async function signPayout(
   ctx: WithdrawContext,
   {
     id,
@@ -167,7 +168,7 @@ function signPayout(
     amountMicro,
     from,
   }: Pick<WithdrawalTerms, 'to' | 'amountMicro' | 'from'> & { id: string; accountId: string; treasury: LedgerAccount },
-): NewChainPayment & { readonly accountId: string } {
+): Promise<NewChainPayment & { readonly accountId: string }> {
   const { chain, wallet } = ctx;
   const authorization = {
     from: wallet.address,
@@ -187,7 +188,7 @@ function signPayout(
     accountId,
     ledgerAccountId: treasury.id,
     authorization,
-    signature: wallet.signAuthorization(chain.domainSeparator, authorization),
+    signature: await wallet.signHash(authorizationDigest(chain.domainSeparator, authorization)),
     fingerprint: null,
     x402Version: null,
   };

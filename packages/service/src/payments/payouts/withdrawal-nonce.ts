@@ -1,4 +1,4 @@
-import { payoutNonce } from '../../chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
 const SUBJECT_BYTES = 14;

@@ -1,6 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { listSeenBlocks } from '../../chain/block-store.ts';
-import { keysOf } from '../../chain/keys/senders.ts';
+import { keysOf } from '../../chain/keys/node-keys.ts';
 import { registerSigner, type SignerKey } from '../../chain/keys/signer-store.ts';
 import { countMined, listRawFrom } from '../../chain/transaction-store.ts';
 import { until } from '../../lib/concurrency/until.ts';

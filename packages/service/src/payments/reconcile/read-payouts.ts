@@ -1,5 +1,5 @@
 import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
-import { transferNonce } from '../../chain/keys/node-wallet.ts';
+import { transferNonce } from '../../chain/keys/payment-nonces.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { pointStore } from '../../chain/point-store.ts';
 import { readAgainFrom } from '../../chain/read-again.ts';

@@ -1,7 +1,7 @@
 import { isOwnWallet } from '../../chain/chain-info.ts';
 import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
-import { transferNonce } from '../../chain/keys/node-wallet.ts';
+import { transferNonce } from '../../chain/keys/payment-nonces.ts';
 import { readAgainFrom } from '../../chain/read-again.ts';
 import { requireChain } from '../../chain/require-chain.ts';
 import { readLogRanges } from '../../chain/rpc/log-ranges.ts';

@@ -1,3 +1,4 @@
+import { authorizationDigest } from '../../chain/signatures/authorization.ts';
 import { openHashesOfNonce } from '../../chain/transaction-store.ts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
@@ -72,7 +73,7 @@ export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayme
   const { address } = ctx.wallet;
   if (payment.authorization.from !== address && !(await hasExpiredForGood(ctx, payment))) return;
   const authorization = { ...payment.authorization, from: address, validBeforeS: nowS + PAYOUT_WINDOW_S };
-  const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
+  const signature = await ctx.wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization));
   const mayEnd = payment.purpose === 'withdrawal' && payment.lostAt === null;
   const refused = await ctx.simulator.simulate({ authorization, signature });
   if (refused !== null && isUsedBefore(refused)) {

@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-wallet.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import { gasOfCall, paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';

@@ -1,6 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
-import { nonceOfReturned } from '../../chain/keys/node-wallet.ts';
+import { nonceOfReturned } from '../../chain/keys/payment-nonces.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { Tx } from '../../db/sql.ts';
 import { findPaymentsByNonce, type KnownPayment, relocateCredited } from '../onchain/credited-transfer-store.ts';

@@ -6,7 +6,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
-import { signDigest } from '../../chain/signatures/authorization.ts';
+import { signDigest } from '../../chain/keys/local-signer.ts';
 import { takenForm } from './taken-form.ts';
 
 const digest = `0x${'5a'.repeat(32)}` as const;

@@ -1,5 +1,5 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { HasRegistrar } from '../../chain/keys/senders.ts';
+import type { HasRegistrar } from '../../chain/keys/node-keys.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Records } from '../../db/records.ts';
 import { DAY_MS } from '../../lib/duration.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { createNodeKeys } from '../../../src/chain/keys/node-keys.ts';
 import { createUsdcClient, type UsdcClient } from '../../../src/chain/usdc-client.ts';
 import { readConfig } from '../../../src/config.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
@@ -118,7 +119,8 @@ async function nodeKeys(chain: LocalChain) {
   const addresses = [settlementPrivateKey, ...senderPrivateKeys].map((key) => privateKeyToAccount(key).address);
   await chain.fund(addresses.map((address) => ({ address, ethWei: 1000n * ETHER, usdcMicro: 0n })));
   const secretKey = randomBytes(32).toString('hex');
-  return { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey: null, localWallet: null, secretKey };
+  const keys = createNodeKeys({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey: null, secretKey });
+  return { keys, localWallet: null };
 }
 
 async function startAgents(node: NodeOfProcesses, stops: StopStep[]) {

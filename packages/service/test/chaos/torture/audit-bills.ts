@@ -1,4 +1,4 @@
-import { payoutNonce } from '../../../src/chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../../src/chain/keys/payment-nonces.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import type { Facts, RequestRow } from './bank-facts.ts';

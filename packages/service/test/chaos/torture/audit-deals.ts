@@ -1,4 +1,4 @@
-import { payoutNonce } from '../../../src/chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../../src/chain/keys/payment-nonces.ts';
 import type { Deal, SignedPayment } from './bank-book.ts';
 import type { Facts, RequestRow } from './bank-facts.ts';
 import { sendWithin } from './insist.ts';

@@ -1,6 +1,7 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { payoutNonce } from '../../../src/chain/keys/node-wallet.ts';
+import { payoutNonce } from '../../../src/chain/keys/payment-nonces.ts';
+import { authorizationDigest } from '../../../src/chain/signatures/authorization.ts';
 import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
 import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
 import { settleHomeCall } from '../../../src/invocations/remote/settle-home-calls.ts';
@@ -603,7 +604,7 @@ describe('a transfer that looks like a refund', () => {
         ...{ from: wallet.address, to: here.ctx.wallet.address, valueMicro, validAfterS: 0n, validBeforeS: 2n ** 40n },
         nonce: payoutNonce(chain.chainId, 'refund', await homeIdOf(requestId)),
       };
-      const signature = wallet.signAuthorization(chain.domainSeparator, authorization);
+      const signature = await wallet.signHash(authorizationDigest(chain.domainSeparator, authorization));
       await submitSigned(here.rpcUrl, here, { authorization, signature });
     };
     const [dear, cheap] = [await callIts(), await callIts()];

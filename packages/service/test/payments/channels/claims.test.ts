@@ -286,7 +286,7 @@ it('a claim of ours that somebody else brings in, with no claim open, is booked 
   // As of a transaction that reverted: its calldata is public, and the authorizer's signature in it stays good.
   const signature = signVoucher(ctx.chain, channel.payer, channel.config, 700n);
   const entry = { channelId: channel.id, config: channel.config, maxMicro: 700n, totalMicro: 700n, signature };
-  const signed = ctx.wallet.signDigest(channelDigestsOf(ctx.chain.chainId).claimBatchDigest([entry]));
+  const signed = await ctx.wallet.signHash(channelDigestsOf(ctx.chain.chainId).claimBatchDigest([entry]));
   await sendAs(engine, `0x${'cd'.repeat(20)}`, claimCall([entry], signed));
   await bookClaims(ctx);
   expect(await booksOf(engine, channel)).toMatchObject({

@@ -18,7 +18,8 @@ import {
   createSettlementContract,
   type SettlementContract,
 } from '../../../src/chain/channels/settlement-contract-client.ts';
-import { signDigest, signerOf } from '../../../src/chain/signatures/authorization.ts';
+import { signDigest } from '../../../src/chain/keys/local-signer.ts';
+import { signerOf } from '../../../src/chain/signatures/authorization.ts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { channelOf, signDeposit, signVoucher } from '../../support/channels.ts';
 

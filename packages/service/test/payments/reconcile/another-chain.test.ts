@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSigningKeys } from '../../../src/chain/gas-watch.ts';
-import { createNodeWallet } from '../../../src/chain/keys/node-wallet.ts';
+import { createGasWatches } from '../../../src/chain/gas-watch.ts';
+import { createLocalSigner } from '../../../src/chain/keys/local-signer.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
@@ -41,12 +41,10 @@ const recorded = () =>
 /** A process with another key that starts on the same database. */
 function startWith(key: Hex, formerWallets: readonly string[] = []): Promise<void> {
   const ctx = { ...engine.ctx, metrics: createMetrics() };
-  const keys = createSigningKeys(
-    createNodeWallet(key),
-    { senders: [], registrar: null },
-    { ...ctx, gasPerDayWei: null },
-  );
-  return prepareChain({ ...ctx, ...keys, chain: { ...ctx.chain, wallet: keys.wallet.address, formerWallets } });
+  const wallet = createLocalSigner(key);
+  const keys = { wallet, senders: [wallet], registrar: null };
+  const gas = createGasWatches(keys, { ...ctx, gasPerDayWei: null });
+  return prepareChain({ ...ctx, ...keys, ...gas, chain: { ...ctx.chain, wallet: wallet.address, formerWallets } });
 }
 
 it('a database without payments is started on with any key', () => startWith(generatePrivateKey()));

@@ -1,8 +1,10 @@
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
-import { createNodeWallet, type NodeWallet } from '../../../src/chain/keys/node-wallet.ts';
+import { createLocalSigner } from '../../../src/chain/keys/local-signer.ts';
+import type { Signer } from '../../../src/chain/keys/signer.ts';
 import { createWalletReads } from '../../../src/chain/outgoing-transfer-client.ts';
+import { authorizationDigest } from '../../../src/chain/signatures/authorization.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
 import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
@@ -65,7 +67,7 @@ async function payOut(to: Payer, nonce: string = generatePrivateKey()): Promise<
     ...{ from: ctx.wallet.address, to: to.address, valueMicro: 1_000_000n, nonce },
     ...{ validAfterS: 0n, validBeforeS: (await ctx.usdc.headTimeS()) + 300n },
   };
-  const signature = ctx.wallet.signAuthorization(ctx.chain.domainSeparator, authorization);
+  const signature = await ctx.wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization));
   await submitSigned(engine.chain.rpcUrl, engine, { authorization, signature });
 }
 
@@ -127,7 +129,7 @@ it('what was paid in the newest blocks is found before withdrawals go on, and ch
 });
 
 /** A withdrawal that the books have as this wallet signed it, of a treasury that has 1 USDC more. */
-async function withdrawFrom(signer: NodeWallet, payer: Payer): Promise<NewChainPayment> {
+async function withdrawFrom(signer: Signer, payer: Payer): Promise<NewChainPayment> {
   const { db, chain, clock, secrets } = ctx;
   const now = clock.now();
   const subjectId = newId('wdr');
@@ -146,7 +148,7 @@ async function withdrawFrom(signer: NodeWallet, payer: Payer): Promise<NewChainP
   const withdrawal: NewChainPayment = {
     ...{ id: newId('pay'), chainId: chain.chainId, token: chain.token, direction: 'out', purpose: 'withdrawal' },
     ...{ subjectId, accountId, ledgerAccountId: source, authorization, fingerprint: null, x402Version: null },
-    signature: signer.signAuthorization(chain.domainSeparator, authorization),
+    signature: await signer.signHash(authorizationDigest(chain.domainSeparator, authorization)),
   };
   await insertChainPayments(db, [withdrawal], now);
   const paid = { debit: source, credit: OUTGOING, amountMicro: 1_000_000n, subjectId };
@@ -155,7 +157,7 @@ async function withdrawFrom(signer: NodeWallet, payer: Payer): Promise<NewChainP
 }
 
 it('a withdrawal that a former wallet signed, and whose payment by the wallet of now the database has lost, is charged once', async () => {
-  const former = createNodeWallet(generatePrivateKey());
+  const former = createLocalSigner(generatePrivateKey());
   const chain = { ...ctx.chain, formerWallets: [former.address] };
   const payer = await engine.newPayer();
   const withdrawal = await withdrawFrom(former, payer);

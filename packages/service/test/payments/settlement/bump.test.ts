@@ -2,6 +2,7 @@ import { BATCH_EXECUTOR_ADDRESS } from '@agent-network/chain/batch-executor';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { signTransaction } from '../../../src/chain/keys/signer.ts';
 import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
 import { openTransaction } from '../../../src/payments/onchain/open-transaction.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
@@ -74,7 +75,7 @@ const inSeconds = (seconds: number) => ({
 async function sendForeign(nonce: bigint): Promise<void> {
   const { chain, fees, wallet } = engine.ctx;
   const call = { chainId: chain.chainId, nonce, to: wallet.address as Hex, data: '0x' as Hex, gas: 100_000n };
-  const { raw } = wallet.signTransaction({ ...call, ...(await fees.current()) });
+  const { raw } = await signTransaction(wallet, { ...call, ...(await fees.current()) });
   await callChain(engine.chain.rpcUrl, SEND, raw);
 }
 

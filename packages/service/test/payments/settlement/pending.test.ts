@@ -3,7 +3,9 @@ import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openAccount } from '../../../src/access/accounts/open-account.ts';
-import { createNodeWallet, type NodeWallet } from '../../../src/chain/keys/node-wallet.ts';
+import { createLocalSigner } from '../../../src/chain/keys/local-signer.ts';
+import type { Signer } from '../../../src/chain/keys/signer.ts';
+import { authorizationDigest } from '../../../src/chain/signatures/authorization.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { watchBills } from '../../../src/payments/bills/watch-bills.ts';
 import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
@@ -208,7 +210,7 @@ it('a withdrawal that the token refuses because it is paid is left open', async 
 
 it('a payout that a former wallet signed is signed by the wallet of now once it has expired for good, and paid once', async () => {
   const { ctx } = engine;
-  const former = createNodeWallet(generatePrivateKey());
+  const former = createLocalSigner(generatePrivateKey());
   const { payer, paidIn, payout } = await owe('withdrawal', -1n, former);
   await payAgain(ctx, payout, await ctx.usdc.headTimeS());
   expect(await read(payout)).toMatchObject({ state: 'claimed', authorization: { from: former.address } });
@@ -221,7 +223,7 @@ it('a payout that a former wallet signed is signed by the wallet of now once it 
 });
 
 /** What the node owes to a payer who had paid as much: 1 USDC, in no transaction yet. */
-async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint, wallet: NodeWallet = engine.ctx.wallet) {
+async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint, wallet: Signer = engine.ctx.wallet) {
   const { ctx } = engine;
   const payer = await engine.newPayer();
   const paidIn = await engine.claim(payer);
@@ -236,7 +238,7 @@ async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint, wallet: No
     id: newId('pay'),
     ...{ chainId, token, direction: 'out', purpose, subjectId: newId('wdr'), accountId: null },
     ...{ ledgerAccountId, authorization, fingerprint: null, x402Version: null },
-    signature: wallet.signAuthorization(domainSeparator, authorization),
+    signature: await wallet.signHash(authorizationDigest(domainSeparator, authorization)),
   };
   const now = ctx.clock.now();
   await insertChainPayments(ctx.db, [payment], now);

@@ -5,7 +5,7 @@ import { answerDocument } from '../../documents/answer-document.ts';
 import { type Document, toDocument } from '../../documents/document-answer.ts';
 import { createFreshDocuments } from '../../documents/fresh-documents.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { type CardSigner, createCardSigner } from './card-signer.ts';
+import { type CardSigner, createCardSigner, openCardKey } from './card-signer.ts';
 import { agentCard, CARD_PATH, type CardParts, JWKS_PATH, nodeCard, OLD_CARD_PATH } from './cards.ts';
 
 /** Where clients look for a card: those of 0.2 at another path, and some behind a slash of their own. */
@@ -19,7 +19,7 @@ const KEY_CACHE = 'public, max-age=300';
 /** Serves the cards of agents, that of the node's own agent, and the key that signs them. */
 export function mountCards(app: Hono, ctx: HttpContext): void {
   const fresh = createFreshDocuments();
-  const signer = createCardSigner(ctx);
+  const signer = createCardSigner(() => openCardKey(ctx));
   const serve = (c: Context, read: () => Promise<CardParts>) =>
     answerDocument(c, () => fresh(c.req.path, async () => cardDocument(ctx.baseUrl, signer, await read())), CACHE);
   app.get(CARD_PATH, (c) => serve(c, async () => nodeCard(ctx)));

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign } from 'node:crypto';
 import { canonicalJson } from '@agent-network/contracts/canonical-json';
 import type { Records } from '../../../db/records.ts';
 import { cachedFlight } from '../../../lib/concurrency/single-flight.ts';
@@ -18,37 +18,45 @@ export interface CardSigner {
   jwks(): Promise<{ readonly keys: readonly object[] }>;
 }
 
-interface Key {
+/** The P-256 key that signs cards. The private key may be in another process or device. */
+export interface CardKey {
   readonly id: string;
-  readonly secret: KeyObject;
+  /** The public key. */
   readonly jwk: object;
+  /** Signs bytes (ES256): r and s, 64 bytes. */
+  sign(bytes: Buffer): Promise<Buffer>;
 }
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
 
-/** Signs cards with the node's key for them, which is made once and stored sealed, for all processes. */
-export function createCardSigner(ctx: Records & HasSecrets): CardSigner {
-  const make = (before: string | null) => keepCardKey(ctx.db, newKey(ctx), before, ctx.clock.now());
-
-  async function read(): Promise<Key> {
-    const found = await findCardKey(ctx.db);
-    const stored = found && opened(ctx, found) ? found : await make(found?.id ?? null);
-    const secret = createPrivateKey(ctx.secrets.open(stored.sealed));
-    const jwk = createPublicKey(secret).export({ format: 'jwk' });
-    return { id: stored.id, secret, jwk: { ...jwk, kid: stored.id, alg: 'ES256', use: 'sig' } };
-  }
-
-  const key = cachedFlight(Number.POSITIVE_INFINITY, read);
+/** Signs cards. The key is opened for the first card, and again after a failure. */
+export function createCardSigner(openKey: () => Promise<CardKey>): CardSigner {
+  const key = cachedFlight(Number.POSITIVE_INFINITY, openKey);
 
   return {
     async sign(value, jku) {
-      const { id, secret } = await key();
-      const header = base64url(JSON.stringify({ alg: 'ES256', typ: 'JOSE', kid: id, jku }));
-      const signed = Buffer.from(`${header}.${base64url(canonicalJson(JSON.parse(JSON.stringify(value))))}`);
-      const signature = sign('sha256', signed, { key: secret, dsaEncoding: 'ieee-p1363' });
+      const signer = await key();
+      const header = base64url(JSON.stringify({ alg: 'ES256', typ: 'JOSE', kid: signer.id, jku }));
+      const signature = await signer.sign(Buffer.from(`${header}.${base64url(canonicalJson(JSON.parse(JSON.stringify(value))))}`));
       return { protected: header, signature: signature.toString('base64url') };
     },
-    jwks: async () => ({ keys: [(await key()).jwk] }),
+    async jwks() {
+      const { id, jwk } = await key();
+      return { keys: [{ ...jwk, kid: id, alg: 'ES256', use: 'sig' }] };
+    },
+  };
+}
+
+/** Opens the node's key for cards. It is made once and stored sealed, for all processes. */
+export async function openCardKey(ctx: Records & HasSecrets): Promise<CardKey> {
+  const make = (before: string | null) => keepCardKey(ctx.db, newKey(ctx), before, ctx.clock.now());
+  const found = await findCardKey(ctx.db);
+  const stored = found && opened(ctx, found) ? found : await make(found?.id ?? null);
+  const key = createPrivateKey(ctx.secrets.open(stored.sealed));
+  return {
+    id: stored.id,
+    jwk: createPublicKey(key).export({ format: 'jwk' }),
+    sign: async (bytes) => sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }),
   };
 }
 

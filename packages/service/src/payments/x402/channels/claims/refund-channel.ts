@@ -66,7 +66,7 @@ async function tryRefund(
 ): Promise<'written' | 'changed' | 'refused'> {
   await requireRarely(ctx, ask, { payer: channel.payer, isFull });
   await ctx.gas.requireGas(GAS, 'The node cannot send anything now: its keys lack gas (ETH). Nothing was refunded.');
-  const call = refundCallOf(ctx, ask, { channel, onChain, amountMicro, isFull });
+  const call = await refundCallOf(ctx, ask, { channel, onChain, amountMicro, isFull });
   const reason = await ctx.claimSimulator.simulate(call.data);
   if (reason === null) return sendRefund(ctx, ask, { call, amountMicro, nonce: onChain.refundNonce });
   ctx.log.warn({ channelId: ask.channelId, reason }, 'contract refuses the refund of a channel');
@@ -123,24 +123,23 @@ async function requireRarely(
   );
 }
 
-function refundCallOf(
+async function refundCallOf(
   { chain, wallet }: ClaimContext,
   { channelId, voucher }: RefundAsk,
   of: { channel: RefundableChannel; onChain: ChannelOnChain; amountMicro: bigint; isFull: boolean },
-): ChainCall {
+): Promise<ChainCall> {
   const { channel, onChain, amountMicro } = of;
   const digests = channelDigestsOf(chain.chainId);
   const config: ChannelConfig = channel;
-  const signature = wallet.signDigest(digests.refundDigest(channelId, onChain.refundNonce, amountMicro));
+  const signature = await wallet.signHash(digests.refundDigest(channelId, onChain.refundNonce, amountMicro));
   const refund = refundCall(config, amountMicro, onChain.refundNonce, signature);
   const entry = { channelId, config, ...voucher, totalMicro: channel.chargedMicro };
-  const claims = of.isFull && channel.chargedMicro > onChain.claimedMicro ? [entry] : [];
+  if (!of.isFull || channel.chargedMicro <= onChain.claimedMicro)
+    return { to: SETTLEMENT_CONTRACT, data: allOf([refund]), gas: GAS };
+  const claim = claimCall([entry], await wallet.signHash(digests.claimBatchDigest([entry])));
   // The claimed amount is swept as well: perhaps nothing else will be claimed that would bring it into the wallet.
-  const calls = claims.flatMap((each) => [
-    claimCall([each], wallet.signDigest(digests.claimBatchDigest([each]))),
-    sweepCall(chain.wallet, chain.token),
-  ]);
-  return { to: SETTLEMENT_CONTRACT, data: allOf([...calls, refund]), gas: GAS };
+  const sweep = sweepCall(chain.wallet, chain.token);
+  return { to: SETTLEMENT_CONTRACT, data: allOf([claim, sweep, refund]), gas: GAS };
 }
 
 async function outcomeOf(ctx: ClaimContext, { channelId, id }: ChannelRefund): Promise<RefundAnswer> {

@@ -35,7 +35,7 @@ export async function writeAheadClaims(
   const rows = await thatPass(ctx, due, { refused, toCall });
   const [first] = rows;
   if (first === undefined || (await beginBooks(ctx)) === null) return null;
-  const call = toCall(ctx, rows);
+  const call = await toCall(ctx, rows);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   const signers = ctx.gas.thatBear(costWei);
@@ -126,7 +126,7 @@ async function thatPass(
   const { refused, toCall } = how;
   const [first] = rows;
   if (first === undefined) return [];
-  const reason = await ctx.claimSimulator.simulate(toCall(ctx, rows).data);
+  const reason = await ctx.claimSimulator.simulate((await toCall(ctx, rows)).data);
   if (reason === null) return rows;
   if (rows.length === 1) {
     refused.set(first.channelId, performance.now() + REFUSED_FOR_MS);
@@ -148,25 +148,25 @@ async function canSweep({ settlementHalt }: ClaimContext): Promise<boolean> {
   return settlementHalt.reason() === null;
 }
 
-type ToCall = (ctx: ClaimContext, rows: readonly PlannedClaim[]) => ChainCall;
+type ToCall = (ctx: ClaimContext, rows: readonly PlannedClaim[]) => Promise<ChainCall>;
 
 /** One transaction that claims all rows, by the authorizer's signature, and sweeps what is claimed into the wallet. */
 const claimsAndSweep: ToCall = (ctx, rows) => claimsCall(ctx, rows, [sweepCall(ctx.chain.wallet, ctx.chain.token)]);
 
 const claimsAlone: ToCall = (ctx, rows) => claimsCall(ctx, rows, []);
 
-function claimsCall(
+async function claimsCall(
   { chain, wallet }: ClaimContext,
   rows: readonly PlannedClaim[],
   further: readonly Hex[],
-): ChainCall {
+): Promise<ChainCall> {
   const entries = rows.map(({ channelId, config, voucher, totalMicro }) => ({
     channelId,
     config,
     ...voucher,
     totalMicro,
   }));
-  const signature = wallet.signDigest(channelDigestsOf(chain.chainId).claimBatchDigest(entries));
+  const signature = await wallet.signHash(channelDigestsOf(chain.chainId).claimBatchDigest(entries));
   const data = allOf([claimCall(entries, signature), ...further]);
   return { to: SETTLEMENT_CONTRACT, data, gas: GAS_BASE + BigInt(rows.length) * GAS_OF_ROW };
 }

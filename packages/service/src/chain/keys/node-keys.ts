@@ -1,0 +1,51 @@
+import type { ConfiguredSecrets } from '../../config-keys.ts';
+import { invariant } from '../../lib/invariant.ts';
+import { createSecrets, type HasSecrets } from '../../lib/secrets.ts';
+import { createLocalSigner } from './local-signer.ts';
+import type { Signer } from './signer.ts';
+
+/** The key that receives payments; it signs payouts, claims of channels and sign-ins at other nodes, and can send transactions. */
+export interface HasWallet {
+  readonly wallet: Signer;
+}
+
+/** The keys that send transactions and pay their gas. All except the node's wallet have no other use. */
+export interface HasSenders {
+  readonly senders: readonly Signer[];
+}
+
+/** The key that writes to the registry and holds unclaimed tokens; null: this node does not write there. */
+export interface HasRegistrar {
+  readonly registrar: Signer | null;
+}
+
+/** The key that signs receipts of requests and of x402 payments: the wallet's, so that callers recognise it. */
+export interface HasReceiptSigner {
+  readonly receiptSigner: Signer;
+}
+
+/** The keys of a node by purpose. Private keys and the secret that seals are known to what makes this, and to nothing else. */
+export interface NodeKeys extends HasWallet, HasSenders, HasRegistrar, HasReceiptSigner, HasSecrets {}
+
+/** Makes the keys of a node. In local mode, `configured` includes the keys of the data folder. */
+export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
+  const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, secretKey } = configured;
+  invariant(settlementPrivateKey !== null && secretKey !== null, 'keys are configured or made by local mode');
+  const wallet = createLocalSigner(settlementPrivateKey);
+  const further = (senderPrivateKeys ?? []).map(createLocalSigner).filter(({ address }) => address !== wallet.address);
+  return {
+    wallet,
+    senders: [wallet, ...new Map(further.map((sender) => [sender.address, sender])).values()],
+    registrar:
+      registrarPrivateKey === null || registrarPrivateKey === 'none' ? null : createLocalSigner(registrarPrivateKey),
+    receiptSigner: wallet,
+    secrets: createSecrets(secretKey),
+  };
+}
+
+/** All keys of the node that send transactions of any kind. */
+export const keysOf = ({ senders, registrar }: HasSenders & HasRegistrar): Signer[] =>
+  registrar ? [...senders, registrar] : [...senders];
+
+export const senderOf = (ctx: HasSenders & HasRegistrar, address: string): Signer | undefined =>
+  keysOf(ctx).find((sender) => sender.address === address);
