@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
-import { readBody } from './read-body.ts';
+import { readBody } from './answer-request.ts';
 
 /** A request whose body comes in pieces of one byte. */
 const inBytes = (body: Buffer) =>
