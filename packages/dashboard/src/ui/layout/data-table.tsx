@@ -5,7 +5,7 @@ import { ErrorNote } from '../values/error-note.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 export interface Column<Row> {
-  readonly id: string;
+  /** Unique in its table. */
   readonly header: string;
   /** Its header is told to readers only: what the column holds is plain to see. */
   readonly hidesHeader?: boolean;
@@ -109,7 +109,7 @@ export function DataTable<Row extends object>({
               className="relative border-b border-line last:border-b-0 hover:bg-sunken/60"
             >
               {columns.map((column, at) => (
-                <td key={column.id} {...role('cell')} {...cellProps(column, at)}>
+                <td key={column.header} {...role('cell')} {...cellProps(column, at)}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -133,7 +133,7 @@ const Head = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
     <tr {...role('row')} className="border-b border-line text-left text-[13px] text-muted">
       {columns.map((column) => (
         <th
-          key={column.id}
+          key={column.header}
           {...role('columnheader')}
           scope="col"
           className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
@@ -156,7 +156,7 @@ const LoadingRows = <Row,>({ columns }: { columns: readonly Column<Row>[] }) =>
   ['a', 'b', 'c', 'd', 'e'].map((key) => (
     <tr key={key} className="border-b border-line last:border-b-0">
       {columns.map((column) => (
-        <td key={column.id} className={cellClass(column)}>
+        <td key={column.header} className={cellClass(column)}>
           <Skeleton className="my-1 h-4 w-3/4 min-w-12" />
         </td>
       ))}
