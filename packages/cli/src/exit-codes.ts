@@ -68,21 +68,22 @@ export function failureOf(error: unknown): Failure {
   return { exitCode, code: error.code, message: withHint(error, withFields(error, message)), requestId };
 }
 
-const sentence = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);
+/** Ends a message with one full stop. */
+export const sentence = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);
 
 const howToRepeat = (key: string): string =>
-  `It is not known whether it was done. Run the same command with "--idempotency-key ${key}" within 24 hours: nothing is done or paid twice.`;
+  `Try again with "--idempotency-key ${key}" within 24 hours; retrying with this key is safe: nothing is done or paid twice.`;
 
 const hints: Partial<Record<string, string>> = {
-  PAYMENT_REQUIRED: 'Fill the treasury with "agentnet deposit <amount>", or pay from a wallet with "--pay x402".',
-  INSUFFICIENT_FUNDS: 'See "agentnet balance", and fill the treasury with "agentnet deposit <amount>".',
-  INSUFFICIENT_BALANCE: 'See "agentnet balance": the treasury of the agent is short.',
+  PAYMENT_REQUIRED: 'Add funds with "agentnet deposit <amount>", or pay from a wallet with "--pay x402".',
+  INSUFFICIENT_FUNDS: 'See "agentnet balance", and add funds with "agentnet deposit <amount>".',
+  INSUFFICIENT_BALANCE: 'See "agentnet balance": the agent\'s balance is too low.',
   SPENDING_LIMIT_EXCEEDED: 'See "agentnet keys list".',
 };
 
 /** Adds the next step with this program to an error's message. */
 function withHint(error: ApiError, message: string): string {
-  const isAgent = isApiError(error, 'NOT_FOUND') && message.includes('no such agent');
+  const isAgent = isApiError(error, 'NOT_FOUND') && /\bagent\b/i.test(message);
   const hint = isAgent ? 'Find the id of an agent with "agentnet search".' : hints[error.code];
   return hint === undefined ? message : `${message} ${hint}`;
 }

@@ -32,10 +32,10 @@ export function createProgram(): Command {
     .option('--url <url>', 'the node; default: AGENTNET_URL, then the profile, then http://127.0.0.1:4020')
     .option('--key-stdin', 'read the API key from stdin; default: AGENTNET_API_KEY, then the profile')
     .option('--profile <name>', 'the profile; default: AGENTNET_PROFILE, then the current one')
-    .option('--json', 'the result as one JSON document on stdout, errors as JSON on stderr')
+    .option('--json', 'print the result as one JSON document on stdout, and errors as JSON on stderr')
     .option('--no-color', 'no colors; also NO_COLOR')
-    .option('-q, --quiet', 'only the result and errors')
-    .option('-y, --yes', 'do not ask')
+    .option('-q, --quiet', 'print only the result and errors')
+    .option('-y, --yes', 'answer yes to every question')
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined })
     .exitOverride();

@@ -63,7 +63,7 @@ export async function openSession(
   const namedUrl = options.url ?? (env.AGENTNET_URL || undefined);
   // The node on this machine is not what a misspelt profile means.
   if (needsProfile && named !== undefined && !profile && namedUrl === undefined)
-    throw new CommandError(`There is no profile "${named}". "agentnet profiles list" names them.`);
+    throw new CommandError(`There is no profile "${named}". List them with "agentnet profiles list".`);
   const url = cleanUrl(namedUrl ?? profile?.url ?? LOCAL_URL);
   const kept = await store.credentialsOf(profileName);
   const isProfilesNode = profile?.url === url;
@@ -96,7 +96,7 @@ export async function openSession(
     async confirm(question) {
       if (options.yes) return;
       if (!terminal.isInteractive)
-        throw new CommandError(`${question} Say so with --yes; there is no terminal to ask on.`);
+        throw new CommandError(`${question} Confirm with --yes: there is no terminal to ask on.`);
       if (!(await ask(oneLine(question)))) throw declined();
     },
   };

@@ -1,3 +1,4 @@
+import './app/valid-language.ts';
 import './styles.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClientProvider } from '@tanstack/react-query';

@@ -49,8 +49,8 @@ it('lists an endpoint of another protocol, with what is refused at its field, it
   await field('Model').fill('test-model-1');
   await field('Header 1').fill('Authorization');
   await field('Where it is counted').fill('/pages');
-  await field('Price of one').fill('0.01');
-  await field('Maximum of a call').fill('1');
+  await field('Price per unit').fill('0.01');
+  await field('Maximum per call').fill('1');
   // What only the node knows: a pattern that could hang, and an example that does not fit.
   const schema = {
     type: 'object',

@@ -183,7 +183,7 @@ it('withdraws with a fresh signature of the wallet of the account only, and once
   await page.unroute(lost);
   wallet.asked.length = 0;
   await dialog.getByRole('button', { name: 'Retry' }).click();
-  await page.getByText('It has arrived in the wallet.').waitFor();
+  await page.getByText('Completed: the USDC is in the wallet.').waitFor();
   expect(wallet.asked).not.toContain('personal_sign');
   const withdrawals = await historyOf(page, '&type=withdrawal');
   expect(withdrawals).toMatchObject([{ amount: '1.25', treasuryId }]);
@@ -225,7 +225,7 @@ it('follows a withdrawal until the chain has it', async () => {
   });
   await page.goto(`/dashboard/payments/withdrawals/${withdrawalId}`);
   await page.getByText('on its way to the wallet').waitFor();
-  await page.getByText('It has arrived in the wallet.').waitFor();
+  await page.getByText('Completed: the USDC is in the wallet.').waitFor();
 });
 
 it('pages the statement and the history by links, and exports both whole as CSV that says what the API says', async () => {

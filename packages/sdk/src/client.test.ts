@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failure, startFakeNode, success } from '../test/support/fake-node.ts';
 import { isApiError } from './api-error.ts';
 import { createClient } from './client.ts';
-import { mayHaveHappened } from './may-have-happened.ts';
+import { mayHaveHappened } from './invoke-and-wait.ts';
 
 const id = 'agt_0123456789abcdef';
 const caught = (promise: Promise<unknown>) =>

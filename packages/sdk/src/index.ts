@@ -14,9 +14,9 @@ export {
   InvocationTimeoutError,
   InvocationUnknownError,
   invokeAndWait,
+  mayHaveHappened,
   type WaitOptions,
 } from './invoke-and-wait.ts';
-export { mayHaveHappened } from './may-have-happened.ts';
 export { type ChannelPayer, createPayer, type Payer, type PayerOptions } from './payer.ts';
 export type { PayerSigner } from './payer-signer.ts';
 export { PaymentRefusedError, type RefusalReason } from './payment-refused-error.ts';

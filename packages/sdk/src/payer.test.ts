@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { failure, type Reply, type Seen, startFakeNode, success } from '../test/support/fake-node.ts';
 import { createClient } from './client.ts';
-import { mayHaveHappened } from './may-have-happened.ts';
+import { mayHaveHappened } from './invoke-and-wait.ts';
 import { createPayer } from './payer.ts';
 import type { PayerSigner } from './payer-signer.ts';
 import { PaymentRefusedError } from './payment-refused-error.ts';

@@ -20,28 +20,28 @@ interface AgentOptions {
 }
 
 export function addAgents(program: Command): void {
-  const agents = program.command('agents').description('agents of the registry, and your own');
+  const agents = program.command('agents').description('listed agents, and your own');
   agents
     .command('show')
     .argument('<agent>', 'its id')
     .description('everything about an agent')
     .action(action<[string]>(show));
   agents.command('list').description('your own agents').action(action(list));
-  withFields(agents.command('register').description('list an agent, whose endpoint you prove next')).action(
+  withFields(agents.command('register').description('register an agent (verify its endpoint afterwards)')).action(
     action<[AgentOptions]>(register),
   );
-  withFields(agents.command('update').argument('<agent>').description('change an agent of yours')).action(
+  withFields(agents.command('update').argument('<agent>').description('update one of your agents')).action(
     action<[string, AgentOptions]>(update),
   );
   agents
     .command('remove')
     .argument('<agent>')
-    .description('withdraw an agent of yours; asks first, or needs --yes')
+    .description('remove one of your agents; asks first, or needs --yes')
     .action(action<[string]>(remove));
   agents
     .command('verify')
     .argument('<agent>')
-    .description('ask the node to check the endpoint of an agent of yours now; exit code 1 when it finds no proof')
+    .description('verify the endpoint of one of your agents now; exit code 1 if there is no proof')
     .action(action<[string]>(verify));
   addOwnAgent(agents);
 }
@@ -50,10 +50,10 @@ const withFields = (command: Command): Command =>
   command
     .option('--name <name>')
     .option('--description <text>')
-    .option('-c, --capability <names>', 'with commas', listOf)
+    .option('-c, --capability <names>', 'comma-separated', listOf)
     .option('--price <usdc>', 'price per request', usdc)
-    .option('--endpoint <url>', 'where the node calls it')
-    .option('-f, --file <file.json>', 'the whole body, as the API takes it; options replace its fields');
+    .option('--endpoint <url>', 'URL that the node calls')
+    .option('-f, --file <file.json>', 'full request body of the API; options override its fields');
 
 async function bodyOf({ file, name, description, capability, price, endpoint }: AgentOptions) {
   const base = file ? await readObject(`@${file}`, '--file') : {};
@@ -87,7 +87,7 @@ async function list(session: Session): Promise<void> {
   const { agents, total } = await session.requireClient().listOwnAgents({ query: { limit: 100 } });
   session.terminal.result({ agents, total }, () =>
     agents.length === 0
-      ? 'You have no agents. "agentnet agents register" lists one, "agentnet serve" runs and lists a program.'
+      ? 'You have no agents. Register one with "agentnet agents register", or run a program as one with "agentnet serve".'
       : agentTable(agents as never, session.terminal),
   );
 }
@@ -103,24 +103,25 @@ async function register(session: Session, options: AgentOptions): Promise<void> 
     ]),
   );
   session.terminal.note(
-    'Keep the identityToken: it is shown once. The endpoint has to answer the challenge with it (see /docs of the node); then: ' +
+    'Save the identityToken: it is shown once. The endpoint must answer a challenge with it (see /docs of the node). Then run: ' +
       `agentnet agents verify ${registered.id}`,
   );
 }
 
 async function update(session: Session, id: string, options: AgentOptions): Promise<void> {
   const body = await bodyOf(options);
-  if (Object.keys(body).length === 0) throw new CommandError('Name what to change, for example --price 0.02.');
+  if (Object.keys(body).length === 0)
+    throw new CommandError('Nothing to change. Pass a field, for example --price 0.02.');
   const agent = await session.requireClient().updateAgent({ params: { id }, body: body as never });
-  session.terminal.result(agent, () => `Changed ${id}.`);
+  session.terminal.result(agent, () => `Updated ${id}.`);
 }
 
 async function remove(session: Session, id: string): Promise<void> {
   const client = session.requireClient();
   const agent = await client.getAgent({ params: { id } });
-  await session.confirm(`Withdraw "${oneLine(agent.name)}" (${id})? It cannot be listed under this id again.`);
+  await session.confirm(`Remove "${oneLine(agent.name)}" (${id})? It can't be registered under this id again.`);
   const removed = await client.removeAgent({ params: { id } });
-  session.terminal.result(removed, () => `Withdrew ${id}.`);
+  session.terminal.result(removed, () => `Removed ${id}.`);
 }
 
 async function verify(session: Session, agentId: string): Promise<ExitCode> {

@@ -32,7 +32,7 @@ export function addCall(program: Command): void {
     .argument('<agent>', 'its id')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
-    .option('-c, --capability <name>', 'which of its capabilities, where they differ in types')
+    .option('-c, --capability <name>', 'capability to use, if their types differ')
     .description('the price of a call, locked for 15 minutes')
     .action(action<[string, string, CallOptions]>(quote));
   program
@@ -40,16 +40,14 @@ export function addCall(program: Command): void {
     .argument('<agent>', 'its id')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
-    .option('-c, --capability <name>', 'which of its capabilities, where they differ in types')
-    .option('--context <text>', 'what the agent should know')
-    .option('--max-cost <usdc>', 'what it may cost; below it, nobody is asked', usdc)
-    .addOption(
-      new Option('--pay <way>', 'the treasury of the account, or a wallet by x402').choices(['treasury', 'x402']),
-    )
+    .option('-c, --capability <name>', 'capability to use, if their types differ')
+    .option('--context <text>', 'background for the agent')
+    .option('--max-cost <usdc>', 'maximum cost; calls at or below it need no confirmation', usdc)
+    .addOption(new Option('--pay <way>', "the account's treasury, or a wallet over x402").choices(['treasury', 'x402']))
     .option('--async', 'do not wait for the result')
-    .option('--stream', 'show the answer as it comes')
-    .option('--idempotency-key <key>', 'the same key is the same purchase, for 24 hours')
-    .description('invoke an agent and pay it; shows the price and asks first')
+    .option('--stream', 'show the answer as it arrives')
+    .option('--idempotency-key <key>', 'repeat with the same key within 24 hours to avoid paying twice')
+    .description('call an agent and pay for it; shows the price and asks first')
     .action(action<[string, string, CallOptions]>(call));
 }
 
@@ -62,7 +60,7 @@ async function quote(session: Session, agentId: string, text: string, options: C
   session.terminal.result(quoted, () =>
     formatFacts([
       ['price', `${quoted.estimatedCost} USDC`],
-      ['made of', oneLine(quoted.breakdown.explanation)],
+      ['breakdown', oneLine(quoted.breakdown.explanation)],
       ['time', quoted.estimatedTime],
       ['quote', quoted.quoteId],
       ['valid until', quoted.validUntil],
@@ -92,7 +90,7 @@ async function agreePrice(
   const client = session.requireClient();
   if (maxCost === undefined && !session.isYes && !session.terminal.isInteractive)
     throw new CommandError(
-      'Say what it may cost with --max-cost, or --yes for any price; there is no terminal to ask on.',
+      'Set a limit with --max-cost, or accept any price with --yes: there is no terminal to ask on.',
     );
   const agent = await client.getAgent({ params: { id: agentId } });
   // The quote is part of the purchase: with another one, the same key would be refused as used for another request.
@@ -102,7 +100,7 @@ async function agreePrice(
   );
   if (maxCost !== undefined) {
     if (parseUsdc(cost) <= parseUsdc(maxCost)) return { quoteId, cost };
-    throw new CommandError(`It costs ${cost} USDC, more than --max-cost ${maxCost}. Nothing was spent.`, {
+    throw new CommandError(`The call costs ${cost} USDC, more than --max-cost ${maxCost}. Nothing was spent.`, {
       code: 'OVER_MAX_COST',
       exitCode: EXIT.payment,
     });
@@ -136,7 +134,7 @@ async function invoke(session: Session, client: Client, start: Start, options: C
   );
   if (options.async && !('paymentMethod' in created)) {
     session.terminal.result(created, () => created.requestId);
-    session.terminal.note(`It runs. The result: agentnet calls wait ${created.requestId}`);
+    session.terminal.note(`Started. Get the result with: agentnet calls wait ${created.requestId}`);
     return EXIT.done;
   }
   const record = 'paymentMethod' in created ? created : await waitForEnd(session, client, created.requestId);

@@ -27,30 +27,26 @@ export function addCalls(program: Command): void {
     .description('newest first')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
     .addOption(new Option('--status <status>').choices([...requestStatuses]))
-    .option('--agent <agent>', 'only of this agent')
-    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .option('--agent <agent>', 'only calls to this agent')
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .action(action<[ListOptions]>(list));
   calls.command('show').argument('<request>').description('a request and its result').action(action<[string]>(show));
-  calls
-    .command('wait')
-    .argument('<request>')
-    .description('wait for the end of a request')
-    .action(action<[string]>(wait));
+  calls.command('wait').argument('<request>').description('wait until a request ends').action(action<[string]>(wait));
   calls
     .command('cancel')
     .argument('<request>')
-    .description('cancel a request; its price comes back')
+    .description('cancel a request; its price is refunded')
     .action(action<[string]>(cancel));
   calls
     .command('export')
-    .description('your ended requests with input and result, oldest first, a line of JSON each')
-    .option('--cursor <cursor>', 'go on after an export that was broken off')
+    .description('your finished requests with input and result, oldest first, one JSON document per line')
+    .option('--cursor <cursor>', 'continue an interrupted export')
     .action(action<[{ cursor?: string }]>(exportAll));
   calls
     .command('logs')
     .argument('<request>')
-    .option('-f, --follow', 'go on until it ends')
-    .description('what the agent said, event by event')
+    .option('-f, --follow', 'follow the request until it ends')
+    .description('events of a request')
     .action(action<[string, { follow?: boolean }]>(logs));
 }
 
@@ -82,7 +78,7 @@ async function exportAll(session: Session, { cursor }: { cursor?: string }): Pro
     const page = await client.exportRequests({ query: next === undefined ? {} : { cursor: next } });
     for (const request of page.requests) session.terminal.item(request, () => `${JSON.stringify(request)}\n`);
     next = page.nextCursor;
-    if (next !== null) session.terminal.note(`Going on: --cursor ${next}`);
+    if (next !== null) session.terminal.note(`Continue with: --cursor ${next}`);
   }
 }
 

@@ -19,7 +19,7 @@ const MAX_CLOCK_MS = 5_000;
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check this machine, the node and the account, and say what to do')
+    .description('check this machine, the node and the account, and suggest fixes')
     .action(action(doctor));
 }
 
@@ -61,7 +61,7 @@ async function checkNodeOf({ url }: Session): Promise<Check[]> {
     const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
     const remedy = isLocal
       ? `Start one: npm start (or agentnet up). The port ${port} is ${(await isFree(port)) ? 'free' : 'taken by another program'}.`
-      : 'Is the address right, and the node reachable from here? Set another with --url.';
+      : 'Check the address and your connection. Set another address with --url.';
     return [{ name: 'node', isGood: false, found: `${url} does not answer`, remedy }];
   }
   const node = isReady
@@ -72,7 +72,7 @@ async function checkNodeOf({ url }: Session): Promise<Check[]> {
     isGood: clockAheadMs === null || Math.abs(clockAheadMs) < MAX_CLOCK_MS,
     found:
       clockAheadMs === null
-        ? 'the node says no time'
+        ? 'the node sent no date'
         : `${Math.round(Math.abs(clockAheadMs) / 1000)} s apart from the node`,
     remedy: 'Signed payments expire by the clock: set it by NTP (timedatectl set-ntp true).',
   };

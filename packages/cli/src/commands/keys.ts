@@ -18,15 +18,15 @@ export function addKeys(program: Command): void {
   keys
     .command('create')
     .argument('<name>')
-    .option('-s, --scope <names>', `with commas: ${scopes.join(', ')}`, listOf)
-    .option('--per-call <usdc>', 'maximum cost of one call', usdc)
-    .option('--per-day <usdc>', 'maximum cost of its calls in a day', usdc)
-    .description('make a key; it is shown once')
+    .option('-s, --scope <names>', `comma-separated: ${scopes.join(', ')}`, listOf)
+    .option('--per-call <usdc>', 'maximum cost per call', usdc)
+    .option('--per-day <usdc>', 'maximum cost per day', usdc)
+    .description('create a key; it is shown once')
     .action(action<[string, CreateOptions]>(create));
   keys
     .command('revoke')
     .argument('<key>', 'its id')
-    .description('end a key at once; asks first, or needs --yes')
+    .description('revoke a key immediately; asks first, or needs --yes')
     .action(action<[string]>(revoke));
 }
 
@@ -61,12 +61,12 @@ async function create(session: Session, name: string, { scope, perCall, perDay }
     },
   });
   session.terminal.result(made, () => made.apiKey);
-  session.terminal.note(`${made.keyId}: keep the key, it is shown once.`);
+  session.terminal.note(`${made.keyId}: save the key; it is shown once.`);
 }
 
 async function revoke(session: Session, keyId: string): Promise<void> {
   const client = session.requireClient();
-  await session.confirm(`End the key ${keyId}? Whatever uses it is refused at once.`);
+  await session.confirm(`Revoke the key ${keyId}? Programs that use it are refused immediately.`);
   const answer = await client.revokeApiKey({ params: { keyId } });
-  session.terminal.result(answer, () => `Ended ${keyId}.`);
+  session.terminal.result(answer, () => `Revoked ${keyId}.`);
 }

@@ -18,9 +18,9 @@ const FORWARD_TIMEOUT_MS = 15_000;
 export function addListen(program: Command): void {
   program
     .command('listen')
-    .option('--forward-to <url>', 'POST each event there, as a webhook delivery')
-    .option('--events <types>', 'only these, with commas', listOf)
-    .option('--print-secret', 'print the secret that signs what is forwarded, and end')
+    .option('--forward-to <url>', 'POST each event to this URL, as a webhook delivery')
+    .option('--events <types>', 'comma-separated event types to show', listOf)
+    .option('--print-secret', 'print the signing secret for forwarded events and exit')
     .description('events of the account as they happen; for testing webhooks without a public address')
     .action(action<[ListenOptions]>(listen));
 }

@@ -28,17 +28,17 @@ interface SignedIn {
 export function addLogin(program: Command): void {
   program
     .command('login')
-    .description('sign in to a node, and keep the key in a profile')
+    .description('sign in to a node and save the key in a profile')
     .option('--with-key', 'with an API key, read from stdin')
     .option(
       '--wallet',
-      'with the wallet of AGENTNET_WALLET_KEY, which signs a challenge; its account is opened if there is none',
+      'with the wallet of AGENTNET_WALLET_KEY, which signs a challenge; opens an account if it has none',
     )
-    .option('--scope <scope...>', 'with --wallet: further scopes of the key, which the signed text names')
+    .option('--scope <scope...>', 'with --wallet: additional scopes for the key')
     .option('--local', 'with the account of a node that "npm start" started here')
     .option('--data-dir <dir>', 'data folder of the local node', '.agent-network')
     .action(action<[LoginOptions]>(login));
-  program.command('logout').description('forget the profile and its key').action(action(logout));
+  program.command('logout').description('delete the profile and its key').action(action(logout));
   program.command('whoami').description('the profile, the node and the account').action(action(whoami));
 }
 
@@ -60,10 +60,12 @@ async function signIn(session: Session, options: LoginOptions): Promise<SignedIn
   if (options.wallet) return byWallet(session, session.walletKey, options.scope);
   if (options.withKey) return { url: session.url, credentials: { apiKey: await readStdin(process) } };
   if (!session.terminal.isInteractive)
-    throw new CommandError('Say how: "agentnet login --with-key" (the key on stdin), --wallet or --local.');
+    throw new CommandError(
+      'Choose how to sign in: "agentnet login --with-key" (the key on stdin), --wallet or --local.',
+    );
   const way = await askChoice(`Sign in to ${session.url}`, [
     { value: 'key', label: 'with an API key' },
-    { value: 'wallet', label: 'with a wallet (its private key signs a text)' },
+    { value: 'wallet', label: "with a wallet's private key" },
     { value: 'local', label: 'with the account of the node that runs here (npm start)' },
   ]);
   if (way === 'local') return readLocal(options.dataDir);
@@ -76,7 +78,7 @@ async function readLocal(dataDir: string): Promise<SignedIn> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT')
       throw new CommandError(
-        `${file} is not there. Start a node with "npm start", or name its data folder with --data-dir.`,
+        `${file} does not exist. Start a node with "npm start", or pass its data folder with --data-dir.`,
       );
     throw error;
   });
@@ -112,7 +114,7 @@ async function logout({ store, profileName, profile, terminal }: Session): Promi
   await store.remove(profileName);
   terminal.result(
     { profile: profileName },
-    () => `Forgot the profile "${profileName}". The key stays valid: "agentnet keys revoke" ends it.`,
+    () => `Deleted the profile "${profileName}". The key stays valid; end it with "agentnet keys revoke".`,
   );
 }
 

@@ -10,7 +10,7 @@ import type { Session } from '../session.ts';
 export function addMcp(program: Command): void {
   program
     .command('mcp')
-    .option('--max-per-call <usdc>', 'calls that may cost more are refused here', usdc)
+    .option('--max-per-call <usdc>', 'refuse calls that may cost more', usdc)
     .description(
       "an MCP server on stdin and stdout with the node's tools, paid by the account's treasury or the wallet",
     )

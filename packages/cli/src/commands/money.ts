@@ -11,30 +11,30 @@ interface MoveOptions {
 }
 
 const keyOption = () =>
-  new Option('--idempotency-key <key>', 'the same key with the same amount moves it once, for 24 hours');
+  new Option('--idempotency-key <key>', 'repeat with the same key and amount within 24 hours to avoid paying twice');
 
 export function addMoney(program: Command): void {
-  program.command('balance').description('USDC of your treasuries').action(action(balance));
+  program.command('balance').description('your balance in USDC').action(action(balance));
   program
     .command('deposit')
     .argument('<amount>', 'USDC', usdc)
-    .option('--treasury <id>', 'into this treasury; default: the one of the account')
+    .option('--treasury <id>', "treasury to fund (default: the account's)")
     .addOption(keyOption())
-    .description('pay USDC from the wallet of AGENTNET_WALLET_KEY into a treasury, by x402; asks first')
+    .description('add USDC from the wallet of AGENTNET_WALLET_KEY to your balance over x402; asks first')
     .action(action<[string, MoveOptions]>(deposit));
   program
     .command('history')
     .description('payments, newest first')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
-    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .action(action<[{ limit: number; cursor?: string }]>(history));
   program
     .command('withdraw')
     .argument('<amount>', 'USDC', usdc)
-    .option('--to <address>', 'wallet; default: the one of the account')
-    .option('--treasury <id>', 'from this treasury; default: the one of the account')
+    .option('--to <address>', "receiving wallet (default: the account's)")
+    .option('--treasury <id>', "treasury to withdraw from (default: the account's)")
     .addOption(keyOption())
-    .description('send USDC from a treasury to a wallet on chain; asks first')
+    .description('send USDC from your balance to a wallet on chain; asks first')
     .action(action<[string, MoveOptions & { to?: string }]>(withdraw));
 }
 
@@ -64,7 +64,7 @@ async function balance(session: Session): Promise<void> {
   });
   // Earnings belong to the agents: calls of the account are paid from its own treasury.
   if (found.spendable.limitedBy === 'funds' && Number(found.spendable.total) === 0)
-    terminal.note('No call can be paid from a treasury: deposit with "agentnet deposit <amount>".');
+    terminal.note('Your balance is 0. Add funds with "agentnet deposit <amount>".');
 }
 
 async function deposit(

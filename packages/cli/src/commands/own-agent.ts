@@ -20,32 +20,33 @@ interface CallsOptions {
   readonly days: Days;
 }
 
-const daysOption = () => new Option('--days <days>', 'days (UTC), with today').choices(['1', '7', '30']).default('30');
+const daysOption = () =>
+  new Option('--days <days>', 'number of days (UTC), including today').choices(['1', '7', '30']).default('30');
 
 /** Commands for the owner of an agent: its calls, failures and earnings, and why it is offline. */
 export function addOwnAgent(agents: Command): void {
   agents
     .command('status')
     .argument('<agent>')
-    .description('whether an agent of yours takes calls, else why not and what to do; exit code 1 while it takes none')
+    .description('status of one of your agents; while it is offline, the reason and the remedy, and exit code 1')
     .action(action<[string]>(status));
   agents
     .command('calls')
     .argument('<agent>')
-    .description('calls to an agent of yours by anyone, newest first; with --errors its failures in groups')
+    .description('calls to one of your agents by any caller, newest first; --errors groups its failures')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
     .addOption(new Option('--status <status>').choices([...requestStatuses]))
-    .addOption(new Option('--error <code>', 'only those that failed for this reason').choices([...failureReasons]))
-    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .addOption(new Option('--error <code>', 'only calls that failed for this reason').choices([...failureReasons]))
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .addOption(
-      new Option('--errors', 'failures by reason, the most frequent first').conflicts(['status', 'error', 'cursor']),
+      new Option('--errors', 'failures by reason, most frequent first').conflicts(['status', 'error', 'cursor']),
     )
     .addOption(daysOption())
     .action(action<[string, CallsOptions]>(calls));
   agents
     .command('earnings')
     .argument('<agent>')
-    .description('what an agent of yours earned, by day')
+    .description('earnings of one of your agents, by day')
     .addOption(daysOption())
     .action(action<[string, { days: Days }]>(earnings));
 }
@@ -57,7 +58,7 @@ async function status(session: Session, agentId: string): Promise<ExitCode> {
   const { agents } = await session.requireClient().listOwnAgents({ query: { agentId } });
   const [agent] = agents;
   if (!agent)
-    throw new CommandError(`${agentId} is no agent of yours. "agentnet agents list" names them.`, {
+    throw new CommandError(`You have no agent with the id "${agentId}". List yours with "agentnet agents list".`, {
       code: 'NOT_FOUND',
       exitCode: EXIT.failed,
     });

@@ -5,7 +5,7 @@ import { formatTable } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
 export function addProfiles(program: Command): void {
-  const profiles = program.command('profiles').description('nodes and accounts that you signed in to');
+  const profiles = program.command('profiles').description('nodes and accounts you are signed in to');
   profiles.command('list').description('all profiles').action(action(list));
   profiles
     .command('use')
@@ -15,7 +15,7 @@ export function addProfiles(program: Command): void {
   profiles
     .command('remove')
     .argument('<name>')
-    .description('forget a profile and its key')
+    .description('delete a profile and its key')
     .action(action<[string]>(remove));
 }
 
@@ -24,7 +24,7 @@ async function list({ store, terminal }: Session): Promise<void> {
   const rows = Object.entries(profiles).map(([name, profile]) => ({ name, ...profile, isCurrent: name === current }));
   terminal.result(rows, () =>
     rows.length === 0
-      ? 'No profiles. "agentnet login" makes one.'
+      ? 'No profiles. Create one with "agentnet login".'
       : formatTable(
           rows,
           [
@@ -51,5 +51,5 @@ async function use(session: Session, name: string): Promise<void> {
 async function remove(session: Session, name: string): Promise<void> {
   await requireProfile(session, name);
   await session.store.remove(name);
-  session.terminal.result({ removed: name }, () => `Forgot "${name}".`);
+  session.terminal.result({ removed: name }, () => `Deleted "${name}".`);
 }

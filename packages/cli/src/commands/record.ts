@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
 import { type Client, isApiError, NoAnswerError, type StreamEvent } from '@agent-network/sdk';
-import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { CommandError, EXIT, type ExitCode, sentence } from '../exit-codes.ts';
 import { formatFacts, withoutControls } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
@@ -18,8 +18,8 @@ export async function whileWaiting<T>(requestId: () => string | null, work: () =
     const id = requestId();
     process.stderr.write(
       id
-        ? `\n${id} goes on. Its result: agentnet calls wait ${id}\n`
-        : '\nThe request may have been accepted, and then goes on: agentnet calls list\n',
+        ? `\n${id} keeps running. Get the result with: agentnet calls wait ${id}\n`
+        : '\nThe request may have been accepted and may still be running. Check with: agentnet calls list\n',
     );
     process.exit(EXIT.interrupted);
   };
@@ -40,10 +40,13 @@ function look(client: Client, requestId: string, heardMs: number) {
     if (!isAway(error)) throw error;
     if (performance.now() - heardMs < MAX_AWAY_MS) return null;
     const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${message}. ${requestId} goes on. Its result: agentnet calls wait ${requestId}`, {
-      code: 'NO_ANSWER',
-      exitCode: EXIT.failed,
-    });
+    throw new CommandError(
+      `${sentence(message)} ${requestId} keeps running. Get the result with: agentnet calls wait ${requestId}`,
+      {
+        code: 'NO_ANSWER',
+        exitCode: EXIT.failed,
+      },
+    );
   });
 }
 
@@ -60,8 +63,8 @@ export function waitForEnd({ terminal }: Session, client: Client, requestId: str
         if (record && !isOpen(record)) return record as RequestRecord;
         if (record) heardMs = performance.now();
         const seconds = Math.round((performance.now() - startMs) / 1000);
-        const state = record ? `is ${record.status}` : 'is asked for again: the node is away';
-        terminal.progress(`${requestId} ${state}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
+        const state = record ? ` is ${record.status}` : ': the node does not answer, retrying';
+        terminal.progress(`${requestId}${state}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     },
@@ -78,14 +81,20 @@ export function showRecord(session: Session, record: RequestRecord): ExitCode {
     );
     return EXIT.done;
   }
-  const refund = record.refund ? ` ${record.refund} USDC came back.` : '';
   terminal.failure({
     exitCode: EXIT.failed,
     code: record.error?.code ?? record.status,
-    message: `The request was ${record.status}${record.error ? `: ${record.error.message}` : ''}.${refund}`,
+    message: failureText(record),
     requestId: record.requestId,
   });
   return EXIT.failed;
+}
+
+/** "Failed: the agent could not be reached. 0.02 USDC was refunded." */
+export function failureText({ status, error, refund }: Pick<RequestRecord, 'status' | 'error' | 'refund'>): string {
+  const reason = error ? `: ${error.message.replace(/^(The|An?|This) /, (article) => article.toLowerCase())}` : '';
+  const outcome = sentence(`${status.slice(0, 1).toUpperCase()}${status.slice(1)}${reason}`);
+  return refund ? `${outcome} ${refund} USDC was refunded.` : outcome;
 }
 
 /** A result for people: its text, if it has one, without what a terminal would obey. */

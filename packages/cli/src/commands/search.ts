@@ -19,14 +19,14 @@ interface SearchOptions {
 export function addSearch(program: Command): void {
   program
     .command('search')
-    .argument('[text]', 'words of name, description or tags')
-    .description('find agents; those that are online, best first')
-    .option('-c, --capability <names>', 'every one of these, with commas', listOf)
+    .argument('[text]', 'words in the name, description or tags')
+    .description('find agents that are online, best first')
+    .option('-c, --capability <names>', 'comma-separated capabilities, all of which it must have', listOf)
     .option('--max-price <usdc>', 'maximum price per request', usdc)
     .option('--min-reputation <score>', 'minimum reputation, 0 to 1000', integer(0, 1000))
-    .option('--all', 'also agents that are offline')
-    .addOption(new Option('--limit <count>', 'agents to show').argParser(integer(1, 100)).default(20))
-    .option('--cursor <cursor>', 'nextCursor of the page before')
+    .option('--all', 'include offline agents')
+    .addOption(new Option('--limit <count>', 'maximum number of agents').argParser(integer(1, 100)).default(20))
+    .option('--cursor <cursor>', 'nextCursor of the previous page')
     .action(action<[string | undefined, SearchOptions]>(search));
 }
 

@@ -36,26 +36,30 @@ export function addServe(program: Command): void {
     )
     .argument('[args...]', 'arguments of the program; after "--" also those with dashes')
     .addOption(
-      new Option('--protocol <name>', 'what it speaks; mcp is also a local server on stdio').choices(PROTOCOLS),
+      new Option('--protocol <name>', 'protocol of the endpoint; mcp also for a local server on stdio').choices(
+        PROTOCOLS,
+      ),
     )
-    .option('--model <name>', 'of openai: the model; default: the only one')
-    .option('--tool <name>', 'of mcp: the tool; default: the only one')
+    .option('--model <name>', 'openai: the model (default: the only one)')
+    .option('--tool <name>', 'mcp: the tool (default: the only one)')
     .option(
       '--header-env <name=variable>',
-      'a header for the URL, its value from the environment; may be repeated',
+      'header for the endpoint, with its value from the environment; can be repeated',
       (pair: string, others: string[]) => [...others, pair],
       [],
     )
-    .option('--name <name>', 'name of the agent; default: the program, or the host of the URL')
+    .option('--name <name>', 'name of the agent (default: the program, or the host of the URL)')
     .option('--description <text>')
-    .requiredOption('-c, --capability <names>', 'what it can do, with commas', listOf)
-    .option('--price <usdc>', 'price per request; default: as it is listed, at first 0.01', usdc)
-    .addOption(new Option('--port <port>', 'where it listens; default: any').argParser(integer(0, 65_535)).default(0))
-    .option('--host <address>', 'where it listens', '127.0.0.1')
-    .option('--endpoint <url>', 'the public address that leads here; default: the local one')
-    .addOption(new Option('--concurrency <count>', 'calls that run at once').argParser(integer(1, 100)).default(4))
+    .requiredOption('-c, --capability <names>', 'comma-separated capabilities', listOf)
+    .option('--price <usdc>', 'price per request (default: the current price, or 0.01 for a new agent)', usdc)
+    .addOption(
+      new Option('--port <port>', 'port to listen on (default: any free one)').argParser(integer(0, 65_535)).default(0),
+    )
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--endpoint <url>', 'public URL that leads here (default: the local one)')
+    .addOption(new Option('--concurrency <count>', 'maximum concurrent calls').argParser(integer(1, 100)).default(4))
     .description(
-      'run a program, model, MCP tool or A2A agent as a paid agent: registers it, proves its endpoint, and shows its calls',
+      'run a program, model, MCP tool or A2A agent as a paid agent: registers it, verifies its endpoint and shows its calls',
     )
     .action(action<[string, string[], ServeOptions]>(serve));
 }
@@ -118,7 +122,9 @@ async function serveBackend(
       { agentId, endpoint: options.endpoint ?? agent.url },
       () => `${agentId} at ${options.endpoint ?? agent.url}\n`,
     );
-    terminal.note('The node checks the endpoint, then lists it as online. Ctrl-C ends it; the agent is then offline.');
+    terminal.note(
+      'The node verifies the endpoint, then lists the agent as online. Ctrl-C stops it and takes the agent offline.',
+    );
     await stopped;
   } finally {
     await agent.close();
@@ -141,7 +147,7 @@ async function updateListing(
       ...(description === undefined ? {} : { description }),
     },
   });
-  if (updated.length > 0) session.terminal.note(`Changed how ${agentId} is listed: ${updated.join(', ')}.`);
+  if (updated.length > 0) session.terminal.note(`Updated the listing of ${agentId}: ${updated.join(', ')}.`);
 }
 
 const fileNameOf = (url: string, name: string) =>

@@ -31,7 +31,7 @@ export async function readReadiness(url: string): Promise<Readiness> {
 }
 
 export function addStatus(program: Command): void {
-  program.command('status').description('whether the node is ready, and what it is').action(action(status));
+  program.command('status').description('whether the node is ready, and its version').action(action(status));
 }
 
 async function status({ url, client, terminal }: Session): Promise<ExitCode> {

@@ -9,8 +9,8 @@ export function addTypes(program: Command): void {
   program
     .command('types')
     .argument('<agent>', 'its id')
-    .option('-o, --output <file.ts>', 'write there instead of to stdout')
-    .description('TypeScript types of what an agent takes and gives')
+    .option('-o, --output <file.ts>', 'write to this file instead of stdout')
+    .description("TypeScript types of an agent's input and output")
     .action(action<[string, { output?: string }]>(writeTypes));
 }
 

@@ -28,7 +28,7 @@ const REFUSED =
 export function readTarget(named: string, options: TargetOptions, env: NodeJS.ProcessEnv): Target {
   const url = /^https?:\/\//i.test(named) && URL.canParse(named) ? new URL(named) : null;
   if (url && (url.username || url.password))
-    throw new CommandError('Name credentials with --header-env, not in the URL.');
+    throw new CommandError('Pass credentials with --header-env, not in the URL.');
   const protocol = options.protocol ?? (url ? guessOf(url) : 'program');
   if (url && protocol === 'program') throw new CommandError('A program is a local command, not a URL.');
   if (!url && (protocol === 'openai' || protocol === 'a2a'))
@@ -48,7 +48,9 @@ function guessOf({ pathname }: URL): ServedProtocol {
   if (/\/v1\/?$/.test(pathname)) return 'openai';
   if (/\/mcp\/?$/.test(pathname)) return 'mcp';
   if (pathname.endsWith('/agent-card.json')) return 'a2a';
-  throw new CommandError('Say what the URL speaks: --protocol openai, mcp or a2a.');
+  throw new CommandError(
+    'Which protocol does this URL use? Pass --protocol openai, mcp or a2a. For other services see "agentnet help serve".',
+  );
 }
 
 function headersOf(pairs: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {

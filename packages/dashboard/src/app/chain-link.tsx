@@ -1,20 +1,33 @@
 import { Copyable } from '../ui/controls/copyable.tsx';
+import { dash } from '../ui/values/dash.tsx';
 import { ExternalLink } from '../ui/values/link.tsx';
-import { explorerUrl } from './explorer.ts';
 import { useSessionInfo } from './session.ts';
+
+const explorers: Readonly<Record<number, string>> = {
+  8453: 'https://basescan.org',
+  84532: 'https://sepolia.basescan.org',
+};
+
+/** Returns the block explorer's URL on a public chain; null for private chains. */
+function explorerUrl(chainId: number, kind: 'tx' | 'address' | 'block', id: string): string | null {
+  const base = explorers[chainId];
+  return base === undefined ? null : `${base}/${kind}/${encodeURIComponent(id)}`;
+}
 
 interface ChainLinkProps {
   readonly kind: 'tx' | 'address';
-  readonly id: string;
-  /** Kind of the value: "transaction hash". */
-  readonly label: string;
+  /** null: there is none yet. */
+  readonly id: string | null;
+  /** Kind of the value: "wallet"; default: the transaction hash. */
+  readonly label?: string;
   /** Only the start and the end of it are shown. */
   readonly short?: boolean;
 }
 
 /** A transaction or an address: to copy, and on a public chain to look up. The chain of local mode has the id of one, but is none. */
-export function ChainLink({ kind, id, label, short = true }: ChainLinkProps) {
+export function ChainLink({ kind, id, label = 'transaction hash', short = true }: ChainLinkProps) {
   const { chainId, isLocalChain } = useSessionInfo();
+  if (id === null) return dash;
   const href = isLocalChain ? null : explorerUrl(chainId, kind, id);
   return (
     <span className="inline-flex max-w-full items-center gap-2">

@@ -1,8 +1,7 @@
 import { isApiError } from '@agent-network/sdk';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { forgetAtNewSession } from './one-session.ts';
 import { type SessionInfo, sessionKey } from './session.ts';
-import { followSession } from './session-news.ts';
+import { followSession, forgetAtNewSession } from './session-changes.ts';
 
 /** Repeating is the SDK's business. When the node says that the session is over, everything here knows it at once. */
 export function createQueryClient(): QueryClient {

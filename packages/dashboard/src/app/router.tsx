@@ -1,8 +1,9 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRouter } from '@tanstack/react-router';
-import { ErrorView } from './error-view.tsx';
-import { NotFoundView } from './not-found-view.tsx';
-import { PendingView } from './pending-view.tsx';
+import { createRouter, Link, useRouter } from '@tanstack/react-router';
+import { EmptyState } from '../ui/layout/empty-state.tsx';
+import { Skeleton } from '../ui/layout/skeleton.tsx';
+import { ErrorNote } from '../ui/values/error-note.tsx';
+import { linkClass } from '../ui/values/link.tsx';
 import { routeTree } from './routes.tsx';
 import { parseSearch, stringifySearch } from './search-params.ts';
 
@@ -26,3 +27,34 @@ declare module '@tanstack/react-router' {
     router: ReturnType<typeof createAppRouter>;
   }
 }
+
+/** In place of a view that failed. */
+function ErrorView({ error }: { error: unknown }) {
+  const router = useRouter();
+  return (
+    <main className="mx-auto max-w-2xl p-6">
+      <h1 className="mb-4 text-xl font-semibold tracking-tight">Error</h1>
+      <ErrorNote title="Something went wrong on this page" error={error} onRetry={() => void router.invalidate()} />
+    </main>
+  );
+}
+
+function NotFoundView() {
+  return (
+    <main className="mx-auto max-w-2xl p-6">
+      <h1 className="sr-only">Page not found</h1>
+      <EmptyState title="Page not found">
+        <Link to="/" className={linkClass}>
+          Go to the overview
+        </Link>
+      </EmptyState>
+    </main>
+  );
+}
+
+const PendingView = () => (
+  <div className="space-y-4 p-6">
+    <Skeleton className="h-7 w-48" />
+    <Skeleton className="h-40 w-full" />
+  </div>
+);

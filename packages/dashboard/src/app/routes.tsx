@@ -1,7 +1,22 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { exploreParams } from '../pages/explore/explore-params.ts';
-import { rootRoute, shellRoute } from './root-routes.tsx';
 import { searchOf } from './search-params.ts';
+import { sessionQuery } from './session.ts';
+import { Shell } from './shell/shell.tsx';
+
+const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({});
+
+/** Around every view that is for people who are signed in. The others are sent to sign in, and back to where they wanted to go. */
+const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  component: Shell,
+  async beforeLoad({ context, location }) {
+    const { session } = await context.queryClient.ensureQueryData(sessionQuery);
+    if (!session) throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+});
 
 /** Each view is loaded when it is first opened. `searchOf` names the search parameters that it reads. */
 const view = lazyRouteComponent;

@@ -15,7 +15,7 @@ export const sessionQuery = queryOptions<SessionInfo>({
   queryFn: ({ signal }) => client.getSession({}, { signal }),
   staleTime: 60_000,
   // Another tab may have signed in as somebody else meanwhile: nothing is to be paid by an account that the page does not show. Windows side
-  // by side tell each other (`session-news.ts`).
+  // by side tell each other (`session-changes.ts`).
   refetchOnWindowFocus: 'always',
 });
 

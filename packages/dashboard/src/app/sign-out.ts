@@ -1,7 +1,6 @@
 import { toast } from '../ui/overlays/toasts.tsx';
 import { client } from './client.ts';
-import { endAndLeave } from './end-and-leave.ts';
-import { tellSession } from './session-news.ts';
+import { endAndLeave, tellSession } from './session-changes.ts';
 
 /** Ends the session and leaves the page, with everything that it knew. Tells when it could not. */
 export const signOut = (): Promise<void> =>

@@ -1,13 +1,63 @@
-import type { ChannelPayer, ClosedChannel, OpenChannel, PaymentHeaders } from '@agent-network/sdk';
-import { browserStorage, holdBooks } from './channel-storage.ts';
+import type { ChannelPayer, ChannelStorage, ClosedChannel, OpenChannel, PaymentHeaders } from '@agent-network/sdk';
 import type { Eip1193Provider } from './injected-wallets.ts';
-import { onlyChannels } from './only-channels.ts';
 import type { PaidIn } from './paid-in.ts';
 import { requireUsdc } from './require-usdc.ts';
 import { connectWallet } from './sign-text.ts';
 import { switchChain } from './switch-chain.ts';
 import { walletError } from './wallet-error.ts';
 import type { WalletPayer } from './wallet-payer.ts';
+
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+
+interface Offers {
+  readonly accepts?: readonly { readonly scheme?: unknown }[];
+}
+
+/**
+ * The terms of a 402 without its offers of a transfer: who chose a channel signs no other payment. Throws when nothing is left. Terms that
+ * cannot be read are left to the payer, which refuses them.
+ */
+export function onlyChannels(header: string): string {
+  let terms: Offers;
+  try {
+    terms = JSON.parse(new TextDecoder().decode(bytesOf(header))) as Offers;
+  } catch {
+    return header;
+  }
+  const accepts = terms.accepts?.filter(({ scheme }) => scheme === 'batch-settlement') ?? [];
+  if (accepts.length === 0)
+    throw new Error("The node doesn't accept a channel for this call. Choose another way to pay. Nothing was signed.");
+  const text = new TextEncoder().encode(JSON.stringify({ ...terms, accepts }));
+  return btoa(Array.from(text, (byte) => String.fromCharCode(byte)).join(''));
+}
+
+const PREFIX = 'agent-network channel ';
+
+/** Keeps the books of channels in this browser. They hold sums and configurations, and no key. */
+const browserStorage = (): ChannelStorage => ({
+  get: async (key) => localStorage.getItem(PREFIX + key),
+  async set(key, value) {
+    localStorage.setItem(PREFIX + key, value);
+  },
+  keys: async () =>
+    Object.keys(localStorage).flatMap((name) => (name.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : [])),
+});
+
+const LOCK = 'agent-network channels';
+
+/** Holds the books against other tabs: two that sign for one channel would not explain each other's sums. Resolves to what lets go. */
+async function holdBooks(): Promise<() => void> {
+  // Without a secure context there are no locks.
+  if (!navigator.locks) return () => undefined;
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const lock = navigator.locks.request(LOCK, () => {
+    held.resolve();
+    return released.promise;
+  });
+  await Promise.race([held.promise, lock]);
+  return released.resolve;
+}
 
 /** Stands for the wallet, which reads the chain: what it has of a channel whose books this browser does not have. */
 const WALLET_RPC = 'https://wallet.invalid/';

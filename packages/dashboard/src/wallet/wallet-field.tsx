@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Field } from '../ui/controls/field.tsx';
 import { Select } from '../ui/controls/select.tsx';
+import { Warning } from '../ui/values/note.tsx';
 import { type InjectedWallet, useInjectedWallets } from './injected-wallets.ts';
 
 interface ChosenWallet {
@@ -19,9 +20,9 @@ export function useWalletField(): ChosenWallet {
     return {
       wallet,
       field: (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+        <Warning>
           No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.
-        </p>
+        </Warning>
       ),
     };
   if (wallets.length === 1) return { wallet, field: null };

@@ -4,9 +4,61 @@ import type { Answer, Answering, AnswerOnce, RunOnce } from './answer-once.ts';
 import { challengeResponse, isSignedByNode } from './call-signature.ts';
 import type { Deferred } from './deferred.ts';
 import { type CallContent, parseCall, type Verification } from './parse-call.ts';
-import { readBody } from './read-body.ts';
 import { errorAnswer, type HandleCall, runCall } from './run-call.ts';
-import { writeAnswer, writeStream } from './write-answer.ts';
+
+/** The 1 MiB that a caller may send to a node, and the fields that a node adds to it. */
+const maxBodyBytes = 1024 * 1024 + 16 * 1024;
+
+/** Pieces that are kept apart: whoever sends them chooses how many there are, and each costs 200 bytes beside its own. */
+const maxApart = 256;
+
+const tooLarge = () => new AgentError('payload_too_large', 'The body is larger than 1 MiB', 413);
+
+/** The whole body. Throws `AgentError` with status 413 as soon as it is known to be above the cap. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
+  const joined: Buffer[] = [];
+  let apart: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) throw tooLarge();
+    apart.push(chunk);
+    if (apart.length < maxApart) continue;
+    joined.push(Buffer.concat(apart));
+    apart = [];
+  }
+  return Buffer.concat([...joined, ...apart]);
+}
+
+/** Writes an answer as JSON, unless the caller is gone. */
+function writeAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
+  if (response.destroyed) return;
+  const endsConnection = isLast || answer.status === 413 ? { connection: 'close' } : {};
+  response.writeHead(answer.status, { 'content-type': 'application/json', ...endsConnection }).end(answer.body);
+}
+
+const frame = (event: string, data: string) => `event: ${event}\ndata: ${data}\n\n`;
+
+/**
+ * Writes what is said as server-sent events, and then the `result`, or the `error`. A call that ends before anything was said is
+ * answered plainly, so that its status tells the node whether to repeat it.
+ */
+async function writeStream(response: ServerResponse, { said, answer }: Answering, isLast: boolean) {
+  for await (const { event, data } of said.follow()) {
+    if (response.destroyed) return;
+    if (!response.headersSent)
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        connection: 'close',
+      });
+    response.write(frame(event, data));
+  }
+  const end = await answer;
+  if (!response.headersSent) writeAnswer(response, end, isLast);
+  else if (!response.destroyed) response.end(frame(end.status === 200 ? 'result' : 'error', end.body));
+}
 
 export interface Serving {
   readonly handle: HandleCall;

@@ -56,7 +56,7 @@ export function useListExport<Row>({ fileName, columns, readPage }: ExportOption
   return {
     buttons: save.isPending ? (
       <Button size="sm" icon="close" onClick={() => leaving.current?.abort()}>
-        Cancel export: {groupDigits(String(count))} rows
+        Cancel export: {groupDigits(count)} rows
       </Button>
     ) : (
       <>

@@ -1,10 +1,13 @@
+import type { Scope } from '@agent-network/contracts/access/scopes';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Icon } from '../../ui/values/icon.tsx';
-import type { PaletteGroup, PaletteItem } from './palette-items.ts';
-import { usePaletteGroups } from './use-palette-groups.ts';
+import { useApi } from '../api-query.ts';
+import { useSession } from '../session.ts';
+import { navItems } from '../shell/navigation.ts';
+import { useSettled } from '../use-settled.ts';
 
 interface PaletteProps {
   readonly isOpen: boolean;
@@ -95,3 +98,88 @@ const Group = ({ label, items, onChoose }: GroupProps) => (
     </Autocomplete.Collection>
   </Autocomplete.Group>
 );
+
+const PAUSE_MS = 150;
+const SHOWN = 6;
+
+/** Everything that matches: pages at once, agents and invocations as the node finds them. */
+function usePaletteGroups(search: string, isOpen: boolean): readonly PaletteGroup[] {
+  const { scopes } = useSession();
+  const asked = useSettled(search.trim(), PAUSE_MS);
+  const isAsked = isOpen && asked !== '';
+  const agents = useApi(
+    'searchAgents',
+    { body: { query: { text: asked }, limit: SHOWN } },
+    { enabled: isAsked, keepsPrevious: true },
+  );
+  const invocations = useApi(
+    'listInvocations',
+    { query: { limit: SHOWN, ...(asked === '' ? {} : { search: asked }) } },
+    { enabled: isOpen && scopes.includes('invoke'), keepsPrevious: true },
+  );
+  const found = isAsked ? (agents.data?.agents ?? []) : [];
+  return [
+    ...pageGroups(search, scopes),
+    {
+      label: 'Agents',
+      items: found.map(({ id, name, rates }) => ({
+        to: `/explore/${id}`,
+        label: name,
+        hint: `${rates.perRequest} USDC`,
+      })),
+    },
+    {
+      label: 'Invocations',
+      items: (invocations.data?.requests ?? []).map(({ requestId, task, agentName, status }) => ({
+        to: `/invocations/${requestId}`,
+        label: `${task} · ${agentName}`,
+        hint: status,
+      })),
+    },
+  ].filter(({ items }) => items.length > 0);
+}
+
+/** Something that the palette leads to. */
+interface PaletteItem {
+  /** Unique among all items; a path of the dashboard. */
+  readonly to: string;
+  readonly label: string;
+  /** At the end of the row: a state, or a price. */
+  readonly hint?: string;
+}
+
+interface PaletteGroup {
+  readonly label: string;
+  readonly items: readonly PaletteItem[];
+}
+
+interface Action extends PaletteItem {
+  readonly scope?: Scope;
+}
+
+/** Pages that are a task of their own. */
+const actions: readonly Action[] = [
+  { to: '/agents/new', label: 'Register an agent', scope: 'agents:write' },
+  { to: '/keys?new=true', label: 'Create an API key', scope: 'keys:manage' },
+  { to: '/webhooks?new=true', label: 'Add a webhook endpoint', scope: 'webhooks:manage' },
+  { to: '/payments?tab=history', label: 'Payment history', scope: 'payments:read' },
+  { to: '/account?tab=audit', label: 'Audit log' },
+];
+
+const words = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** Every word of the search begins a word of the label. */
+function matches(label: string, search: string): boolean {
+  const found = words(label);
+  return words(search).every((word) => found.some((each) => each.startsWith(word)));
+}
+
+/** Pages and tasks that the session may use and whose names match. */
+function pageGroups(search: string, scopes: readonly Scope[]): readonly PaletteGroup[] {
+  const isAllowed = ({ scope }: { readonly scope?: Scope }) => scope === undefined || scopes.includes(scope);
+  const chosen = (items: readonly Action[]) => items.filter((item) => isAllowed(item) && matches(item.label, search));
+  return [
+    { label: 'Pages', items: chosen(navItems) },
+    { label: 'Tasks', items: chosen(actions) },
+  ];
+}

@@ -1,13 +1,15 @@
-import { Outlet, useRouter } from '@tanstack/react-router';
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
+import { IconButton } from '../../ui/controls/button.tsx';
+import { Icon } from '../../ui/values/icon.tsx';
 import { ConnectionBanner } from '../live/connection-banner.tsx';
 import { useLiveEvents } from '../live/live-events.ts';
 import { PaletteHost } from '../palette/palette-host.tsx';
 import { useSession, useSessionInfo } from '../session.ts';
-import { NavDrawer } from './nav-drawer.tsx';
-import { RouteAnnouncer } from './route-announcer.tsx';
+import { useSettled } from '../use-settled.ts';
+import { navigation } from './navigation.ts';
 import { Shortcuts } from './shortcuts.tsx';
-import { Brand, SideNav } from './side-nav.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /** Around every view: navigation, top bar, what is live. Without a session there is nothing to show. */
@@ -62,3 +64,87 @@ function Frame() {
     </div>
   );
 }
+
+interface NavDrawerProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly label: string;
+}
+
+/** The navigation on narrow screens, over the page. */
+const NavDrawer = ({ isOpen, onClose, label }: NavDrawerProps) => (
+  <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Base.Portal>
+      <Base.Backdrop className="fixed inset-0 z-40 bg-black/40" />
+      <Base.Popup className="fixed inset-y-0 left-0 z-50 flex w-64 max-w-[85vw] flex-col border-r border-line bg-surface">
+        <Base.Title className="sr-only">Navigation</Base.Title>
+        <div className="flex items-center justify-between pr-2">
+          <Brand label={label} />
+          <IconButton icon="close" label="Close navigation" onClick={onClose} />
+        </div>
+        <SideNav onNavigate={onClose} />
+      </Base.Popup>
+    </Base.Portal>
+  </Base.Root>
+);
+
+/** A view names itself twice where its title comes with its data: only the second is told. */
+const PAUSE_MS = 300;
+
+/** Tells screen readers the title of each page that is gone to: a browser does so only for pages that it loads. */
+function RouteAnnouncer() {
+  const [title, setTitle] = useState('');
+  const told = useSettled(title, PAUSE_MS);
+  useEffect(() => {
+    const element = document.querySelector('title');
+    if (!element) return;
+    const observer = new MutationObserver(() => setTitle(document.title));
+    observer.observe(element, { childList: true, characterData: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div role="status" className="sr-only">
+      {told}
+    </div>
+  );
+}
+
+/** The way to every view. */
+function SideNav({ onNavigate }: { onNavigate?: () => void }) {
+  const { scopes } = useSession();
+  return (
+    <nav aria-label="Main" className="flex-1 space-y-4 overflow-y-auto px-3 pb-4">
+      {navigation.map((group, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the groups are constant
+        <ul key={at} className="space-y-0.5">
+          {group
+            .filter(({ scope }) => scope === undefined || scopes.includes(scope))
+            .map(({ to, label, icon }) => (
+              <li key={to}>
+                <Link
+                  to={to}
+                  activeOptions={{ exact: to === '/', includeSearch: false }}
+                  {...(onNavigate ? { onClick: onNavigate } : {})}
+                  className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted transition-colors hover:bg-sunken hover:text-text data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent-text"
+                >
+                  <Icon name={icon} />
+                  {label}
+                </Link>
+              </li>
+            ))}
+        </ul>
+      ))}
+    </nav>
+  );
+}
+
+/** Name of the dashboard and of its node. */
+const Brand = ({ label }: { label: string }) => (
+  <div className="flex h-14 shrink-0 items-center gap-2.5 px-5">
+    <img src="/dashboard/icon.svg" alt="" className="size-6" />
+    <div className="min-w-0 leading-tight">
+      <div className="font-semibold tracking-tight">agent-network</div>
+      <div className="truncate text-xs text-muted">{label}</div>
+    </div>
+  </div>
+);

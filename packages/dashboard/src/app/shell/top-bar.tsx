@@ -1,13 +1,48 @@
-import { Button, IconButton } from '../../ui/controls/button.tsx';
+import { useLocation } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button, buttonClass, IconButton } from '../../ui/controls/button.tsx';
 import { Menu } from '../../ui/controls/menu.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
 import type { IconName } from '../../ui/values/icon.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { ChainName } from '../chain-name.tsx';
 import { useSession } from '../session.ts';
 import { signOut } from '../sign-out.ts';
-import { HelpButton } from './help-button.tsx';
+import { helpOf } from './page-help.ts';
 import { chooseTheme, type Theme, themes, useTheme } from './theme.ts';
+
+/** Explains the page that is open and leads to its documentation. */
+function HelpButton({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const { title, text, section } = helpOf(useLocation().pathname);
+  return (
+    <>
+      <IconButton icon="help" label="Help" onClick={() => setOpen(true)} />
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Help: ${title}`}>
+        <div className="space-y-2">
+          {text.map((each) => (
+            <p key={each}>{each}</p>
+          ))}
+        </div>
+        <Actions>
+          <Button
+            icon="keyboard"
+            onClick={() => {
+              setOpen(false);
+              onShowShortcuts();
+            }}
+          >
+            Shortcuts
+          </Button>
+          <a href={`/docs#${section}`} target="_blank" rel="noopener" className={buttonClass('primary')}>
+            Documentation<span className="sr-only"> (opens in a new tab)</span>
+          </a>
+        </Actions>
+      </Dialog>
+    </>
+  );
+}
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' };
 const themeLabels: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };

@@ -1,3 +1,5 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi, useApiMutation } from '../../app/api-query.ts';
@@ -5,12 +7,50 @@ import { sessionKey } from '../../app/session.ts';
 import { signOut } from '../../app/sign-out.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { browserName } from './browser-name.ts';
-import { type ListedSession, sessionColumns } from './session-columns.tsx';
+
+type ListedSession = DataOf<Api['listSessions']>['sessions'][number];
+
+const Browser = ({ session: { userAgent, isCurrent, isLocal } }: { session: ListedSession }) => (
+  <div className="flex min-w-40 flex-wrap items-center gap-x-2 gap-y-1">
+    <bdi className="font-medium wrap-anywhere" title={userAgent ?? undefined}>
+      {browserName(userAgent)}
+    </bdi>
+    {isCurrent && <Badge tone="accent">this session</Badge>}
+    {isLocal && <Badge>local account</Badge>}
+  </div>
+);
+
+/** The sooner of the two ends. */
+const endOf = ({ expiresAt, idleExpiresAt }: ListedSession): string =>
+  Date.parse(expiresAt) < Date.parse(idleExpiresAt) ? expiresAt : idleExpiresAt;
+
+const sessionColumns = (onEnd: (session: ListedSession) => void): readonly Column<ListedSession>[] => [
+  { header: 'Browser', cell: (session) => <Browser session={session} /> },
+  { header: 'Signed in', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Last seen', cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} /> },
+  { header: 'Expires if unused', cell: (session) => <TimeAgo at={endOf(session)} /> },
+  {
+    header: 'Actions',
+    hidesHeader: true,
+    align: 'right',
+    cell: (session) => (
+      <Button
+        size="sm"
+        aria-label={`${session.isCurrent ? 'Sign out' : 'End'}: ${browserName(session.userAgent)}`}
+        onClick={() => onEnd(session)}
+      >
+        {session.isCurrent ? 'Sign out' : 'End'}
+      </Button>
+    ),
+  },
+];
 
 /** Somebody signing in is no event. */
 const LOOK_MS = 15_000;

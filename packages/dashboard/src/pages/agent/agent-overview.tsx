@@ -1,20 +1,24 @@
 import type { AgentDetail, AgentInterfaces } from '@agent-network/contracts/agents/agents';
-import { priceParts } from '@agent-network/contracts/agents/price-text';
+import { type CallSnippet, callSnippets } from '@agent-network/contracts/agents/call-snippets';
+import { priceParts, priceRange } from '@agent-network/contracts/agents/price-text';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
+import { useSessionInfo } from '../../app/session.ts';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
-import { badgeClass } from '../../ui/values/badge.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
+import { Badge, badgeClass } from '../../ui/values/badge.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
 import { ExternalLink } from '../../ui/values/link.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
-import { Alternatives } from './alternatives.tsx';
-import { WaysToCall } from './ways-to-call.tsx';
+import { AgentRow } from '../explore/agent-row.tsx';
 
 /** No uptime for an agent that answers and was not yet checked: its 0 means that nothing was measured. */
 const uptimeOf = ({ uptime, online }: AgentDetail) => (uptime === 0 && online ? null : uptime);
@@ -27,7 +31,7 @@ export const AgentOverview = ({ agent }: { agent: AgentDetail & { readonly inter
     <Stats>
       <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="per request" />
       <Stat label="Reputation" value={agent.reputation} hint="out of 1,000" />
-      <Stat label="Calls" value={groupDigits(String(agent.totalRequests))} />
+      <Stat label="Calls" value={groupDigits(agent.totalRequests)} />
       <Stat label="Success rate" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
       <Stat
         label="Response time"
@@ -137,3 +141,47 @@ const About = ({ agent }: { agent: AgentDetail }) => (
     </FactRow>
   </dl>
 );
+
+/** Agents that could do the same, the most similar first. */
+function Alternatives({ agentId }: { agentId: string }) {
+  const { data, error, refetch } = useApi('listAlternatives', { params: { id: agentId } });
+  const isPlain = !data || data.agents.length === 0;
+  return (
+    <Card title="Alternatives" isFlush={!isPlain}>
+      {!data && <Waiting error={error} onRetry={() => void refetch()} height="h-16" />}
+      {data?.agents.length === 0 && <p className="text-muted">No other online agent can do this.</p>}
+      {!isPlain && (
+        <ul aria-label="Alternatives">
+          {data.agents.map((agent) => (
+            <AgentRow
+              key={agent.id}
+              agent={agent}
+              aside={<Badge tone="accent">{percentText(agent.similarity)} similar</Badge>}
+            />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+interface WaysToCallProps {
+  readonly agent: Pick<AgentDetail, 'id' | 'rates' | 'metadata'> & { readonly interfaces: AgentInterfaces };
+}
+
+/** The agent's call in each protocol that the node serves, to be copied. */
+function WaysToCall({ agent: { id, rates, metadata, interfaces } }: WaysToCallProps) {
+  const { chainId } = useSessionInfo();
+  const price = priceRange({ perRequest: rates.perRequest, metadata }).max;
+  const facts = { agentId: id, price, network: `eip155:${chainId}`, interfaces };
+  const snippets: readonly CallSnippet[] = callSnippets(facts);
+  return (
+    <Card title="Ways to call">
+      <CodeBlock label="Ways to call" samples={snippets} />
+      <p className="mt-3 text-[13px] text-muted">
+        Create a key under API keys. Calls with a key are paid from its treasury; an ordinary request costs{' '}
+        {rates.perRequest} USDC.
+      </p>
+    </Card>
+  );
+}

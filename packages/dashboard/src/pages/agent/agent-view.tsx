@@ -3,10 +3,9 @@ import { useApi } from '../../app/api-query.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Badge, Status } from '../../ui/values/badge.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { VerifiedMark } from '../../ui/values/verified-mark.tsx';
@@ -60,8 +59,7 @@ export function AgentView() {
         ) : undefined
       }
     >
-      {!agent &&
-        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {!agent && <Waiting error={error} onRetry={() => void refetch()} />}
       {agent && (
         <Tabs
           active={active}

@@ -3,14 +3,13 @@ import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { useApi } from '../../app/api-query.ts';
 import { useSessionInfo } from '../../app/session.ts';
 import { useShownTheme } from '../../app/shell/theme.ts';
-import { BarChart, LineChart } from '../../ui/chart/chart.tsx';
+import { BarChart, countText, LineChart } from '../../ui/chart/chart.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Duration, durationText } from '../../ui/values/duration.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 
@@ -38,8 +37,7 @@ export function HealthTab({ agent, days, onDays }: HealthTabProps) {
       <div className="w-36">
         <Select aria-label="Period" value={shown} onChange={onDays} options={periods} />
       </div>
-      {!data &&
-        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} />}
       {data?.checks === 0 && (
         <EmptyState title="No checks in this period">
           {agent.location === label
@@ -60,7 +58,7 @@ function Health({ health }: { health: AgentHealth }) {
     <>
       <Stats>
         <Stat label="Uptime" value={percentText(health.uptime)} />
-        <Stat label="Checks" value={groupDigits(String(health.checks))} hint={`${health.failed} unanswered`} />
+        <Stat label="Checks" value={groupDigits(health.checks)} hint={`${health.failed} unanswered`} />
         <Stat label="Median response" value={<Duration value={health.p50Ms} />} />
         <Stat label="95th percentile" value={<Duration value={health.p95Ms} />} />
       </Stats>
@@ -81,7 +79,7 @@ function Health({ health }: { health: AgentHealth }) {
           title="Unanswered health checks"
           timesMs={timesMs}
           series={[{ label: 'unanswered', values: buckets.map(({ failed }) => failed), tone: 'bad' }]}
-          format={(value) => (Number.isInteger(value) ? String(value) : '')}
+          format={countText}
           heightPx={140}
           theme={theme}
         />

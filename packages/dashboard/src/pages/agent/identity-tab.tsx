@@ -5,17 +5,15 @@ import { ChainName } from '../../app/chain-name.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { ExternalLink } from '../../ui/values/link.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
 /** The agent's identity, its owner, and the state of each proof. */
 export function IdentityTab({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useApi('getIdentity', { params: { id: agentId } });
-  if (!data)
-    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />;
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} />;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="Verification">

@@ -2,9 +2,8 @@ import type { AgentReputation } from '@agent-network/contracts/agents/reputation
 import { useApi } from '../../app/api-query.ts';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
@@ -16,13 +15,10 @@ const titles: Readonly<Record<keyof Components, string>> = {
   latency: 'Response time',
 };
 
-const count = (value: number) => groupDigits(String(value));
-
 /** The reputation by component; the components add up to it. */
 export function ReputationTab({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useApi('getAgentReputation', { params: { id: agentId } });
-  if (!data)
-    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />;
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} />;
   const names = Object.keys(titles) as (keyof Components)[];
   return (
     <div className="space-y-5">
@@ -69,23 +65,23 @@ const facts: Readonly<Record<keyof Components, (components: Components) => React
   outcomes: ({ outcomes }) => (
     <>
       <FactRow label="Calls counted">
-        {count(outcomes.calls.good)} good, {count(outcomes.calls.bad)} bad
+        {groupDigits(outcomes.calls.good)} good, {groupDigits(outcomes.calls.bad)} bad
       </FactRow>
       <FactRow label="Weighted calls">
         {outcomes.evidence.good.toFixed(1)} good, {outcomes.evidence.bad.toFixed(1)} bad
       </FactRow>
       <FactRow label="Payers">
-        {count(outcomes.payers.credible)} established, {count(outcomes.payers.weak)} new
+        {groupDigits(outcomes.payers.credible)} established, {groupDigits(outcomes.payers.weak)} new
       </FactRow>
       <FactRow label="Excluded">
-        {count(outcomes.linkedCalls)} calls from {count(outcomes.payers.linked)} payers tied to the owner
+        {groupDigits(outcomes.linkedCalls)} calls from {groupDigits(outcomes.payers.linked)} payers tied to the owner
       </FactRow>
       <FactRow label="Outcome half-life">{outcomes.halfLifeDays} days</FactRow>
     </>
   ),
   uptime: ({ uptime }) => (
     <>
-      <FactRow label="Health checks">{count(uptime.probes)}</FactRow>
+      <FactRow label="Health checks">{groupDigits(uptime.probes)}</FactRow>
       <FactRow label="Period">{uptime.days} days</FactRow>
     </>
   ),

@@ -1,20 +1,25 @@
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
+import { useSession } from '../../app/session.ts';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Badge, Status } from '../../ui/values/badge.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
-import { AgentStats } from './agent-stats.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { Note } from '../../ui/values/note.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { CallsTab } from './calls/calls-tab.tsx';
 import { FailuresTab } from './calls/failures-tab.tsx';
 import { EarningsTab } from './earnings-tab.tsx';
-import { NotMine } from './not-mine.tsx';
-import { OfflineNote } from './offline-note.tsx';
+import { ProveWallet } from './prove-wallet.tsx';
 import { SettingsTab } from './settings-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 import { VerificationTab } from './verification-tab.tsx';
@@ -41,8 +46,7 @@ export function AgentView() {
     >
       {agent && <AgentBody agent={agent} />}
       {data && !agent && <NotMine agentId={agentId} />}
-      {!data &&
-        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} />}
     </Page>
   );
 }
@@ -99,5 +103,69 @@ function AgentBody({ agent }: { agent: OwnAgent }) {
         })}
       />
     </>
+  );
+}
+
+/** An agent's balance, earnings and success rate. */
+const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation } }: { agent: OwnAgent }) => (
+  <Stats>
+    <Stat
+      label="Balance"
+      value={<Money amount={balance.available} />}
+      hint={Number(balance.held) > 0 ? `${groupDigits(balance.held)} held` : undefined}
+    />
+    <Stat label="Earned today" value={<Money amount={earned.today} />} />
+    <Stat label="Earned in 7 days" value={<Money amount={earned.days7} />} />
+    <Stat label="Earned in 30 days" value={<Money amount={earned.days30} />} />
+    <Stat label="Calls in 7 days" value={groupDigits(calls7)} hint={`${groupDigits(failures7)} failed`} />
+    <Stat label="Reputation" value={Math.round(reputation)} hint="out of 1,000" />
+  </Stats>
+);
+
+/** An agent that is not the account's, or not yet: whose token came to its wallet may take it over. */
+function NotMine({ agentId }: { agentId: string }) {
+  const { address } = useSession();
+  const { data, error, refetch } = useApi('getIdentity', { params: { id: agentId } });
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} height="h-40" />;
+  if (data.owner.toLowerCase() === address.toLowerCase() || data.onChain?.owner.toLowerCase() === address.toLowerCase())
+    return (
+      <Card title="You now hold this agent's token">
+        <p className="mb-3">
+          Take over <bdi className="font-medium wrap-anywhere">{data.name}</bdi> by verifying your wallet. Its treasury
+          and earnings become yours.
+        </p>
+        <ProveWallet agentId={agentId} owner={address} />
+      </Card>
+    );
+  return (
+    <EmptyState title="This agent isn't yours">
+      <Link to="/agents" className={linkClass}>
+        Go to your agents
+      </Link>
+    </EmptyState>
+  );
+}
+
+/** The reason for which an agent takes no calls, with its remedy. */
+function OfflineNote({ agent: { offline, status } }: { agent: Pick<OwnAgent, 'offline' | 'status'> }) {
+  if (!offline) return null;
+  const { reason, at, status: answer, body, advice } = offline;
+  const title = status === 'pending_verification' ? 'Not verified yet' : 'Offline';
+  return (
+    <div role="alert">
+      <Note tone="warn" title={`${title}: ${reason}`}>
+        <p>{advice}</p>
+        {body !== null && (
+          <p className="mt-1 font-mono text-[13px] wrap-anywhere">
+            {answer} <bdi>{body}</bdi>
+          </p>
+        )}
+        {at !== null && (
+          <p className="mt-1 text-[13px] text-muted">
+            Checked <TimeAgo at={at} />
+          </p>
+        )}
+      </Note>
+    </div>
   );
 }

@@ -1,15 +1,67 @@
+import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
 import { buttonClass } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
 import { Icon } from '../../ui/values/icon.tsx';
-import { groupDigits } from '../../ui/values/money.tsx';
-import { agentColumns } from './agent-columns.tsx';
+import { Identicon } from '../../ui/values/identicon.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { registerCommand } from './agent-samples.ts';
+import { verificationParts } from './verification.ts';
+
+const agentColumns: readonly Column<OwnAgent>[] = [
+  {
+    header: 'Agent',
+    cell: ({ id, name }) => (
+      <span className="flex items-center gap-2.5">
+        <Identicon id={id} className="size-6" />
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId: id }}
+          className={`${rowLinkClass} block max-w-44 min-w-24 truncate`}
+        >
+          <bdi>{name}</bdi>
+        </Link>
+      </span>
+    ),
+  },
+  {
+    header: 'Status',
+    cell: ({ status, frozen }) => (
+      <span className="flex gap-1">
+        <Status value={status} />
+        {frozen && <Badge tone="bad">frozen</Badge>}
+      </span>
+    ),
+  },
+  { header: 'Verification', cell: (agent) => <VerificationBadge agent={agent} /> },
+  { header: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance.available} /> },
+  { header: 'Earned today', align: 'right', cell: ({ earned }) => groupDigits(earned.today) },
+  { header: '7 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days7) },
+  { header: '30 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days30) },
+  { header: 'Calls (7 days)', align: 'right', cell: ({ calls7 }) => groupDigits(calls7) },
+  {
+    header: 'Failed',
+    align: 'right',
+    cell: ({ failures7 }) => (failures7 > 0 ? <span className="text-bad">{groupDigits(failures7)}</span> : '0'),
+  },
+  { header: 'Reputation', align: 'right', cell: ({ reputation }) => Math.round(reputation) },
+];
+
+function VerificationBadge({ agent }: { agent: OwnAgent }) {
+  const open = verificationParts(agent).filter(({ isDone }) => !isDone);
+  if (open.length === 0) return <Badge tone="good">complete</Badge>;
+  return agent.verified ? (
+    <Badge tone="good">verified</Badge>
+  ) : (
+    <span className="whitespace-nowrap text-muted">to do: {open.map(({ name }) => name).join(', ')}</span>
+  );
+}
 
 const PAGE_SIZE = 50;
 
@@ -47,7 +99,7 @@ export function AgentsView() {
         />
         {data && data.total > PAGE_SIZE && (
           <Pagination
-            summary={`${groupDigits(String(data.total))} agents`}
+            summary={`${groupDigits(data.total)} agents`}
             hasNewer={cursor !== undefined}
             hasOlder={data.nextCursor !== null}
             onFirst={() => void navigate({ search: {} })}

@@ -1,13 +1,17 @@
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Link } from '@tanstack/react-router';
+import { useApi } from '../../app/api-query.ts';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart, countText } from '../../ui/chart/chart.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
-import { Money } from '../../ui/values/money.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { usdcText } from '../overview/overview.ts';
 import { statementCommand } from './agent-samples.ts';
-import { EarningsCharts } from './earnings-chart.tsx';
 
 /** The agent's earnings, less fees, and the treasury that holds them. */
 export const EarningsTab = ({ agent: { id, balance, treasuryId } }: { agent: OwnAgent }) => (
@@ -49,3 +53,46 @@ export const EarningsTab = ({ agent: { id, balance, treasuryId } }: { agent: Own
     </div>
   </div>
 );
+
+/** An agent's earnings and calls by day (UTC), 30 days. Bars are drawn from rounded numbers; the sums are exact. */
+function EarningsCharts({ agentId }: { agentId: string }) {
+  const theme = useShownTheme();
+  const call = { params: { id: agentId }, query: { days: '30' } } as const;
+  const { data, error, refetch } = useApi('getAgentEarnings', call);
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} />;
+  const { buckets } = data;
+  const common = { theme, heightPx: 180, timesMs: buckets.map(({ from }) => Date.parse(from)) };
+  return (
+    <div className="grid gap-5 lg:grid-cols-2">
+      <Card
+        title="Earned by day, less fees"
+        actions={
+          <span className="text-[13px] text-muted">
+            30 days: <Money amount={data.earned} />
+          </span>
+        }
+      >
+        <BarChart
+          {...common}
+          title="Earned by day"
+          format={usdcText}
+          series={[{ label: 'Earned', tone: 'good', values: buckets.map(({ earned }) => Number(earned)) }]}
+        />
+      </Card>
+      <Card
+        title="Calls by day"
+        actions={<span className="text-[13px] text-muted">30 days: {groupDigits(data.calls)}</span>}
+      >
+        <BarChart
+          {...common}
+          title="Calls by day"
+          format={countText}
+          series={[
+            { label: 'Calls', tone: 'accent', values: buckets.map(({ calls }) => calls) },
+            { label: 'Failed', tone: 'bad', values: buckets.map(({ failed }) => failed) },
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}

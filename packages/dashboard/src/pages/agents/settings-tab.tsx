@@ -1,18 +1,19 @@
 import { AgentUpdate } from '@agent-network/contracts/agents/agents';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi, useApiMutation } from '../../app/api-query.ts';
 import { isSame } from '../../forms/is-same.ts';
 import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
 import { Actions } from '../../ui/overlays/dialog.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { AgentFields } from './form/agent-fields.tsx';
 import { type EditedAgent, problemsOfValues, updateBody, valuesOf } from './form/agent-values.ts';
-import { RemoveAgentDialog } from './remove-agent-dialog.tsx';
 
 /** The agent's editable fields, and its removal. */
 export function SettingsTab({ agent }: { agent: OwnAgent }) {
@@ -21,8 +22,7 @@ export function SettingsTab({ agent }: { agent: OwnAgent }) {
   return (
     <div className="max-w-3xl space-y-5">
       {data && <EditForm agent={{ detail: data, own: agent }} agentId={agent.id} />}
-      {!data &&
-        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-96 w-full" />)}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} height="h-96" />}
       <Card title="Remove the agent">
         <div className="flex flex-wrap items-center justify-between gap-3">
           <p className="max-w-lg text-muted">
@@ -84,5 +84,31 @@ function EditForm({ agentId, agent }: EditFormProps) {
         </Button>
       </Actions>
     </form>
+  );
+}
+
+function RemoveAgentDialog({ agent, onClose }: { agent: OwnAgent; onClose: () => void }) {
+  const navigate = useNavigate();
+  const remove = useApiMutation('removeAgent', {
+    invalidates: ['listAgents', 'listOwnAgents'],
+    onSuccess() {
+      toast(`Removed ${agent.name}`);
+      // The view of an agent that is gone would say that it is not found.
+      return navigate({ to: '/agents' });
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={`Remove ${agent.name}?`}
+      action="Remove agent"
+      name={agent.name}
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ params: { id: agent.id } })}
+    >
+      This can't be undone. Running calls will finish, and its earnings stay in its treasury.
+    </ConfirmDialog>
   );
 }

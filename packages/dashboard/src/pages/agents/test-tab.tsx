@@ -12,6 +12,7 @@ import { Duration } from '../../ui/values/duration.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { Warning } from '../../ui/values/note.tsx';
 import { ResultBlock } from '../invocations/result-block.tsx';
 import { useRunAgain } from '../invocations/use-run-again.ts';
 import { LackOfFunds, useSpendable } from '../payments/lack-of-funds.tsx';
@@ -56,9 +57,9 @@ export function TestTab({ agent }: { agent: OwnAgent }) {
           </Button>
           <ErrorNote error={form.failure} />
           {isUncertain && (
-            <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            <Warning>
               It isn't known whether the call was made. Retrying sends the same call, so nothing is paid twice.
-            </p>
+            </Warning>
           )}
         </form>
       </Card>

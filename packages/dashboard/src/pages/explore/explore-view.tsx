@@ -1,8 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { classNames } from '../../ui/class-names.ts';
 import { Button } from '../../ui/controls/button.tsx';
+import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
@@ -10,7 +11,6 @@ import { AgentList } from './agent-list.tsx';
 import type { ExploreSearch } from './explore-params.ts';
 import { facetQuery, hasFilter, searchBody } from './explore-search.ts';
 import { Filters } from './filters.tsx';
-import { SearchBox } from './search-box.tsx';
 import { SortChoice } from './sort-choice.tsx';
 import { TaskBox } from './task-box.tsx';
 
@@ -81,6 +81,46 @@ export function ExploreView() {
 
 const ListTitle = ({ total }: { total: number | undefined }) => (
   <span aria-live="polite">
-    {total === undefined ? 'Agents' : `${groupDigits(String(total))} ${total === 1 ? 'agent' : 'agents'}`}
+    {total === undefined ? 'Agents' : `${groupDigits(total)} ${total === 1 ? 'agent' : 'agents'}`}
   </span>
 );
+
+interface SearchBoxProps {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+const PAUSE_MS = 250;
+
+/** Words to search by; asked for when typing pauses. */
+function SearchBox({ value, onChange }: SearchBoxProps) {
+  const [typed, setTyped] = useState(value);
+  const [known, setKnown] = useState(value);
+  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  if (known !== value) {
+    setKnown(value);
+    if (typed.trim() !== value) setTyped(value);
+  }
+  useEffect(() => () => clearTimeout(waiting.current), []);
+  const take = (text: string) => {
+    clearTimeout(waiting.current);
+    if (text.trim() !== value) onChange(text.trim());
+  };
+  return (
+    <TextInput
+      type="search"
+      aria-label="Search agents"
+      aria-keyshortcuts="/"
+      placeholder="Search name, description or tags  ( / )"
+      maxLength={200}
+      value={typed}
+      onChange={(text) => {
+        setTyped(text);
+        clearTimeout(waiting.current);
+        waiting.current = setTimeout(() => take(text), PAUSE_MS);
+      }}
+      onKeyDown={(event) => event.key === 'Enter' && take(typed)}
+      onBlur={() => take(typed)}
+    />
+  );
+}

@@ -26,9 +26,7 @@ export const FacetList = ({ label, items, chosen, onToggle }: FacetListProps) =>
           className="flex w-full items-center justify-between gap-2 rounded-md px-2 py-1 text-left hover:bg-sunken aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent-text"
         >
           <bdi className="min-w-0 truncate">{item.label}</bdi>
-          <span className="text-[13px] text-muted">
-            {item.count === undefined ? '–' : groupDigits(String(item.count))}
-          </span>
+          <span className="text-[13px] text-muted">{item.count === undefined ? '–' : groupDigits(item.count)}</span>
         </button>
       </li>
     ))}

@@ -17,7 +17,6 @@ type BulkRequest = BulkRecord['requests'][number];
 
 const columns: readonly Column<BulkRequest>[] = [
   {
-    id: 'request',
     header: 'Invocation',
     cell: ({ requestId }) => (
       <Link to="/invocations/$requestId" params={{ requestId }} className={`${rowLinkClass} font-mono text-[13px]`}>
@@ -25,8 +24,8 @@ const columns: readonly Column<BulkRequest>[] = [
       </Link>
     ),
   },
-  { id: 'agent', header: 'Agent', cell: ({ agentId }) => <AgentName id={agentId} /> },
-  { id: 'status', header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Agent', cell: ({ agentId }) => <AgentName id={agentId} /> },
+  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
 ];
 
 /** One task for several agents: how each stands, and what came of all. */

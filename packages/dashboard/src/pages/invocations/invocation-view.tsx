@@ -1,9 +1,14 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useApi } from '../../app/api-query.ts';
+import { client } from '../../app/client.ts';
+import { Button } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Status } from '../../ui/values/badge.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
@@ -11,7 +16,6 @@ import { type DetailedRecord, isOpen } from './invocation.ts';
 import { InvocationActions } from './invocation-actions.tsx';
 import { InvocationContent } from './invocation-content.tsx';
 import { InvocationFacts } from './invocation-facts.tsx';
-import { ReceiptCard } from './receipt-card.tsx';
 import { TimelineCard } from './timeline-card.tsx';
 
 /** Asked again this often while it runs: its end is told by an event, its beginning is not. */
@@ -44,9 +48,6 @@ export function InvocationView() {
   );
 }
 
-const Waiting = ({ error, onRetry }: { error: unknown; onRetry: () => void }) =>
-  error ? <ErrorNote error={error} onRetry={onRetry} /> : <Skeleton className="h-64 w-full" />;
-
 const Invocation = ({ record }: { record: DetailedRecord }) => (
   <>
     {record.error && (
@@ -64,3 +65,32 @@ const Invocation = ({ record }: { record: DetailedRecord }) => (
     </div>
   </>
 );
+
+const Receipt = lazy(() => import('./receipt.tsx').then((module) => ({ default: module.Receipt })));
+
+/** The signed receipt of an invocation that has ended, and its check in this browser. */
+function ReceiptCard({ record }: { record: DetailedRecord }) {
+  const { requestId } = record;
+  const read = useMutation({ mutationFn: () => client.getReceipt({ params: { requestId } }) });
+  if (isOpen(record)) return null;
+  return (
+    <Card title="Receipt">
+      {read.data ? (
+        <Suspense fallback={<Skeleton className="h-64 w-full" />}>
+          <Receipt receipt={read.data} record={record} />
+        </Suspense>
+      ) : (
+        <div className="space-y-3">
+          <p className="text-muted">
+            Signed by the node: who paid whom, how much, for which task and with what result. You can verify it without
+            the node.
+          </p>
+          <ErrorNote error={read.error} />
+          <Button className="w-full" isBusy={read.isPending} onClick={() => read.mutate()}>
+            Get receipt
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}

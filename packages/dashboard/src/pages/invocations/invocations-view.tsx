@@ -1,25 +1,106 @@
+import type { HistoryItem } from '@agent-network/contracts/invocations/history';
 import { requestStatuses } from '@agent-network/contracts/invocations/invocations';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { client } from '../../app/client.ts';
+import type { CsvColumn } from '../../app/export/csv.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { SettledInput } from '../../ui/controls/settled-input.tsx';
+import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
-import { groupDigits } from '../../ui/values/money.tsx';
-import { AgentFilter } from './agent-filter.tsx';
-import { DayFilter } from './day-filter.tsx';
-import { groupBulk } from './group-bulk.ts';
-import { invocationColumns } from './invocation-columns.tsx';
-import { invocationCsv } from './invocation-csv.ts';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { costOf, groupBulk, type InvocationRow, isBulk, statusCounts } from './invocation.ts';
 
-type Status = (typeof requestStatuses)[number];
+const TASK_CHARS = 120;
+const taskClass = `${rowLinkClass} block max-w-80 truncate`;
+
+const Task = ({ row }: { row: InvocationRow }) => {
+  const { requestId, bulkId, task } = row.first;
+  const text = <bdi>{task.slice(0, TASK_CHARS)}</bdi>;
+  if (bulkId === null || !isBulk(row))
+    return (
+      <Link to="/invocations/$requestId" params={{ requestId }} className={`${taskClass} min-w-40`}>
+        {text}
+      </Link>
+    );
+  return (
+    <span className="flex items-center gap-2">
+      <Link to="/bulk/$bulkId" params={{ bulkId }} className={taskClass}>
+        {text}
+      </Link>
+      <Badge>bulk</Badge>
+    </span>
+  );
+};
+
+const Statuses = ({ row }: { row: InvocationRow }) => {
+  if (!isBulk(row)) return <Status value={row.first.status} />;
+  return (
+    <span className="flex flex-wrap gap-1">
+      {[...statusCounts(row)].map(([status, count]) => (
+        <span key={status} className="flex items-center gap-1 whitespace-nowrap">
+          {count} <Status value={status} />
+        </span>
+      ))}
+    </span>
+  );
+};
+
+const Agent = ({ row }: { row: InvocationRow }) => {
+  const { agentName, agentId } = row.first;
+  const names = new Set(row.items.map((each) => each.agentName));
+  if (names.size > 1) return <span title={[...names].join(', ')}>{names.size} agents</span>;
+  return (
+    <Link
+      to="/invocations"
+      search={{ agentId }}
+      title={agentId}
+      className="relative z-10 block max-w-48 truncate rounded-sm hover:text-accent-text"
+    >
+      <bdi>{agentName}</bdi>
+    </Link>
+  );
+};
+
+const invocationColumns: readonly Column<InvocationRow>[] = [
+  { header: 'Task', cell: (row) => <Task row={row} /> },
+  { header: 'Status', cell: (row) => <Statuses row={row} /> },
+  { header: 'Agent', cell: (row) => <Agent row={row} /> },
+  { header: 'Cost', align: 'right', cell: (row) => <Money amount={costOf(row)} /> },
+  { header: 'Duration', align: 'right', cell: (row) => <Duration value={isBulk(row) ? null : row.first.duration} /> },
+  { header: 'Created', align: 'right', cell: ({ first }) => <TimeAgo at={first.createdAt} /> },
+];
+
+/** Columns of an exported list of invocations: fields of the API under their own names. */
+const invocationCsv: readonly CsvColumn<HistoryItem>[] = (
+  [
+    'requestId',
+    'bulkId',
+    'createdAt',
+    'completedAt',
+    'status',
+    'errorCode',
+    'agentName',
+    'agentId',
+    'task',
+    'paymentMethod',
+    'cost',
+    'refund',
+    'duration',
+  ] as const
+).map((name) => [name, (item) => item[name]]);
+
+type RequestStatus = (typeof requestStatuses)[number];
 
 const statuses = [{ value: '', label: 'Any status' }, ...requestStatuses.map((value) => ({ value, label: value }))];
 
@@ -30,7 +111,7 @@ const EXPORT_PAGE_SIZE = 100;
 function useFilters() {
   const search = useSearch({ from: '/shell/invocations' });
   const { status, cursor, ...rest } = search;
-  const filters = { ...rest, ...(status ? { status: status as Status } : {}) };
+  const filters = { ...rest, ...(status ? { status: status as RequestStatus } : {}) };
   return { search, filters, cursor, hasFilter: Object.keys(filters).length > 0 };
 }
 
@@ -64,7 +145,7 @@ export function InvocationsView() {
         />
         {data && data.total > 0 && (
           <Pagination
-            summary={`${groupDigits(String(data.total))} total, ${groupDigits(data.totalCost)} USDC`}
+            summary={`${groupDigits(data.total)} total, ${groupDigits(data.totalCost)} USDC`}
             hasNewer={cursor !== undefined}
             hasOlder={data.nextCursor !== null}
             onFirst={() => set({})}
@@ -126,3 +207,35 @@ const NoInvocations = ({ hasFilter }: { hasFilter: boolean }) =>
       Calls made with this account's keys appear here.
     </EmptyState>
   );
+
+interface AgentFilterProps {
+  readonly value: string;
+  readonly onChange: (agentId: string) => void;
+}
+
+/** The id of an agent. */
+const AgentFilter = (props: AgentFilterProps) => (
+  <SettledInput
+    {...props}
+    type="search"
+    aria-label="Agent ID"
+    placeholder="Agent ID"
+    spellCheck={false}
+    className="font-mono text-[13px] sm:w-64"
+  />
+);
+
+interface DayFilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (day: string) => void;
+}
+
+/** A day (UTC) with its label before it. */
+const DayFilter = ({ label, value = '', onChange }: DayFilterProps) => (
+  // biome-ignore lint/a11y/noLabelWithoutControl: the input is in the label
+  <label className="flex items-center gap-2 text-muted">
+    {label}
+    <TextInput type="date" value={value} onChange={onChange} className="sm:w-36" />
+  </label>
+);

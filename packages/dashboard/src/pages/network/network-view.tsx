@@ -6,31 +6,50 @@ import { ChainName } from '../../app/chain-name.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Status } from '../../ui/values/badge.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { ExternalLink } from '../../ui/values/link.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
-import { nodeColumns } from './node-columns.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+
+type NetworkNode = DataOf<Api['getNetwork']>['nodes'][number];
+
+const NodeName = ({ node: { label, baseUrl } }: { node: NetworkNode }) => (
+  <div className="max-w-80 min-w-48">
+    <div className="font-medium wrap-anywhere">
+      <bdi>{label}</bdi>
+    </div>
+    <div className="text-[13px]">
+      <ExternalLink href={baseUrl} />
+    </div>
+  </div>
+);
+
+const nodeColumns: readonly Column<NetworkNode>[] = [
+  { header: 'Node', cell: (node) => <NodeName node={node} /> },
+  { header: 'State', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Agents', align: 'right', cell: ({ agents }) => groupDigits(agents) },
+  { header: 'Last seen', cell: ({ lastSeen }) => <TimeAgo at={lastSeen} /> },
+  { header: 'Joined', cell: ({ joinedAt }) => <TimeAgo at={joinedAt} /> },
+  { header: 'Version', cell: ({ version }) => <bdi className="wrap-anywhere">{version}</bdi> },
+  { header: 'Wallet', cell: ({ wallet }) => <Copyable label="wallet" text={wallet} short /> },
+];
 
 type Network = DataOf<Api['getNetwork']>;
 
 /** Blocks come without events. */
 const LOOK_MS = 10_000;
 
-const grouped = (count: number) => groupDigits(String(count));
-
 /** The nodes that this one knows, and how far it has read the registry that they share. */
 export function NetworkView() {
   const { data, error, refetch } = useApi('getNetwork', {}, { refetchIntervalMs: LOOK_MS });
   return (
     <Page title="Network" description="Nodes discover each other and their agents through an on-chain registry.">
-      {!data && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton className="h-64 w-full" />}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} />}
       {data && <NetworkParts network={data} />}
     </Page>
   );
@@ -43,9 +62,9 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
   <>
     <Stats>
       <Stat label="Other nodes online" value={onlineText(nodes)} />
-      <Stat label="Agents on this node" value={grouped(agents.local)} />
-      <Stat label="Agents on other nodes" value={grouped(agents.remote)} />
-      <Stat label="Index lag" value={index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`} />
+      <Stat label="Agents on this node" value={groupDigits(agents.local)} />
+      <Stat label="Agents on other nodes" value={groupDigits(agents.remote)} />
+      <Stat label="Index lag" value={index.lagBlocks === 1 ? '1 block' : `${groupDigits(index.lagBlocks)} blocks`} />
     </Stats>
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="This node">
@@ -93,8 +112,8 @@ const IndexDetails = ({ index }: { index: ChainIndex }) => (
     <FactRow label="Registry">
       <Copyable label="registry address" text={index.registry} short />
     </FactRow>
-    <FactRow label="Indexed to block">{grouped(index.block)}</FactRow>
-    <FactRow label="Chain head">{grouped(index.headBlock)}</FactRow>
-    <FactRow label="Lag">{index.lagBlocks === 0 ? 'none' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
+    <FactRow label="Indexed to block">{groupDigits(index.block)}</FactRow>
+    <FactRow label="Chain head">{groupDigits(index.headBlock)}</FactRow>
+    <FactRow label="Lag">{index.lagBlocks === 0 ? 'none' : `${groupDigits(index.lagBlocks)} blocks`}</FactRow>
   </dl>
 );

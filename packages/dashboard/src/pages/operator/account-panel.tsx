@@ -30,7 +30,7 @@ export function AccountPanel({ accountId }: { accountId: string }) {
 }
 
 const of = (used: number, most: number | null) =>
-  `${groupDigits(String(used))} of ${most === null || most >= 100_000_000 ? 'any number' : groupDigits(String(most))}`;
+  `${groupDigits(used)} of ${most === null || most >= 100_000_000 ? 'any number' : groupDigits(most)}`;
 const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
 
 const Facts = ({ account }: { account: OperatorAccount }) => (

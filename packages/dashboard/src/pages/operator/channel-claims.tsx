@@ -1,15 +1,49 @@
-import type { OperatorChannels } from '@agent-network/contracts/network/operator-channels';
+import type { OperatorChannels, OperatorClaim } from '@agent-network/contracts/network/operator-channels';
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
+import { Badge, Status } from '../../ui/values/badge.tsx';
+import { dash } from '../../ui/values/dash.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
-import { TimeAgo } from '../../ui/values/time-ago.tsx';
-import { claimColumns, owingColumns } from './channel-columns.tsx';
+import { ExactTime, TimeAgo } from '../../ui/values/time-ago.tsx';
+import { kindText } from './figures.ts';
+
+type Owing = OperatorChannels['owing'][number];
+
+const owingColumns: readonly Column<Owing>[] = [
+  { header: 'Channel', cell: ({ channelId }) => <Copyable label="channel id" text={channelId} short /> },
+  { header: 'Payer', cell: ({ payer }) => <ChainLink kind="address" id={payer} label="paying wallet" /> },
+  { header: 'Unclaimed', align: 'right', cell: ({ unclaimed }) => <Money amount={unclaimed} /> },
+  { header: 'Oldest', align: 'right', cell: ({ oldestUnclaimedAt: at }) => <TimeAgo at={at} /> },
+  {
+    header: 'Payer can withdraw from',
+    cell: ({ withdrawAvailableAt: at }) =>
+      at === null ? (
+        dash
+      ) : (
+        <span className="text-warn">
+          <ExactTime at={at} />
+        </span>
+      ),
+  },
+  { header: 'Claim', cell: ({ isClaiming }) => (isClaiming ? <Badge tone="accent">in progress</Badge> : dash) },
+];
+
+const claimColumns: readonly Column<OperatorClaim>[] = [
+  { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Reason', cell: ({ reason }) => <span className="font-medium">{kindText(reason)}</span> },
+  { header: 'State', cell: ({ state }) => <Status value={state} /> },
+  { header: 'Channels', align: 'right', cell: ({ channels }) => channels },
+  { header: 'Gas', align: 'right', cell: ({ gasUsed }) => (gasUsed === null ? dash : groupDigits(gasUsed)) },
+  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+];
 
 const LOOK_MS = 5000;
 
@@ -37,7 +71,7 @@ export function ChannelClaims() {
 
 const Totals = ({ channels }: { channels: OperatorChannels }) => (
   <Stats>
-    <Stat label="Open channels" value={groupDigits(String(channels.open))} />
+    <Stat label="Open channels" value={groupDigits(channels.open)} />
     <Stat label="Unclaimed" value={<Money amount={channels.unclaimed} />} />
     <Stat label="Oldest unclaimed" value={<TimeAgo at={channels.oldestUnclaimedAt} />} />
     <Stat

@@ -1,16 +1,114 @@
-import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
+import type { OperatorInvocation, OperatorTimelineEvent } from '@agent-network/contracts/network/operator-invocation';
 import { ChainLink } from '../../app/chain-link.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Timeline } from '../../ui/layout/timeline.tsx';
-import { Status } from '../../ui/values/badge.tsx';
+import { Status, type Tone } from '../../ui/values/badge.tsx';
+import { dash } from '../../ui/values/dash.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { Note } from '../../ui/values/note.tsx';
-import { paymentColumns, transferColumns, workColumns, workOf } from './trace-columns.tsx';
-import { stepsOf, type TraceStep, wordsOf } from './trace-steps.ts';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+
+interface TraceStep {
+  readonly title: string;
+  readonly at: string;
+  readonly tone: Tone;
+  readonly text: string | null;
+  readonly transactionHash: string | null;
+}
+
+const texts: Readonly<Record<OperatorTimelineEvent, readonly [title: string, tone: Tone]>> = {
+  payment_shown: ['Payment received', 'neutral'],
+  created: ['Accepted', 'accent'],
+  payment_settled: ['Payment settled on chain', 'good'],
+  payment_failed: ['Payment failed', 'bad'],
+  held: ['Money held', 'neutral'],
+  started: ['Agent called', 'accent'],
+  bill_signed: ["Agent's charge signed", 'neutral'],
+  completed: ['Completed', 'good'],
+  failed: ['Failed', 'bad'],
+  cancelled: ['Cancelled', 'neutral'],
+  released: ['Hold released', 'good'],
+  bill_collected: ['Charge collected by the agent', 'neutral'],
+  bill_returned: ['Charge not collected, money returned', 'neutral'],
+  refund_signed: ['Refund signed', 'warn'],
+  refund_settled: ['Refund settled on chain', 'good'],
+  refund_credited: ['Refund credited at this node', 'good'],
+  webhook_delivered: ['Webhook delivered', 'good'],
+  webhook_failed: ['Webhook attempt failed', 'bad'],
+};
+
+/** The reason of an end or a state, as words: "agent_error" becomes "agent error". */
+const wordsOf = (code: string): string => code.replaceAll('_', ' ');
+
+/** The timeline of an invocation, ready to be shown. */
+const stepsOf = ({ timeline, reason }: OperatorInvocation): readonly TraceStep[] =>
+  timeline.map(({ event, at, amount, transactionHash, reason: detail }) => {
+    const [title, tone] = texts[event];
+    const said = detail === reason && detail !== null ? wordsOf(detail) : detail;
+    const text = [amount === null ? null : `${amountText(event, amount)}`, said].filter(Boolean).join('. ') || null;
+    return { title, tone, at, text, transactionHash };
+  });
+
+function amountText(event: OperatorTimelineEvent, amount: string): string {
+  if (event === 'created') return `Price: ${amount} USDC`;
+  const isEnd = event === 'completed' || event === 'failed' || event === 'cancelled';
+  return isEnd ? `Cost: ${amount} USDC` : `${amount} USDC`;
+}
+
+type Payment = OperatorInvocation['payments'][number];
+type Transfer = OperatorInvocation['transfers'][number];
+
+/** One row of open work: a webhook delivery or an entry of a queue. */
+interface OpenWork {
+  readonly id: string;
+  readonly what: string;
+  readonly state: string;
+  readonly at: string | null;
+  readonly detail: string | null;
+}
+
+const paymentColumns: readonly Column<Payment>[] = [
+  { header: 'Payment', cell: ({ purpose }) => <span className="font-medium">{wordsOf(purpose)}</span> },
+  { header: 'State', cell: ({ state, lostAt }) => <Status value={lostAt === null ? state : 'lost'} /> },
+  { header: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} /> },
+  { header: 'From', cell: ({ from }) => <ChainLink kind="address" id={from} label="paying wallet" /> },
+  { header: 'To', cell: ({ to }) => <ChainLink kind="address" id={to} label="paid wallet" /> },
+  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+  { header: 'When', align: 'right', cell: ({ endedAt, createdAt }) => <TimeAgo at={endedAt ?? createdAt} /> },
+];
+
+const transferColumns: readonly Column<Transfer>[] = [
+  { header: 'Transfer', cell: ({ kind }) => <span className="font-medium">{wordsOf(kind)}</span> },
+  { header: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} /> },
+  { header: 'From', cell: ({ debit }) => <Copyable label="debited account" text={debit} short /> },
+  { header: 'To', cell: ({ credit }) => <Copyable label="credited account" text={credit} short /> },
+  { header: 'When', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
+];
+
+const workColumns: readonly Column<OpenWork>[] = [
+  { header: 'Work', cell: ({ what }) => <span className="font-medium">{wordsOf(what)}</span> },
+  { header: 'State', cell: ({ state }) => <Status value={state} /> },
+  {
+    header: 'Detail',
+    cell: ({ detail }) => <span className="line-clamp-2 max-w-md wrap-anywhere">{detail ?? dash}</span>,
+  },
+  { header: 'When', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
+];
+
+/** Everything that waits or was delivered for an invocation, in one list. */
+const workOf = ({ deliveries, queues }: OperatorInvocation): readonly OpenWork[] => [
+  ...queues.map(({ kind, at }, index) => ({
+    ...{ id: `queue ${kind} ${index}`, what: kind, state: 'pending', at, detail: null },
+  })),
+  ...deliveries.map(({ deliveryId, type, state, attempts, nextAttemptAt, createdAt }) => ({
+    ...{ id: deliveryId, what: `webhook ${type}`, state, at: nextAttemptAt ?? createdAt },
+    detail: attempts === 1 ? '1 attempt' : `${attempts} attempts`,
+  })),
+];
 
 interface TraceProps {
   readonly trace: OperatorInvocation;
@@ -48,7 +146,7 @@ const toEntry = (step: TraceStep) => ({
   detail: (step.text || step.transactionHash) && (
     <>
       {step.text && <p className="max-h-40 overflow-y-auto">{step.text}</p>}
-      {step.transactionHash && <ChainLink kind="tx" id={step.transactionHash} label="transaction hash" />}
+      {step.transactionHash && <ChainLink kind="tx" id={step.transactionHash} />}
     </>
   ),
 });

@@ -2,24 +2,105 @@ import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { useApi } from '../../app/api-query.ts';
 import { useSession } from '../../app/session.ts';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { groupDigits } from '../../ui/values/money.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { Note } from '../../ui/values/note.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { AccountsCard } from './accounts-card.tsx';
-import { alarmsOf } from './alarms.ts';
+import { alarmsOf, isLate, isSilent, isSlow } from './alarms.ts';
 import { ChannelClaims } from './channel-claims.tsx';
+import { ethText, kindText } from './figures.ts';
 import { InvocationLookup } from './invocation-lookup.tsx';
-import { processColumns } from './process-columns.tsx';
-import { queueColumns } from './queue-columns.tsx';
-import { signerColumns } from './signer-columns.tsx';
 import { DatabaseCard, IndexCard, ReservesCard } from './status-cards.tsx';
-import { Totals } from './totals.tsx';
+
+type Signer = OperatorStatus['signers'][number];
+
+const Gas = ({ gasWei, isLow }: Signer) =>
+  gasWei === null ? (
+    <span className="text-warn">not known</span>
+  ) : (
+    <span className="inline-flex items-center gap-2 whitespace-nowrap">
+      {isLow && <Badge tone="bad">low</Badge>}
+      <span title={`${gasWei} wei`}>
+        {groupDigits(ethText(gasWei))} <span className="text-[0.85em] text-muted">ETH</span>
+      </span>
+    </span>
+  );
+
+const signerColumns: readonly Column<Signer>[] = [
+  { header: 'Key', cell: ({ role }) => <span className="font-medium">{role}</span> },
+  { header: 'Address', cell: ({ address }) => <Copyable label="address" text={address} short /> },
+  { header: 'Gas', align: 'right', cell: (signer) => <Gas {...signer} /> },
+  { header: 'Open transactions', align: 'right', cell: ({ openTransactions }) => openTransactions },
+];
+
+type Queue = OperatorStatus['queues'][number];
+
+/** Counting stops there. */
+const MAX_COUNTED = 10_000;
+
+const queueColumns: readonly Column<Queue>[] = [
+  { header: 'Waiting or in progress', cell: ({ kind }) => <span className="whitespace-nowrap">{kindText(kind)}</span> },
+  {
+    header: 'Depth',
+    align: 'right',
+    cell: ({ depth }) => `${groupDigits(depth)}${depth >= MAX_COUNTED ? ' or more' : ''}`,
+  },
+  {
+    header: 'Oldest',
+    align: 'right',
+    cell: (queue) => (
+      <span className={isLate(queue) ? 'font-medium text-warn' : undefined}>
+        <Duration value={queue.oldestS === null ? null : queue.oldestS * 1000} />
+      </span>
+    ),
+  },
+];
+
+type Process = OperatorStatus['processes'][number];
+
+const delay = (pick: 'p50' | 'p99' | 'max') => (process: Process) => (
+  <span className={isSlow(process) ? 'font-medium text-warn' : undefined}>
+    <Duration value={process.eventLoopDelayMs?.[pick]} />
+  </span>
+);
+
+const processColumns = (asOf: string): readonly Column<Process>[] => [
+  {
+    header: 'Process',
+    cell: ({ label, processId, isThis, drainingSince }) => (
+      <div className="min-w-32">
+        <div className="flex flex-wrap items-center gap-x-2">
+          <bdi className="font-medium wrap-anywhere">{label}</bdi>
+          {isThis && <Badge tone="accent">serving you</Badge>}
+          {drainingSince !== null && <Badge tone="warn">draining</Badge>}
+        </div>
+        <Copyable label="process id" text={processId} short />
+      </div>
+    ),
+  },
+  {
+    header: 'Last heartbeat',
+    cell: (process) => (
+      <span className={isSilent(process, asOf) ? 'font-medium text-bad' : undefined}>
+        <TimeAgo at={process.seenAt} />
+      </span>
+    ),
+  },
+  { header: 'Version', cell: ({ version }) => <bdi>{version ?? '–'}</bdi> },
+  { header: 'Started', cell: ({ startedAt }) => <TimeAgo at={startedAt} /> },
+  { header: 'Loop delay p50', align: 'right', cell: delay('p50') },
+  { header: 'p99', align: 'right', cell: delay('p99') },
+  { header: 'Max', align: 'right', cell: delay('max') },
+];
 
 const LOOK_MS = 5000;
 
@@ -117,12 +198,31 @@ const toneOf = (isAlarming: boolean) => (isAlarming ? 'text-bad' : undefined);
 
 const Settlements = ({ settlements: { inFlight, unknown, lost, oldestS } }: Pick<OperatorStatus, 'settlements'>) => (
   <Stats>
-    <Stat label="Settlements in flight" value={groupDigits(String(inFlight))} />
-    <Stat label="Outcome unknown" value={<span className={toneOf(unknown > 0)}>{groupDigits(String(unknown))}</span>} />
-    <Stat
-      label="Lost to reorganisations"
-      value={<span className={toneOf(lost > 0)}>{groupDigits(String(lost))}</span>}
-    />
+    <Stat label="Settlements in flight" value={groupDigits(inFlight)} />
+    <Stat label="Outcome unknown" value={<span className={toneOf(unknown > 0)}>{groupDigits(unknown)}</span>} />
+    <Stat label="Lost to reorganisations" value={<span className={toneOf(lost > 0)}>{groupDigits(lost)}</span>} />
     <Stat label="Oldest in flight" value={<Duration value={oldestS === null ? null : oldestS * 1000} />} />
   </Stats>
 );
+
+/** The node reads them once a minute. */
+const TOTALS_LOOK_MS = 60_000;
+/** Accounts, agents, calls, volume and fees of the whole node. */
+function Totals() {
+  const { data, error, refetch } = useApi('getOperatorTotals', {}, { refetchIntervalMs: TOTALS_LOOK_MS });
+  if (!data) return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : null;
+  const { volume, fees, calls, accounts, agents } = data;
+  return (
+    <Stats>
+      <Stat
+        label="Volume, 30 days"
+        value={<Money amount={volume.days30} />}
+        hint={`${groupDigits(volume.total)} in total`}
+      />
+      <Stat label="Calls, 30 days" value={groupDigits(calls.days30)} hint={`${groupDigits(calls.total)} in total`} />
+      <Stat label="Fees" value={<Money amount={fees} />} hint="not withdrawn yet" />
+      <Stat label="Accounts" value={groupDigits(accounts)} />
+      <Stat label="Agents" value={groupDigits(agents.total)} hint={`${groupDigits(agents.online)} online`} />
+    </Stats>
+  );
+}

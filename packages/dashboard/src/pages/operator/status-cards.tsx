@@ -9,8 +9,6 @@ import { Status } from '../../ui/values/badge.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { sizeText } from './figures.ts';
 
-const grouped = (count: number) => groupDigits(String(count));
-
 export const ReservesCard = ({ reserves }: { reserves: Reserves | null }) => (
   <Card title="Reserves" actions={reserves && <Status value={reserves.status} />}>
     {reserves === null ? (
@@ -46,9 +44,9 @@ export const IndexCard = ({ index }: { index: ChainIndex }) => (
       <FactRow label="Chain">
         <ChainName />
       </FactRow>
-      <FactRow label="Indexed to block">{grouped(index.block)}</FactRow>
-      <FactRow label="Chain head">{grouped(index.headBlock)}</FactRow>
-      <FactRow label="Lag">{index.lagBlocks === 1 ? '1 block' : `${grouped(index.lagBlocks)} blocks`}</FactRow>
+      <FactRow label="Indexed to block">{groupDigits(index.block)}</FactRow>
+      <FactRow label="Chain head">{groupDigits(index.headBlock)}</FactRow>
+      <FactRow label="Lag">{index.lagBlocks === 1 ? '1 block' : `${groupDigits(index.lagBlocks)} blocks`}</FactRow>
     </dl>
   </Card>
 );
@@ -58,7 +56,7 @@ export const DatabaseCard = ({ database }: { database: OperatorStatus['database'
     <dl>
       <FactRow label="Size">{sizeText(database.sizeBytes)}</FactRow>
       <FactRow label="Connections">
-        {grouped(database.connections)} of {grouped(database.maxConnections)}
+        {groupDigits(database.connections)} of {groupDigits(database.maxConnections)}
       </FactRow>
     </dl>
   </Card>

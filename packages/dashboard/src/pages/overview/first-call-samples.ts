@@ -29,14 +29,14 @@ export const fundSamples = (origin: string): readonly CodeSample[] => [
       '',
       `const payer = createPayer({ privateKey: process.env.WALLET_PRIVATE_KEY, maxPerCall: '5' });`,
       client(origin, '\n  payer,'),
-      'await client.createTreasury({ body: {} });   // or finds the one that there is',
+      'await client.createTreasury({ body: {} });   // returns the existing one if there is one',
       `console.log(await client.depositToTreasury({ body: { amount: '5' } }));`,
     ].join('\n'),
   },
   {
     label: 'curl',
     code: [
-      '# opens the treasury, or finds the one that there is',
+      '# opens the treasury, or returns the existing one',
       `curl ${origin}/payments/treasury \\`,
       `  -H "Authorization: Bearer $${keyVariable}" \\`,
       `  -H 'Content-Type: application/json' -d '{}'`,

@@ -1,5 +1,7 @@
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
 import { useSessionInfo } from '../../app/session.ts';
 import { Button, buttonClass } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
@@ -8,8 +10,8 @@ import { type Step, Steps } from '../../ui/layout/steps.tsx';
 import { CodeBlock, type CodeSample } from '../../ui/values/code-block.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { isLiving } from '../keys/key.ts';
 import { callSamples, findSamples, fundSamples, keySamples } from './first-call-samples.ts';
-import { type Progress, useFirstSteps } from './use-first-steps.ts';
 
 /** Steps to the first paid call, shown until it was made. Once the last step is ticked, the user may dismiss them. */
 export function FirstSteps() {
@@ -143,3 +145,39 @@ const Commands = ({ isOpen, title, samples, hint }: CommandsProps) => (
     </div>
   </details>
 );
+
+/** Keys are made and agents come without an event that this page hears. */
+const ASK_AGAIN_MS = 3000;
+
+interface Progress {
+  readonly hasKey: boolean;
+  readonly isFunded: boolean;
+  /** One that can be called now, that costs something if there is such a one. */
+  readonly agent: AgentListItem | null;
+  readonly hasPaid: boolean;
+}
+
+const isPositive = (amount: string | undefined) => Number(amount ?? 0) > 0;
+
+/** Progress of an account towards its first paid call; undefined: not loaded yet. Polled until that call was made. */
+function useFirstSteps(): Progress | undefined {
+  const paidCalls = { query: { status: 'completed', limit: 1 } } as const;
+  const { data: paid } = useApi('listInvocations', paidCalls);
+  const hasPaid = isPositive(paid?.totalCost);
+  const isOpen = paid !== undefined && !hasPaid;
+  const often = { enabled: isOpen, refetchIntervalMs: ASK_AGAIN_MS };
+  useApi('listInvocations', paidCalls, often);
+  const { data: keys } = useApi('listApiKeys', {}, often);
+  const { data: balance } = useApi('getBalance', {}, often);
+  const { data: deposits } = useApi('listPayments', { query: { type: 'deposit', limit: 1 } }, often);
+  const { data: online } = useApi('listAgents', { query: { status: 'online', limit: 20 } }, often);
+  const agents = online?.agents ?? [];
+  return (
+    paid && {
+      hasKey: keys?.keys.some((key) => isLiving(key, Date.now())) ?? false,
+      isFunded: isPositive(balance?.available) || isPositive(balance?.held) || (deposits?.total ?? 0) > 0,
+      agent: agents.find(({ rates }) => isPositive(rates.perRequest)) ?? agents[0] ?? null,
+      hasPaid,
+    }
+  );
+}

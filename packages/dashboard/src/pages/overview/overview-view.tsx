@@ -1,16 +1,41 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart, countText, LineChart } from '../../ui/chart/chart.tsx';
+import { Meter } from '../../ui/chart/meter.tsx';
+import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Card } from '../../ui/layout/card.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
+import { EmptyState } from '../../ui/layout/empty-state.tsx';
+import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { Duration } from '../../ui/values/duration.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { BalanceStats } from './balance-stats.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { boundText } from '../payments/spendable.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { LimitsCard } from './limits-card.tsx';
-import { type PeriodId, periodOf, periods } from './period.ts';
-import { PeriodFigures } from './period-figures.tsx';
-import { ReceivedCard } from './received-card.tsx';
-import { RecentFailures } from './recent-failures.tsx';
+import {
+  callSeries,
+  durationSeries,
+  type FailureGroup,
+  groupFailures,
+  moneySeries,
+  msText,
+  type PeriodId,
+  periodOf,
+  periods,
+  spansToday,
+  timesOf,
+  usdcText,
+} from './overview.ts';
 
 /** Balance, spending, earnings and calls of the account; before its first paid call, the steps to it. */
 export function OverviewView() {
@@ -33,8 +58,7 @@ export function OverviewView() {
 
 function Period({ days }: { days: PeriodId }) {
   const { data, error, refetch } = useApi('getOverview', { query: { days } });
-  if (!data)
-    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-96 w-full" />;
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} height="h-96" />;
   return (
     <div className="space-y-5">
       <PeriodFigures overview={data} />
@@ -48,3 +72,156 @@ function Period({ days }: { days: PeriodId }) {
     </div>
   );
 }
+
+/** Sum of all treasuries of the account. */
+function BalanceStats() {
+  const { data, error, refetch } = useApi('getBalance');
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  const amount = (value: string | undefined) =>
+    value === undefined ? <Skeleton className="my-1 h-5 w-24" /> : <Money amount={value} />;
+  return (
+    <Stats>
+      <Stat label="Available" value={amount(data?.available)} hint="in all treasuries" />
+      <Stat label="You can spend" value={amount(data?.spendable.perCall)} hint={data && boundText(data.spendable)} />
+      <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
+      <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
+    </Stats>
+  );
+}
+
+/** Spending, earnings and calls in a period: sums and charts. */
+function PeriodFigures({ overview }: { overview: Overview }) {
+  const { spent, earned, calls, failed, successRate, p50Ms, p95Ms } = overview;
+  const isToday = spansToday(overview);
+  const { data: today } = useApi('getOverview', { query: { days: '1' } }, { enabled: isToday });
+  const { buckets, days } = (isToday && today) || overview;
+  const theme = useShownTheme();
+  const timesMs = timesOf(buckets);
+  const common = { timesMs, theme, heightPx: 180 };
+  const each = days === 1 ? 'by hour' : 'by day';
+  return (
+    <>
+      <Stats>
+        <Stat label="Spent" value={<Money amount={spent} />} />
+        <Stat label="Earned" value={<Money amount={earned} />} />
+        <Stat label="Calls" value={groupDigits(calls)} hint={`${groupDigits(failed)} failed`} />
+        <Stat label="Success rate" value={percentText(successRate)} />
+        <Stat label="p50" value={<Duration value={p50Ms} />} hint="median" />
+        <Stat label="p95" value={<Duration value={p95Ms} />} hint="95th percentile" />
+      </Stats>
+      <div className="grid gap-5 lg:grid-cols-3">
+        <Card title="Spend and earnings, USDC">
+          <LineChart {...common} title={`Spend and earnings ${each}`} series={moneySeries(buckets)} format={usdcText} />
+        </Card>
+        <Card title="Calls">
+          <BarChart {...common} title={`Calls ${each}`} series={callSeries(buckets)} format={countText} />
+        </Card>
+        <Card title="Duration">
+          <LineChart {...common} title={`Duration ${each}`} series={durationSeries(buckets)} format={msText} />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** Calls by others to the account's own agents, in the period. */
+const ReceivedCard = ({ received }: { received: Overview['received'] }) => (
+  <Card
+    title="Calls to your agents"
+    actions={
+      <Link to="/agents" className={linkClass}>
+        My agents
+      </Link>
+    }
+  >
+    <dl>
+      <FactRow label="Calls">{groupDigits(received.calls)}</FactRow>
+      <FactRow label="Failed">{groupDigits(received.failed)}</FactRow>
+      <FactRow label="Success rate">{percentText(received.successRate)}</FactRow>
+      <FactRow label="p50">
+        <Duration value={received.p50Ms} />
+      </FactRow>
+      <FactRow label="p95">
+        <Duration value={received.p95Ms} />
+      </FactRow>
+      <FactRow label="Earned">
+        <Money amount={received.earned} />
+      </FactRow>
+    </dl>
+  </Card>
+);
+
+type Limits = Overview['limits'];
+const UseMeter = ({ label, use: { used, limit, resetAt } }: { label: string; use: Limits['api'] }) => (
+  <Meter
+    label={label}
+    used={used}
+    limit={limit}
+    text={`${groupDigits(used)} of ${groupDigits(limit)}`}
+    hint={
+      resetAt && (
+        <>
+          Resets <TimeAgo at={resetAt} />
+        </>
+      )
+    }
+  />
+);
+
+/** Remaining calls of this session in the current hour. */
+const LimitsCard = ({ limits }: { limits: Limits }) => (
+  <Card title="Limits used" actions={<span className="text-[13px] text-muted">{limits.plan} plan</span>}>
+    <div className="space-y-4">
+      <UseMeter label="Requests this hour" use={limits.api} />
+      <UseMeter label="Invocations this hour" use={limits.invocations} />
+      {limits.spending?.perDay && (
+        <Meter
+          label="Spent today (USDC)"
+          used={Number(limits.spending.spentToday)}
+          limit={Number(limits.spending.perDay)}
+          text={`${groupDigits(limits.spending.spentToday)} of ${groupDigits(limits.spending.perDay)}`}
+        />
+      )}
+    </div>
+  </Card>
+);
+
+const columns: readonly Column<FailureGroup>[] = [
+  {
+    header: 'Agent',
+    cell: ({ requestId, agentName }) => (
+      <Link
+        to="/invocations/$requestId"
+        params={{ requestId }}
+        className={`${rowLinkClass} block max-w-48 min-w-24 truncate`}
+      >
+        <bdi>{agentName}</bdi>
+      </Link>
+    ),
+  },
+  { header: 'Times', align: 'right', cell: ({ count }) => (count === 1 ? '1' : <strong>{count}</strong>) },
+  { header: 'Error', cell: ({ code }) => <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge> },
+  { header: 'Message', cell: ({ message }) => <span className="block max-w-80 truncate text-muted">{message}</span> },
+  { header: 'Last', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
+];
+
+/** The last calls that failed, whatever the period; the same failure of the same agent is one row. */
+const RecentFailures = ({ failures }: { failures: Overview['recentFailures'] }) => (
+  <Card
+    title="Recent failures"
+    isFlush
+    actions={
+      <Link to="/invocations" search={{ status: 'failed' }} className={linkClass}>
+        View all
+      </Link>
+    }
+  >
+    <DataTable
+      label="Failed calls"
+      columns={columns}
+      rows={groupFailures(failures)}
+      rowId={({ requestId }) => requestId}
+      empty={<EmptyState title="No recent failures" />}
+    />
+  </Card>
+);

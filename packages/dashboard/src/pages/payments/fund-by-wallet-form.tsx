@@ -1,4 +1,8 @@
 import { paymentEndpoints } from '@agent-network/contracts/payments/payments';
+import { mayHaveHappened } from '@agent-network/sdk';
+import { useMutation } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { client, payingClient } from '../../app/client.ts';
 import { networkName } from '../../app/network-name.ts';
 import { useSessionInfo } from '../../app/session.ts';
 import { useForm } from '../../forms/use-form.ts';
@@ -9,9 +13,12 @@ import { NumberInput } from '../../ui/controls/text-input.tsx';
 import { Actions } from '../../ui/overlays/dialog.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { Warning } from '../../ui/values/note.tsx';
+import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
 import { useWalletField } from '../../wallet/wallet-field.tsx';
+import { type WalletPayer, walletPayer } from '../../wallet/wallet-payer.ts';
 import { type NamedTreasury, treasuryOptions } from './treasury.ts';
-import { useDeposit } from './use-deposit.ts';
+import { useMoneyMoved } from './use-money-moved.ts';
 
 interface FundByWalletFormProps {
   readonly treasuries: readonly NamedTreasury[];
@@ -68,9 +75,9 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
       )}
       <ErrorNote error={form.failure} />
       {isUncertain && (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+        <Warning>
           The payment is signed and may have gone through. Retrying sends the same payment, so nothing is paid twice.
-        </p>
+        </Warning>
       )}
       <Actions>
         <Button onClick={onClose}>{isUncertain ? 'Close' : 'Cancel'}</Button>
@@ -80,4 +87,50 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
       </Actions>
     </form>
   );
+}
+
+interface DepositWish {
+  readonly amount: string;
+  /** undefined: the treasury of the account, which is opened when there is none. */
+  readonly treasuryId?: string | undefined;
+}
+
+/** One deposit, however often it is sent: under one key, with one signed payment. */
+interface Attempt {
+  readonly key: string;
+  readonly payer: WalletPayer;
+  readonly body: { readonly amount: string; readonly treasuryId: string };
+}
+
+/**
+ * Deposits from a wallet of this browser. While it is not known how a deposit ended, the next call sends that one again, and signs
+ * nothing.
+ */
+function useDeposit() {
+  const { chainId, usdc } = useSessionInfo();
+  const moneyMoved = useMoneyMoved();
+  const attempt = useRef<Attempt | null>(null);
+
+  async function begin(provider: Eip1193Provider, { amount, treasuryId }: DepositWish): Promise<Attempt> {
+    const payer = await walletPayer(provider, { chainId, usdc }, amount);
+    const into = treasuryId ?? (await client.createTreasury({ body: {} })).treasuryId;
+    return { key: crypto.randomUUID(), payer, body: { amount, treasuryId: into } };
+  }
+
+  const deposit = useMutation({
+    async mutationFn({ provider, wish }: { provider: Eip1193Provider; wish: DepositWish }) {
+      attempt.current ??= await begin(provider, wish);
+      const { key, payer, body } = attempt.current;
+      try {
+        const receipt = await payingClient(payer).depositToTreasury({ body }, { idempotencyKey: key });
+        attempt.current = null;
+        return receipt;
+      } catch (error) {
+        if (!payer.signed() || !mayHaveHappened(error)) attempt.current = null;
+        throw error;
+      }
+    },
+    onSettled: moneyMoved,
+  });
+  return { deposit, isUncertain: deposit.isError && attempt.current !== null };
 }

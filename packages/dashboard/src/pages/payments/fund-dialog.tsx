@@ -1,7 +1,14 @@
 import { useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
+import { networkName } from '../../app/network-name.ts';
+import { useSession, useSessionInfo } from '../../app/session.ts';
+import { Detail, Details } from '../../ui/layout/details.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Dialog } from '../../ui/overlays/dialog.tsx';
-import { FundByTransfer } from './fund-by-transfer.tsx';
+import { Warning } from '../../ui/values/note.tsx';
+import { ClaimWallet } from './claim-wallet.tsx';
 import { FundByWalletForm } from './fund-by-wallet-form.tsx';
 import type { NamedTreasury } from './treasury.ts';
 
@@ -33,5 +40,37 @@ export function FundDialog({ treasuries, treasuryId, onClose }: FundDialogProps)
         ]}
       />
     </Dialog>
+  );
+}
+
+/** Address for USDC from any wallet or exchange, and the steps to claim it for the account. */
+function FundByTransfer() {
+  const info = useSessionInfo();
+  const { chainId, usdc } = info;
+  const { address } = useSession();
+  const { data, error, refetch } = useApi('getReserves');
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} height="h-32" />;
+  return (
+    <div className="space-y-4">
+      <p>Send USDC to the node's wallet. It is credited to the account's treasury once confirmed on chain.</p>
+      <div className="*:grid-cols-1 *:sm:grid-cols-1">
+        <Details>
+          <Detail label="Network">{`${networkName(info)} (chain id ${chainId})`}</Detail>
+          <Detail label="Send to">
+            <ChainLink kind="address" id={data.wallet} label="address of the node" short={false} />
+          </Detail>
+          <Detail label="Token">
+            <ChainLink kind="address" id={usdc} label="address of the token" short={false} />
+          </Detail>
+          <Detail label="From">
+            <ChainLink kind="address" id={address} label="wallet of the account" short={false} />
+          </Detail>
+        </Details>
+      </div>
+      <Warning>
+        Send only this token, on this network. USDC sent from another wallet is held until you claim it below.
+      </Warning>
+      <ClaimWallet />
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
 import { linkClass } from '../../ui/values/link.tsx';
+import { Warning } from '../../ui/values/note.tsx';
 import { type Lack, lackOf } from './spendable.ts';
 
 /** Spendable amount of this session's treasury, and the shortfall for a call of this price; nothing while unknown. */
@@ -13,12 +14,12 @@ export function useSpendable(price: string) {
 /** The reason for which the button is disabled, with its remedy. */
 export const LackOfFunds = ({ lack }: { lack: Lack | null }) =>
   lack && (
-    <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+    <Warning>
       {lack.text}{' '}
       {lack.reason === 'funds' && (
         <Link to="/payments" className={`${linkClass} underline`}>
           Add funds
         </Link>
       )}
-    </p>
+    </Warning>
   );

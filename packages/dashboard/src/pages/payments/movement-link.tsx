@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { dash } from '../../ui/values/dash.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 
 interface MovementLinkProps {
@@ -14,7 +15,7 @@ export const MovementLink = ({ requestId, withdrawalId }: MovementLinkProps) => 
         Withdrawal
       </Link>
     );
-  if (requestId === null) return <span className="text-muted">–</span>;
+  if (requestId === null) return dash;
   return (
     <Link to="/invocations/$requestId" params={{ requestId }} className={linkClass}>
       Invocation

@@ -1,21 +1,101 @@
-import { paymentTypes } from '@agent-network/contracts/payments/payments';
+import { type PaymentItem, paymentTypes } from '@agent-network/contracts/payments/payments';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
 import { client } from '../../app/client.ts';
+import type { CsvColumn } from '../../app/export/csv.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { dash } from '../../ui/values/dash.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
-import { type PaymentType, paymentCsv, paymentTexts } from './payment.ts';
-import { paymentColumns } from './payment-columns.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { Counterparty } from './counterparty.tsx';
+import { MovementLink } from './movement-link.tsx';
+import { Signed } from './signed.tsx';
 import type { NamedTreasury } from './treasury.ts';
+
+type PaymentType = (typeof paymentTypes)[number];
+
+/** Label of each payment type. */
+const paymentTexts: Readonly<Record<PaymentType, string>> = {
+  deposit: 'Deposit',
+  charge: 'Call, from treasury',
+  earning: 'Earning',
+  refund: 'Refund',
+  x402: 'Call, from wallet',
+  withdrawal: 'Withdrawal',
+};
+
+const signs: Readonly<Record<PaymentType, '+' | '−'>> = {
+  deposit: '+',
+  earning: '+',
+  refund: '+',
+  charge: '−',
+  x402: '−',
+  withdrawal: '−',
+};
+
+/** Direction of a payment: in or out; null: it failed, and nothing moved. */
+const signOf = ({ type, status }: Pick<PaymentItem, 'type' | 'status'>): '+' | '−' | null =>
+  status === 'failed' ? null : signs[type];
+
+const directions = { '+': 'in', '−': 'out', '': null } as const;
+
+/** The history as a file has it: what the API says, and the name of the treasury. */
+const paymentCsv = (treasuryName: (id: string | null) => string | null): readonly CsvColumn<PaymentItem>[] => [
+  ['createdAt', (row) => row.createdAt],
+  ['type', (row) => row.type],
+  ['status', (row) => row.status],
+  ['direction', (row) => directions[signOf(row) ?? '']],
+  ['amount', (row) => row.amount],
+  ['fee', (row) => row.fee],
+  ['currency', () => 'USDC'],
+  ['treasury', (row) => treasuryName(row.treasuryId)],
+  ['treasuryId', (row) => row.treasuryId],
+  ['counterparty', (row) => row.counterparty],
+  ['counterpartyName', (row) => row.counterpartyName],
+  ['requestId', (row) => row.requestId],
+  ['withdrawalId', (row) => row.withdrawalId],
+  ['transactionHash', (row) => row.transactionHash],
+  ['paymentId', (row) => row.paymentId],
+];
+
+const paymentColumns = (treasuryName: (id: string | null) => string | null): readonly Column<PaymentItem>[] => [
+  { header: 'Type', cell: ({ type }) => <span className="font-medium whitespace-nowrap">{paymentTexts[type]}</span> },
+  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  {
+    header: 'Amount',
+    align: 'right',
+    cell: ({ amount, fee, ...row }) => (
+      <>
+        <Signed sign={signOf(row)} amount={amount} />
+        {fee !== undefined && <div className="text-[13px] whitespace-nowrap text-muted">after a fee of {fee}</div>}
+      </>
+    ),
+  },
+  {
+    header: 'Treasury',
+    cell: ({ treasuryId }) => (
+      <span className="line-clamp-2 min-w-24 max-w-48 wrap-anywhere">{treasuryName(treasuryId) ?? dash}</span>
+    ),
+  },
+  {
+    header: 'Counterparty',
+    cell: ({ counterparty, counterpartyName }) => <Counterparty id={counterparty} name={counterpartyName} />,
+  },
+  { header: 'For', cell: (row) => <MovementLink {...row} /> },
+  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+  { header: 'When', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+];
 
 const types = [
   { value: '', label: 'All types' },
@@ -80,7 +160,7 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
         />
         {data && data.total > 0 && (
           <Pagination
-            summary={`${groupDigits(String(data.total))} total`}
+            summary={`${groupDigits(data.total)} total`}
             hasNewer={cursor !== undefined}
             hasOlder={data.nextCursor !== null}
             onFirst={() => set({})}

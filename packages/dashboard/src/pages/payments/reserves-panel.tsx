@@ -3,20 +3,53 @@ import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { Detail, Details } from '../../ui/layout/details.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Badge, type Tone } from '../../ui/values/badge.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { ExactTime } from '../../ui/values/time-ago.tsx';
-import { type ReserveLine, reserveLines, reserveTexts } from './reserves.ts';
+
+interface ReserveLine {
+  readonly label: string;
+  readonly hint?: string;
+  readonly amount: string;
+  readonly isTotal?: boolean;
+}
+
+/** Label of each reserves status. */
+const reserveTexts: Readonly<Record<Reserves['status'], string>> = {
+  balanced: "The node's wallet holds exactly what its books say.",
+  settling: 'The difference matches, to the micro-USDC, payments that are on chain but not yet in the books.',
+  drift: "The node's balance differs from its books, and pending payments do not explain it.",
+};
+
+const negated = (amount: string): string => {
+  if (/^-?[0.]+$/.test(amount)) return amount.replace('-', '');
+  return amount.startsWith('-') ? amount.slice(1) : `-${amount}`;
+};
+
+/** The sum that always holds, line by line: what is on the chain, and how it comes to what is owed. */
+const reserveLines = (reserves: Reserves): readonly ReserveLine[] => [
+  { label: 'Held on chain', hint: 'by the wallet of the node, at the block', amount: reserves.onChain },
+  {
+    label: 'Booked after that block',
+    hint: 'payments received minus payments sent',
+    amount: reserves.bookedAfterBlock,
+  },
+  {
+    label: 'Minus the unexplained difference',
+    hint: 'what the books do not explain',
+    amount: negated(reserves.difference),
+  },
+  { label: 'Lost to reorganisations', hint: 'a loss the node must cover', amount: reserves.loss },
+  { label: 'Total owed', amount: reserves.liabilities.total, isTotal: true },
+];
 
 const tones: Readonly<Record<Reserves['status'], Tone>> = { balanced: 'good', settling: 'warn', drift: 'bad' };
 
 /** The node's balance on chain beside its liabilities. */
 export function ReservesPanel() {
   const { data, error, refetch } = useApi('getReserves', {}, { refetchIntervalMs: 30_000 });
-  if (!data)
-    return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />;
+  if (!data) return <Waiting error={error} onRetry={() => void refetch()} />;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="Assets and liabilities" actions={<Badge tone={tones[data.status]}>{data.status}</Badge>}>
@@ -43,7 +76,7 @@ export function ReservesPanel() {
             <Detail label="Wallet">
               <ChainLink kind="address" id={data.wallet} label="wallet of the node" />
             </Detail>
-            <Detail label="At block">{groupDigits(String(data.block.number))}</Detail>
+            <Detail label="At block">{groupDigits(data.block.number)}</Detail>
             <Detail label="As of">
               <ExactTime at={data.asOf} />
             </Detail>

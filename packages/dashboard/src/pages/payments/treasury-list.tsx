@@ -40,12 +40,11 @@ const columnsOf = (
   onFund: TreasuryListProps['onFund'],
   onWithdraw: TreasuryListProps['onWithdraw'],
 ): readonly Column<NamedTreasury>[] => [
-  { id: 'name', header: 'Treasury', cell: (treasury) => <Name treasury={treasury} /> },
-  { id: 'of', header: 'Owner', cell: ({ agentId }) => <Badge>{agentId === null ? 'account' : 'agent'}</Badge> },
-  { id: 'available', header: 'Available', align: 'right', cell: ({ available }) => <Money amount={available} /> },
-  { id: 'held', header: 'Held', align: 'right', cell: ({ held }) => <Money amount={held} /> },
+  { header: 'Treasury', cell: (treasury) => <Name treasury={treasury} /> },
+  { header: 'Owner', cell: ({ agentId }) => <Badge>{agentId === null ? 'account' : 'agent'}</Badge> },
+  { header: 'Available', align: 'right', cell: ({ available }) => <Money amount={available} /> },
+  { header: 'Held', align: 'right', cell: ({ held }) => <Money amount={held} /> },
   {
-    id: 'actions',
     header: 'Actions',
     align: 'right',
     cell: ({ treasuryId, name }) => (

@@ -1,6 +1,8 @@
+import type { StatementEntry } from '@agent-network/contracts/payments/statements';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
+import { ChainLink } from '../../app/chain-link.tsx';
 import { client } from '../../app/client.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
@@ -10,17 +12,37 @@ import { Field } from '../../ui/controls/field.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { Counterparty } from './counterparty.tsx';
 import { FundDialog } from './fund-dialog.tsx';
-import { statementCsv, statementPeriod } from './statement.ts';
-import { statementColumns } from './statement-columns.tsx';
+import { MovementLink } from './movement-link.tsx';
+import { Signed } from './signed.tsx';
+import { entryTexts, statementCsv, statementPeriod } from './treasury.ts';
 import { useTreasuries } from './use-treasuries.ts';
 import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
+
+const statementColumns: readonly Column<StatementEntry>[] = [
+  { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Entry', cell: ({ type }) => <span className="font-medium whitespace-nowrap">{entryTexts[type]}</span> },
+  {
+    header: 'Counterparty',
+    cell: ({ counterparty, counterpartyName }) => <Counterparty id={counterparty} name={counterpartyName} />,
+  },
+  { header: 'For', cell: (entry) => <MovementLink {...entry} /> },
+  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+  {
+    header: 'Amount',
+    align: 'right',
+    cell: ({ direction, amount }) => <Signed sign={direction === 'credit' ? '+' : '−'} amount={amount} />,
+  },
+  { header: 'Balance after', align: 'right', cell: ({ balance }) => <Money amount={balance} /> },
+];
 
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 500;

@@ -2,13 +2,14 @@ import type { Session } from '@agent-network/contracts/access/sessions';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { client } from '../../app/client.ts';
 import { networkName } from '../../app/network-name.ts';
 import { type SessionInfo, sessionKey, useSessionInfo } from '../../app/session.ts';
-import { tellSession } from '../../app/session-news.ts';
+import { tellSession } from '../../app/session-changes.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { useInjectedWallets } from '../../wallet/injected-wallets.ts';
-import { signInLocally, signInWithWallet } from './sign-in.ts';
+import { type Eip1193Provider, useInjectedWallets } from '../../wallet/injected-wallets.ts';
+import { connectWallet, signText } from '../../wallet/sign-text.ts';
 
 /** Back to where one wanted to go; only ever within the dashboard. */
 function useGoOn(): () => void {
@@ -95,3 +96,13 @@ const NoWallet = ({ hasLocalAccount }: { readonly hasLocalAccount: boolean }) =>
       : 'No wallet was found in this browser. Install one that supports EIP-6963, then reload this page.'}
   </p>
 );
+
+/** Has the wallet sign that it is us, and opens the session of its account. */
+async function signInWithWallet(provider: Eip1193Provider): Promise<Session> {
+  const address = await connectWallet(provider);
+  const { challengeId, message } = await client.requestSignIn({ body: { address } });
+  const signature = await signText(provider, address, message);
+  return client.createSession({ body: { challengeId, signature } });
+}
+
+const signInLocally = (): Promise<Session> => client.createLocalSession();

@@ -1,6 +1,8 @@
 import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
-import { expect, it } from 'vitest';
-import { callBody, emptyCall, parseJson } from './call-values.ts';
+import type { Quote } from '@agent-network/contracts/invocations/quotes';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { expect, it, vi } from 'vitest';
+import { callBody, emptyCall, parseJson, quoteQuery } from './call-values.ts';
 
 it('says what was typed, and leaves out what was not', () => {
   expect(callBody({ ...emptyCall, task: 'hello', input: ' ' }, 0)).toEqual({ task: 'hello' });
@@ -40,4 +42,27 @@ it('refuses a number that the agent would get as another one', () => {
   expect(parseJson(input)).toEqual({ problem });
   const { error } = InvocationRequest.safeParse(callBody({ ...emptyCall, task: 'x', input }, 0));
   expect(error?.issues[0]?.path).toEqual(['input']);
+});
+
+it('asks for a new quote when the form says again what it said before', async () => {
+  const queryClient = new QueryClient();
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    return { quoteId: `quo_${asked}` } as Quote;
+  };
+  const optionsOf = (call: string) => ({
+    ...quoteQuery('agt_1', call, ask),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const observer = new QueryObserver(queryClient, optionsOf('first'));
+  const stop = observer.subscribe(() => undefined);
+  const quotedAs = (quoteId: string) =>
+    vi.waitFor(() => expect(observer.getCurrentResult().data?.quoteId).toBe(quoteId));
+  await quotedAs('quo_1');
+  observer.setOptions(optionsOf('second'));
+  await quotedAs('quo_2');
+  observer.setOptions(optionsOf('first'));
+  await quotedAs('quo_3');
+  stop();
 });

@@ -2,10 +2,11 @@ import { alteredNumber, alteredProblem } from '@agent-network/contracts/altered-
 import type { Api } from '@agent-network/contracts/api';
 import type { Call } from '@agent-network/contracts/endpoint';
 import type { Priority } from '@agent-network/contracts/invocations/invocations';
+import type { Quote } from '@agent-network/contracts/invocations/quotes';
 
 export type CallBody = Call<Api['invokeAgent']>['body'];
 
-export const modes = ['stream', 'sync', 'async'] as const;
+const modes = ['stream', 'sync', 'async'] as const;
 export type Mode = (typeof modes)[number];
 
 /** The form of a call: everything as it is typed. */
@@ -65,3 +66,14 @@ export function callBody(values: CallValues, nowMs: number, maxCost?: string): C
     ...(values.fallback ? { fallback: true } : {}),
   };
 }
+
+/**
+ * The quote of a call as a query. It is forgotten once the form says something else: a quote is used once, and one that comes back with
+ * an earlier text may have been used since.
+ */
+export const quoteQuery = (agentId: string, call: string, ask: () => Promise<Quote>) => ({
+  queryKey: ['quote of a call', agentId, call],
+  queryFn: ask,
+  retry: false,
+  gcTime: 0,
+});

@@ -1,11 +1,12 @@
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { Button, IconButton } from '../../ui/controls/button.tsx';
 import { Field } from '../../ui/controls/field.tsx';
-import { fits, type InputField, isObject, ownValue, problemAt, type Scalar } from './input-fields.ts';
-import { JsonDraft } from './json-draft.tsx';
-import { ScalarInput } from './scalar-input.tsx';
+import { Select } from '../../ui/controls/select.tsx';
+import { JsonInput, NumberInput, Textarea, TextInput } from '../../ui/controls/text-input.tsx';
+import { parseJson } from './call-values.ts';
+import { fits, type InputField, isObject, numberTyped, ownValue, problemAt, type Scalar } from './input-fields.ts';
 
-export interface InputFormProps {
+interface InputFormProps {
   readonly fields: readonly InputField[];
   /** The object that has the fields. */
   readonly value: unknown;
@@ -141,5 +142,103 @@ function Group({ label, isRequired, hint, error, children }: GroupProps) {
         </p>
       )}
     </fieldset>
+  );
+}
+
+interface JsonDraftProps {
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly isRequired: boolean;
+  readonly error: string | undefined;
+  readonly value: unknown;
+  /** Text that is not JSON yet. */
+  readonly draft: string | undefined;
+  readonly onChange: (value: unknown) => void;
+  /** null: the text is JSON again. */
+  readonly onDraft: (text: string | null) => void;
+}
+
+const textOf = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2));
+
+/** One field of the input, written as JSON. */
+function JsonDraft({ label, hint, isRequired, error, value, draft, onChange, onDraft }: JsonDraftProps) {
+  const [typed, setTyped] = useState('');
+  const meant = jsonValue(typed);
+  const isTyped = meant !== null && textOf(meant.value) === textOf(value);
+  const parsed = draft === undefined ? null : parseJson(draft);
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      isRequired={isRequired}
+      error={parsed && 'problem' in parsed ? parsed.problem : error}
+    >
+      <JsonInput
+        rows={3}
+        value={draft ?? (isTyped ? typed : textOf(value))}
+        onChange={(text) => {
+          setTyped(text);
+          const next = jsonValue(text);
+          onDraft(next ? null : text);
+          if (next) onChange(next.value);
+        }}
+      />
+    </Field>
+  );
+}
+
+/** The value of a text, none for an empty one; null: it is not JSON. */
+function jsonValue(text: string): { readonly value: unknown } | null {
+  if (text.trim() === '') return { value: undefined };
+  const parsed = parseJson(text);
+  return 'value' in parsed ? parsed : null;
+}
+
+interface ScalarInputProps<Kind extends Scalar = Scalar> {
+  readonly kind: Kind;
+  /** undefined: there is none. It fits the kind. */
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}
+
+/** Input for one value of a schema. */
+function ScalarInput({ kind, ...rest }: ScalarInputProps) {
+  if (kind.is === 'number') return <NumberField {...rest} kind={kind} />;
+  if (kind.is === 'choice') return <ChoiceField {...rest} kind={kind} />;
+  const props = {
+    value: typeof rest.value === 'string' ? rest.value : '',
+    onChange: (text: string) => rest.onChange(text === '' ? undefined : text),
+  };
+  return kind.isLong ? <Textarea rows={2} {...props} /> : <TextInput autoComplete="off" {...props} />;
+}
+
+/** Keeps what was typed, such as "1.0", for as long as it means the value. */
+function NumberField({ value, onChange }: ScalarInputProps) {
+  const [typed, setTyped] = useState('');
+  const text = value === undefined || value === null ? '' : String(value);
+  return (
+    <NumberInput
+      value={numberTyped(typed) === value ? typed : text}
+      onChange={(next) => {
+        setTyped(next);
+        onChange(numberTyped(next));
+      }}
+    />
+  );
+}
+
+const labelOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : JSON.stringify(value));
+
+function ChoiceField({ kind: { values }, value, onChange }: ScalarInputProps<Extract<Scalar, { is: 'choice' }>>) {
+  const at = values.findIndex((each) => JSON.stringify(each) === JSON.stringify(value));
+  return (
+    <Select
+      value={String(at)}
+      onChange={(next) => onChange(next === '-1' ? undefined : values[Number(next)])}
+      options={[
+        { value: '-1', label: '(none)' },
+        ...values.map((each, index) => ({ value: String(index), label: labelOf(each) })),
+      ]}
+    />
   );
 }

@@ -5,6 +5,7 @@ import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { Warning } from '../../ui/values/note.tsx';
 import { useSpendable } from '../payments/lack-of-funds.tsx';
 import { ChannelPanel } from './channel-panel.tsx';
 import { PayChoice } from './pay-choice.tsx';
@@ -46,12 +47,12 @@ export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDi
         )}
         <div role="status" className="space-y-2 empty:hidden">
           {hasRisen && (
-            <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            <Warning>
               The price has gone up since it was shown, so nothing was run. Check the new price, then run the call.
-            </p>
+            </Warning>
           )}
           {lacking && (
-            <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            <Warning>
               {lacking.text}{' '}
               {lacking.reason === 'funds' && (
                 <>
@@ -61,7 +62,7 @@ export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDi
                   or pay with a wallet.
                 </>
               )}
-            </p>
+            </Warning>
           )}
         </div>
         <Button

@@ -2,19 +2,30 @@ import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc } from '@agent-network/contracts/money';
+import { Link } from '@tanstack/react-router';
 import { useId, useState } from 'react';
+import { useApi } from '../../app/api-query.ts';
 import { useForm } from '../../forms/use-form.ts';
 import { Card } from '../../ui/layout/card.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { linkClass } from '../../ui/values/link.tsx';
+import { Warning } from '../../ui/values/note.tsx';
+import { samplesOf } from '../invocations/call-samples.ts';
+import { isOpen } from '../invocations/invocation.ts';
+import { InvocationActions } from '../invocations/invocation-actions.tsx';
+import { InvocationFacts } from '../invocations/invocation-facts.tsx';
+import { ResultBlock } from '../invocations/result-block.tsx';
+import { TimelineCard } from '../invocations/timeline-card.tsx';
 import { AttemptError } from './attempt-error.tsx';
-import { AttemptPanel } from './attempt-panel.tsx';
-import { CallCode } from './call-code.tsx';
 import { CallFields } from './call-form.tsx';
-import { callBody, emptyCall } from './call-values.ts';
+import { type CallValues, callBody, emptyCall } from './call-values.ts';
+import { LiveAnswer } from './live-answer.tsx';
 import { RunPanel } from './run-panel.tsx';
-import { useAttempt } from './use-attempt.ts';
-import { useOpenAttempt, usePayment } from './use-payment.ts';
-import { useQuote } from './use-quote.ts';
+import { type Attempting, useAttempt } from './use-attempt.ts';
+import { type Payment, useOpenAttempt, usePayment, useQuote } from './use-payment.ts';
 
 type TriedAgent = AgentDetail & { readonly types?: AgentTypes | undefined };
 
@@ -106,7 +117,79 @@ function useTry(agent: TriedAgent, task: string) {
 }
 
 const Offline = () => (
-  <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-    This agent is offline. Calls are refused unless they may fall back to a similar agent.
-  </p>
+  <Warning>This agent is offline. Calls are refused unless they may fall back to a similar agent.</Warning>
+);
+
+const RUNNING_MS = 1000;
+
+interface AttemptPanelProps {
+  readonly requestId: string;
+  readonly run: Attempting;
+}
+
+/** The call that was made: its stream, its result, how it went and what it cost. */
+function AttemptPanel({ requestId, run }: AttemptPanelProps) {
+  const call = { params: { requestId }, query: { detail: 'true' as const } };
+  const { data: record, error, refetch } = useApi('getInvocation', call);
+  useApi('getInvocation', call, { enabled: record !== undefined && isOpen(record), refetchIntervalMs: RUNNING_MS });
+  const isStream = run.attempt?.mode === 'stream';
+  if (!record) return <Waiting error={error} onRetry={() => void refetch()} height="h-40" />;
+  return (
+    <>
+      <Card
+        title={
+          <span className="inline-flex items-center gap-2">
+            Answer <Status value={record.status} />
+          </span>
+        }
+        actions={isOpen(record) && <InvocationActions record={record} />}
+      >
+        <div className="space-y-4">
+          {record.error && (
+            <ErrorNote title={`Failed: ${record.error.code.replaceAll('_', ' ')}`} error={record.error.message} />
+          )}
+          {isStream && <LiveAnswer events={run.events} isLive={run.isBusy} />}
+          {record.status === 'completed' && <ResultBlock record={record} />}
+          {isOpen(record) && !isStream && <p className="text-muted">The agent is working…</p>}
+          <Link to="/invocations/$requestId" params={{ requestId }} className={linkClass}>
+            Open this invocation
+          </Link>
+        </div>
+      </Card>
+      <TimelineCard record={record} />
+      <Card title="Payment">
+        <InvocationFacts record={record} />
+      </Card>
+    </>
+  );
+}
+
+interface CallCodeProps {
+  readonly agentId: string;
+  readonly values: CallValues;
+  readonly price: string;
+  readonly isQuoted: boolean;
+  readonly payment: Payment;
+}
+
+/** The call of the form as code. */
+const CallCode = ({ agentId, values, price, isQuoted, payment: { choice, channel } }: CallCodeProps) => (
+  <div className="min-w-0">
+    <Card title="Code for this call">
+      <CodeBlock
+        label="Code for this call"
+        samples={samplesOf(
+          {
+            agentId,
+            body: callBody(values, Date.now(), isQuoted ? price : undefined),
+            mode: values.mode,
+            ...(choice
+              ? { byWallet: { maxPerCall: price, ...(channel.wallet ? { deposit: channel.deposit } : {}) } }
+              : {}),
+          },
+          location.origin,
+        )}
+      />
+    </Card>
+  </div>
 );

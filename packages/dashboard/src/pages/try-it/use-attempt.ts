@@ -1,7 +1,54 @@
 import { mayHaveHappened, type StreamEvent } from '@agent-network/sdk';
 import { useEffect, useRef, useState } from 'react';
-import type { Attempt } from './attempt.ts';
-import { runAttempt } from './run-attempt.ts';
+import { client, payingClient } from '../../app/client.ts';
+import type { WalletPayer } from '../../wallet/wallet-payer.ts';
+import type { CallBody, Mode } from './call-values.ts';
+
+/** One call that is made at most once, however often it is tried: the same key, the same body, the same payment. */
+export interface Attempt {
+  readonly key: string;
+  readonly agentId: string;
+  readonly body: CallBody;
+  readonly quoteId: string;
+  readonly mode: Mode;
+  /** Pays by wallet; null: the treasury does, or there is nothing to pay. */
+  readonly payer: WalletPayer | null;
+  readonly isFree: boolean;
+}
+
+interface Watcher {
+  readonly onRequest: (requestId: string) => void;
+  /** false: nobody looks any more; the call goes on. */
+  readonly onEvent: (event: StreamEvent) => boolean;
+}
+
+/** Makes the call, or finds what came of it; resolves when it was accepted, of a stream when it has ended. */
+async function runAttempt(attempt: Attempt, { onRequest, onEvent }: Watcher): Promise<void> {
+  const { agentId, body, quoteId, mode, payer, isFree, key } = attempt;
+  const caller = payer ? payingClient(payer) : client;
+  const headers = {
+    ...(isFree ? {} : { 'x-payment-method': payer ? ('x402' as const) : ('treasury' as const) }),
+    ...payer?.signed(),
+  };
+  if (mode === 'stream') {
+    const events = caller.invokeStreaming(agentId, body, { headers, quote: quoteId, idempotencyKey: key });
+    for await (const event of events) {
+      onRequest(event.data.requestId);
+      if (!onEvent(event)) return;
+    }
+    return;
+  }
+  const { requestId } = await caller.invokeAgent(
+    {
+      params: { agentId },
+      query: { quote: quoteId },
+      headers: { ...headers, ...(mode === 'sync' ? { 'x-sync': 'true' } : {}) },
+      body,
+    },
+    { idempotencyKey: key },
+  );
+  onRequest(requestId);
+}
 
 interface State {
   /** The last that was begun; null: none. */

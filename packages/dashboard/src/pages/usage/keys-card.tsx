@@ -5,8 +5,7 @@ import { useApi } from '../../app/api-query.ts';
 import { Meter } from '../../ui/chart/meter.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 
@@ -31,7 +30,7 @@ export function KeysCard() {
     >
       {!keys && (
         <div className="p-4">
-          {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-16 w-full" />}
+          <Waiting error={error} onRetry={() => void refetch()} height="h-16" />
         </div>
       )}
       {keys?.length === 0 && <EmptyState title="No active keys">Each key can have its own spending limit.</EmptyState>}

@@ -1,19 +1,19 @@
+import { type LimitUse, UNLIMITED } from '@agent-network/contracts/access/access';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../app/api-query.ts';
-import { Stat, Stats } from '../../ui/chart/stat.tsx';
+import { Meter } from '../../ui/chart/meter.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
-import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { Skeleton } from '../../ui/layout/skeleton.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { groupDigits, Money } from '../../ui/values/money.tsx';
-import { agentUseColumns } from './agent-use-columns.tsx';
+import { Waiting } from '../../ui/layout/waiting.tsx';
+import { Badge } from '../../ui/values/badge.tsx';
+import { groupDigits } from '../../ui/values/money.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { KeysCard } from './keys-card.tsx';
-import { LimitsCard } from './limits-card.tsx';
-import { periods, readPeriod, sumDays } from './usage.ts';
-import { UsageCharts } from './usage-charts.tsx';
+import { periods, readPeriod } from './usage.ts';
+import { UsageFigures } from './usage-figures.tsx';
 
 const options = periods.map((value) => ({ value, label: `Last ${value} days` }));
 
@@ -22,7 +22,6 @@ export function UsageView() {
   const days = readPeriod(useSearch({ from: '/shell/usage' }).days);
   const navigate = useNavigate({ from: '/usage' });
   const { data, error, refetch } = useApi('getUsage', { query: { days } }, { keepsPrevious: true });
-  const sum = data && sumDays(data.days);
   return (
     <Page
       title="Usage and limits"
@@ -37,37 +36,41 @@ export function UsageView() {
       }
     >
       {data && <LimitsCard plan={data.plan} limits={data.limits} />}
-      {!data && error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton className="h-64 w-full" />}
-      {data && sum && (
-        <>
-          <Stats>
-            <Stat label="Requests" value={groupDigits(String(sum.requests))} />
-            <Stat label="Completed" value={groupDigits(String(sum.completed))} />
-            <Stat label="Failed" value={groupDigits(String(sum.failed))} />
-            <Stat label="Spent" value={<Money amount={sum.spent} />} />
-            <Stat label="Earned" value={<Money amount={sum.earned} />} />
-          </Stats>
-          <UsageCharts days={data.days} />
-          <Card title="By agent" isFlush>
-            <DataTable
-              label="Usage by agent"
-              columns={agentUseColumns}
-              rows={data.agents}
-              rowId={({ agentId }) => agentId}
-              empty={
-                <EmptyState
-                  title="No agents called in this period"
-                  command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' '${location.origin}/account/usage?days=${days}'`}
-                >
-                  Your calls are totalled here by agent.
-                </EmptyState>
-              }
-            />
-          </Card>
-        </>
-      )}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} />}
+      {data && <UsageFigures usage={data} />}
       <KeysCard />
     </Page>
   );
 }
+
+/** The account's use of its limits. */
+const LimitsCard = ({ plan, limits }: Pick<DataOf<Api['getUsage']>, 'plan' | 'limits'>) => (
+  <Card title="Account limits" actions={<Badge tone="accent">{plan} plan</Badge>}>
+    <div className="grid gap-x-8 gap-y-4 sm:grid-cols-3">
+      <LimitMeter label="Requests this hour" use={limits.api} />
+      <LimitMeter label="Invocations this hour" use={limits.invocations} />
+      <LimitMeter label="Free calls this hour" use={limits.freeCalls} />
+    </div>
+    <p className="mt-4 text-[13px] text-muted">
+      All of the account's keys, agents and sessions count together. Requests made by the dashboard are counted
+      separately. Free calls are calls to agents that cost nothing; they are also limited per network address.
+    </p>
+  </Card>
+);
+
+/** Used part of a rate limit in the current hour. */
+const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: string; use: LimitUse }) => (
+  <Meter
+    label={label}
+    used={used}
+    limit={limit}
+    text={`${groupDigits(used)} ${limit >= UNLIMITED ? '(no limit)' : `of ${groupDigits(limit)}`}`}
+    hint={
+      resetAt !== null && (
+        <>
+          Resets <TimeAgo at={resetAt} />
+        </>
+      )
+    }
+  />
+);

@@ -1,24 +1,61 @@
 import { eventTypes } from '@agent-network/contracts/events';
 import type { Delivery } from '@agent-network/contracts/webhooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useApi } from '../../app/api-query.ts';
+import { useApi, useApiMutation } from '../../app/api-query.ts';
+import { Button } from '../../ui/controls/button.tsx';
+import { Copyable } from '../../ui/controls/copyable.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { SettledInput } from '../../ui/controls/settled-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
+import { toast } from '../../ui/overlays/toasts.tsx';
+import { Status } from '../../ui/values/badge.tsx';
+import { dash } from '../../ui/values/dash.tsx';
+import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
-import { nextLookMs } from './delivery.ts';
-import { deliveryColumns } from './delivery-columns.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { attemptText, nextLookMs } from './delivery.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
-import { RetryFailed } from './retry-failed.tsx';
-import { StillToSend } from './still-to-send.tsx';
+
+const DeliveryLink = ({ delivery: { deliveryId, type } }: { delivery: Delivery }) => (
+  <Link
+    from="/webhooks/$webhookId"
+    to="."
+    search={(before) => ({ ...before, delivery: deliveryId })}
+    className={`${rowLinkClass} whitespace-nowrap`}
+  >
+    {type}
+  </Link>
+);
+
+const LastAnswer = ({ attempts }: { attempts: Delivery['attempts'] }) => {
+  const last = attempts.at(-1);
+  return last ? (
+    <span className="block max-w-64 truncate" title={attemptText(last)}>
+      {attemptText(last)}
+    </span>
+  ) : (
+    dash
+  );
+};
+
+const deliveryColumns: readonly Column<Delivery>[] = [
+  { header: 'Event', cell: (delivery) => <DeliveryLink delivery={delivery} /> },
+  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Event ID', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
+  { header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.at(-1)?.number ?? 0 },
+  { header: 'Last response', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
+  { header: 'Next attempt', cell: ({ nextAttemptAt }) => <TimeAgo at={nextAttemptAt} /> },
+  { header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+];
 
 const PAGE_SIZE = 25;
+const LOOK_MS = 10_000;
 const statuses = ['', 'pending', 'delivered', 'failed'].map((value) => ({ value, label: value || 'Any status' }));
 const types = ['', ...eventTypes, 'webhook.test'].map((value) => ({ value, label: value || 'Any event' }));
 
@@ -79,7 +116,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
       />
       {data && data.total > 0 && (
         <Pagination
-          summary={`${groupDigits(String(data.total))} total`}
+          summary={`${groupDigits(data.total)} total`}
           hasNewer={offset > 0}
           hasOlder={data.hasMore}
           onFirst={() => set({})}
@@ -151,3 +188,49 @@ const NoDeliveries = ({ hasFilter, webhookId }: { hasFilter: boolean; webhookId:
       New events appear here.
     </EmptyState>
   );
+
+/** No event tells that a delivery was given up, so the page asks. */
+
+/** Sends every delivery that was given up again. There only while there are some. */
+function RetryFailed({ webhookId }: { webhookId: string }) {
+  const { data } = useApi(
+    'listDeliveries',
+    { params: { webhookId }, query: { status: 'failed', limit: 1 } },
+    { refetchIntervalMs: LOOK_MS },
+  );
+  const replay = useApiMutation('replayWebhook', {
+    invalidates: ['listDeliveries'],
+    onSuccess: ({ replayed }) =>
+      toast(replayed === 1 ? '1 delivery queued to send again' : `${replayed} deliveries queued to send again`),
+  });
+  if (!data || data.total === 0) return null;
+  return (
+    <>
+      <Button
+        size="sm"
+        icon="refresh"
+        isBusy={replay.isPending}
+        onClick={() => replay.mutate({ params: { webhookId }, body: { status: 'failed' } })}
+      >
+        Retry all failed ({groupDigits(data.total)})
+      </Button>
+      <ErrorNote error={replay.error} />
+    </>
+  );
+}
+
+const MOVING_MS = 3_000;
+
+/**
+ * Number of deliveries that wait for their turn or for their next attempt: an endpoint gets them one after the other. Hidden while there
+ * are none.
+ */
+function StillToSend({ webhookId }: { webhookId: string }) {
+  const { data } = useApi(
+    'listDeliveries',
+    { params: { webhookId }, query: { status: 'pending', limit: 1 } },
+    { refetchIntervalMs: ({ total }) => (total > 0 ? MOVING_MS : LOOK_MS) },
+  );
+  if (!data || data.total === 0) return null;
+  return <span className="text-[13px] text-muted">{groupDigits(data.total)} still to send</span>;
+}

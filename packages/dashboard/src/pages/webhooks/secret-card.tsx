@@ -2,9 +2,11 @@ import { useState } from 'react';
 import { useApiMutation } from '../../app/api-query.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
+import { ConfirmDialog } from '../../ui/overlays/confirm-dialog.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { Secret } from '../../ui/values/secret.tsx';
-import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
+import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 /** The secret that signs what is sent: shown when asked for, which the audit log notes. */
 export function SecretCard({ webhookId }: { webhookId: string }) {
@@ -54,5 +56,40 @@ export function SecretCard({ webhookId }: { webhookId: string }) {
         />
       )}
     </Card>
+  );
+}
+
+/** Makes a new secret; for a day deliveries are signed with both. */
+function RotateSecretDialog({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
+  const rotate = useApiMutation('rotateWebhookSecret');
+  if (!rotate.data)
+    return (
+      <ConfirmDialog
+        isOpen
+        onClose={onClose}
+        title="Rotate the signing secret?"
+        action="Rotate secret"
+        isBusy={rotate.isPending}
+        error={rotate.error}
+        onConfirm={() => rotate.mutate({ params: { webhookId } })}
+      >
+        You get a new secret immediately. For 24 hours, every delivery is signed with both, so your receiver can switch
+        without missing any. You can't rotate again until then.
+      </ConfirmDialog>
+    );
+  return (
+    <Dialog isOpen isModalOnly onClose={onClose} title="Secret rotated">
+      <div className="space-y-4">
+        <Secret value={rotate.data.secret} label="New signing secret" isShownAgain />
+        <p className="text-muted">
+          The old secret works until <ExactTime at={rotate.data.oldValidUntil} />.
+        </p>
+      </div>
+      <Actions>
+        <Button variant="primary" onClick={onClose}>
+          Done
+        </Button>
+      </Actions>
+    </Dialog>
   );
 }

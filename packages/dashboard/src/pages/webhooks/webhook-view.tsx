@@ -1,6 +1,9 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { useApi } from '../../app/api-query.ts';
+import { type ReactNode, useState } from 'react';
+import { useApi, useApiMutation } from '../../app/api-query.ts';
+import { useShownTheme } from '../../app/shell/theme.ts';
+import { BarChart, countText } from '../../ui/chart/chart.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
@@ -10,11 +13,13 @@ import { Badge, Status } from '../../ui/values/badge.tsx';
 import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
-import { ExactTime } from '../../ui/values/time-ago.tsx';
+import { Note } from '../../ui/values/note.tsx';
+import { percentText } from '../../ui/values/percent.ts';
+import { ExactTime, TimeAgo } from '../../ui/values/time-ago.tsx';
 import { DeliveriesCard } from './deliveries-card.tsx';
+import { deliverySeries } from './delivery.ts';
+import { RecoverDialog } from './recover-dialog.tsx';
 import { SecretCard } from './secret-card.tsx';
-import { StandingNote } from './standing-note.tsx';
-import { SuccessCard } from './success-card.tsx';
 import { verificationSamples } from './verification-samples.ts';
 import { ACCOUNT_WEBHOOK, shortUrl, type Webhook, webhookState } from './webhook.ts';
 import { WebhookActions } from './webhook-actions.tsx';
@@ -112,3 +117,86 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
     <dd className="min-w-0">{children}</dd>
   </div>
 );
+
+/** Reason that an endpoint receives nothing, and the remedy. Empty for a healthy endpoint. */
+function StandingNote({ webhook }: { webhook: Webhook }) {
+  const { webhookId, failingSince, pausedUntil, disabledReason } = webhook;
+  // Time since which an enabled endpoint may have missed events: enabling it clears the time of its first failure.
+  const [missedSince, setMissedSince] = useState<{ at: string | null } | null>(null);
+  const enable = useApiMutation('updateWebhook', {
+    invalidates: ['listWebhooks'],
+    onSuccess: () => setMissedSince({ at: failingSince }),
+  });
+  const state = webhookState(webhook, Date.now());
+  return (
+    <>
+      {state === 'disabled' && (
+        <Note
+          tone="bad"
+          title="Disabled"
+          actions={
+            <Button
+              isBusy={enable.isPending}
+              onClick={() => enable.mutate({ params: { webhookId }, body: { status: 'enabled' } })}
+            >
+              Enable
+            </Button>
+          }
+        >
+          {disabledReason ?? 'Someone with access to this account disabled it.'} No events are sent to it.
+        </Note>
+      )}
+      {state === 'failing' && (
+        <Note tone="warn" title="Failing">
+          No delivery has succeeded since <ExactTime at={failingSince} />. It will be disabled after five days.
+        </Note>
+      )}
+      {state === 'paused' && (
+        <Note tone="warn" title="Paused">
+          The endpoint asked to slow down. Next attempt <TimeAgo at={pausedUntil} />.
+        </Note>
+      )}
+      <ErrorNote error={enable.error} />
+      {missedSince && (
+        <RecoverDialog webhookId={webhookId} failingSince={missedSince.at} onClose={() => setMissedSince(null)} />
+      )}
+    </>
+  );
+}
+
+const LOOKED_AT = 100;
+
+/** Outcomes of the latest delivery attempts over time. Hidden while there are none. */
+function SuccessCard({ webhookId }: { webhookId: string }) {
+  const theme = useShownTheme();
+  const { data } = useApi(
+    'listDeliveries',
+    { params: { webhookId }, query: { limit: LOOKED_AT } },
+    { refetchIntervalMs: LOOK_MS },
+  );
+  const { timesMs, taken, refused, successRate } = deliverySeries(data?.deliveries ?? []);
+  if (successRate === null) return null;
+  return (
+    <Card
+      title="Success rate"
+      actions={
+        <span className="text-muted">
+          <strong className="text-text">{percentText(successRate)}</strong> of attempts for the latest{' '}
+          {data?.deliveries.length === 1 ? 'delivery' : `${data?.deliveries.length} deliveries`}
+        </span>
+      }
+    >
+      <BarChart
+        title="Delivery attempts"
+        timesMs={timesMs}
+        series={[
+          { label: 'Accepted', tone: 'good', values: taken },
+          { label: 'Not accepted', tone: 'bad', values: refused },
+        ]}
+        format={countText}
+        heightPx={140}
+        theme={theme}
+      />
+    </Card>
+  );
+}

@@ -1,13 +1,14 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { EventType } from '@agent-network/contracts/events';
+import { isSame } from '../../forms/is-same.ts';
 
 export type Webhook = DataOf<Api['listWebhooks']>['webhooks'][number];
 
 /** In the place of an id: what is sent to the `webhookUrl`s of single requests. */
 export const ACCOUNT_WEBHOOK = 'account';
 
-export type WebhookState = 'enabled' | 'failing' | 'paused' | 'disabled';
+type WebhookState = 'enabled' | 'failing' | 'paused' | 'disabled';
 
 export function webhookState({ status, failingSince, pausedUntil }: Webhook, nowMs: number): WebhookState {
   if (status === 'disabled') return 'disabled';
@@ -23,3 +24,39 @@ export function eventsText(types: readonly EventType[] | null): string {
 
 /** The host and path of an endpoint, without what every one has. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');
+
+/** The form of an endpoint. */
+export interface WebhookValues {
+  readonly url: string;
+  readonly description: string;
+  /** null: all, also those to come. */
+  readonly eventTypes: readonly EventType[] | null;
+}
+
+export const newWebhook: WebhookValues = { url: '', description: '', eventTypes: null };
+
+export const valuesOf = ({ url, description, eventTypes }: Webhook): WebhookValues => ({
+  url,
+  description,
+  eventTypes,
+});
+
+const common = ({ url, description }: WebhookValues) => ({ url: url.trim(), description: description.trim() });
+
+/** The body that creates it: all events are asked for by naming none. */
+export const creationBody = (values: WebhookValues) => ({
+  ...common(values),
+  ...(values.eventTypes === null ? {} : { eventTypes: [...values.eventTypes] }),
+});
+
+/** The body that changes it: only what differs from the endpoint as the form began, so that nothing else is undone. */
+export function changeBody(values: WebhookValues, before: WebhookValues) {
+  const { url, description } = common(values);
+  const eventTypes = values.eventTypes === null ? null : [...values.eventTypes];
+  const changed = {
+    ...(url === before.url ? {} : { url }),
+    ...(isSame(eventTypes, before.eventTypes) ? {} : { eventTypes }),
+  };
+  // A body has to name a field: without any change it is this one, as it was.
+  return description === before.description && !isSame(changed, {}) ? changed : { ...changed, description };
+}

@@ -1,16 +1,46 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Card } from '../../ui/layout/card.tsx';
-import { DataTable } from '../../ui/layout/data-table.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Page } from '../../ui/layout/page.tsx';
+import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
+import { Status } from '../../ui/values/badge.tsx';
 import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
-import { CreateWebhookDialog } from './create-webhook-dialog.tsx';
+import { Secret } from '../../ui/values/secret.tsx';
+import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { verificationSamples } from './verification-samples.ts';
-import { ACCOUNT_WEBHOOK } from './webhook.ts';
-import { webhookColumns } from './webhook-columns.tsx';
+import { ACCOUNT_WEBHOOK, eventsText, shortUrl, type Webhook, webhookState } from './webhook.ts';
+import { CreateWebhookForm } from './webhook-form.tsx';
+
+const WebhookName = ({ webhook }: { webhook: Webhook }) => (
+  <div className="max-w-96 min-w-44">
+    <Link
+      to="/webhooks/$webhookId"
+      params={{ webhookId: webhook.webhookId }}
+      className={`${rowLinkClass} block truncate`}
+      title={webhook.url}
+    >
+      {shortUrl(webhook.url)}
+    </Link>
+    {webhook.description && (
+      <div dir="auto" className="truncate text-[13px] text-muted">
+        {webhook.description}
+      </div>
+    )}
+  </div>
+);
+
+const webhookColumns: readonly Column<Webhook>[] = [
+  { header: 'Endpoint', cell: (webhook) => <WebhookName webhook={webhook} /> },
+  { header: 'State', cell: (webhook) => <Status value={webhookState(webhook, Date.now())} /> },
+  { header: 'Events', cell: ({ eventTypes }) => <span className="whitespace-nowrap">{eventsText(eventTypes)}</span> },
+  { header: 'Failing since', cell: ({ failingSince }) => <TimeAgo at={failingSince} /> },
+  { header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+];
 
 /** No event tells that an endpoint fails, so the page asks. */
 const LOOK_MS = 10_000;
@@ -67,3 +97,29 @@ const NoEndpoints = () => (
     Add one, then send it a test.
   </EmptyState>
 );
+
+/** Asks what the endpoint is to be, then shows its secret and how to believe what comes. */
+function CreateWebhookDialog({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate();
+  const [made, setMade] = useState<{ webhookId: string; secret: string } | null>(null);
+  if (!made)
+    return (
+      <Dialog isOpen onClose={onClose} title="Add an endpoint">
+        <CreateWebhookForm onCancel={onClose} onMade={setMade} />
+      </Dialog>
+    );
+  const open = () => void navigate({ to: '/webhooks/$webhookId', params: { webhookId: made.webhookId } });
+  return (
+    <Dialog isOpen onClose={open} title="Endpoint added" description="Every delivery is signed with this secret.">
+      <div className="space-y-4">
+        <Secret value={made.secret} label="Signing secret" isShownAgain />
+        <CodeBlock label="How to verify a delivery" samples={verificationSamples} />
+      </div>
+      <Actions>
+        <Button variant="primary" onClick={open}>
+          Done
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

@@ -1,5 +1,5 @@
-import './valid-language.ts';
 import uPlot from 'uplot';
+import { groupDigits } from '../values/money.tsx';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'react';
 
@@ -26,6 +26,9 @@ export interface ChartProps {
 const MAX_POINTS = 31;
 const DAY_S = 86_400;
 const CHAR_PX = 7.5;
+
+/** `format` for counts. Ticks between whole numbers get no label. */
+export const countText = (value: number): string => (Number.isInteger(value) ? groupDigits(value) : '');
 
 const inUtc = (format: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...format, timeZone: 'UTC' });
 const dayFormat = inUtc({ day: 'numeric', month: 'short' });

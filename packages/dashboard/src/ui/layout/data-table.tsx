@@ -1,12 +1,11 @@
-import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useMemo, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { classNames } from '../class-names.ts';
 import { ErrorNote } from '../values/error-note.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 export interface Column<Row> {
-  readonly id: string;
+  /** Unique in its table. */
   readonly header: string;
   /** Its header is told to readers only: what the column holds is plain to see. */
   readonly hidesHeader?: boolean;
@@ -28,7 +27,6 @@ interface DataTableProps<Row> {
   readonly empty: ReactNode;
 }
 
-const features = tableFeatures({});
 const VIRTUAL_FROM = 120;
 const ROW_PX = 41;
 
@@ -41,19 +39,12 @@ const cellClass = <Row,>({ align }: Column<Row>) => classNames('px-4 py-2', alig
 /** Rows are cards on phones. Told outright, as browsers take the roles of a table from what is no longer laid out as one. */
 const role = (name: 'table' | 'rowgroup' | 'row' | 'columnheader' | 'cell') => ({ role: name });
 
-/** The rows that are drawn: all of them, or, where there are many, those in sight and the room of the others. */
-function useShownRows<Row extends object>({ columns, rows, rowId }: DataTableProps<Row>) {
+/** Up to 120 rows are all drawn; of more, those in sight, with spacers in place of the others. */
+function useShownRows<Row extends object>(rows: readonly Row[]) {
   const scroller = useRef<HTMLDivElement>(null);
-  const definitions = useMemo(() => {
-    const helper = createColumnHelper<typeof features, Row>();
-    return columns.map(({ id, header, cell }) => helper.display({ id, header, cell: ({ row }) => cell(row.original) }));
-  }, [columns]);
-  const data = useMemo(() => [...(rows ?? [])], [rows]);
-  const table = useTable({ features, columns: definitions, data, getRowId: rowId });
-  const all = table.getRowModel().rows;
-  const isVirtual = all.length > VIRTUAL_FROM;
+  const isVirtual = rows.length > VIRTUAL_FROM;
   const virtualizer = useVirtualizer({
-    count: all.length,
+    count: rows.length,
     enabled: isVirtual,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
@@ -62,11 +53,9 @@ function useShownRows<Row extends object>({ columns, rows, rowId }: DataTablePro
   const items = isVirtual ? virtualizer.getVirtualItems() : null;
   return {
     scroller,
-    table,
-    count: all.length,
     shown: items
-      ? items.flatMap(({ index }) => (all[index] ? [{ row: all[index], index }] : []))
-      : all.map((row, index) => ({ row, index })),
+      ? items.flatMap(({ index }) => (rows[index] ? [{ row: rows[index], index }] : []))
+      : rows.map((row, index) => ({ row, index })),
     measure: isVirtual ? virtualizer.measureElement : undefined,
     before: items?.[0]?.start ?? 0,
     after: items ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0,
@@ -77,9 +66,16 @@ function useShownRows<Row extends object>({ columns, rows, rowId }: DataTablePro
  * A table; on phones a list of cards, each value beside the name of its column. It scrolls sideways where it is wider than the screen,
  * and draws only the rows in sight when there are many.
  */
-export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, error, onRetry, empty } = props;
-  const { scroller, table, count, shown, measure, before, after } = useShownRows(props);
+export function DataTable<Row extends object>({
+  label,
+  columns,
+  rows,
+  rowId,
+  error,
+  onRetry,
+  empty,
+}: DataTableProps<Row>) {
+  const { scroller, shown, measure, before, after } = useShownRows(rows ?? []);
   if (error && !rows)
     return (
       <div className="p-4">
@@ -97,7 +93,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <table
         {...role('table')}
         aria-label={label}
-        aria-rowcount={measure ? count : undefined}
+        aria-rowcount={measure ? rows?.length : undefined}
         className="card-table w-full border-collapse"
       >
         <Head columns={columns} />
@@ -106,15 +102,15 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           <Spacer heightPx={before} />
           {shown.map(({ row, index }) => (
             <tr
-              key={row.id}
+              key={rowId(row)}
               {...role('row')}
               ref={measure}
               data-index={index}
               className="relative border-b border-line last:border-b-0 hover:bg-sunken/60"
             >
-              {row.getAllCells().map((cell, at) => (
-                <td key={cell.id} {...role('cell')} {...cellProps(columns[at], at)}>
-                  <table.FlexRender cell={cell} />
+              {columns.map((column, at) => (
+                <td key={column.header} {...role('cell')} {...cellProps(column, at)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -127,18 +123,17 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 }
 
 /** Class of a cell, and the name of its column, which a card shows beside it; the first one is the title of the card. */
-const cellProps = <Row,>(column: Column<Row> | undefined, at: number) =>
-  column && {
-    className: cellClass(column),
-    'data-label': at === 0 || column.hidesHeader ? undefined : column.header,
-  };
+const cellProps = <Row,>(column: Column<Row>, at: number) => ({
+  className: cellClass(column),
+  'data-label': at === 0 || column.hidesHeader ? undefined : column.header,
+});
 
 const Head = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   <thead {...role('rowgroup')} className="bg-surface max-sm:sr-only sm:sticky sm:top-0 sm:z-20">
     <tr {...role('row')} className="border-b border-line text-left text-[13px] text-muted">
       {columns.map((column) => (
         <th
-          key={column.id}
+          key={column.header}
           {...role('columnheader')}
           scope="col"
           className={classNames(cellClass(column), 'font-medium whitespace-nowrap')}
@@ -161,7 +156,7 @@ const LoadingRows = <Row,>({ columns }: { columns: readonly Column<Row>[] }) =>
   ['a', 'b', 'c', 'd', 'e'].map((key) => (
     <tr key={key} className="border-b border-line last:border-b-0">
       {columns.map((column) => (
-        <td key={column.id} className={cellClass(column)}>
+        <td key={column.header} className={cellClass(column)}>
           <Skeleton className="my-1 h-4 w-3/4 min-w-12" />
         </td>
       ))}

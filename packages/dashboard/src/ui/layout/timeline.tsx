@@ -42,7 +42,7 @@ const Moment = ({ at, since }: { at: string; since: string }) => {
   const ms = Date.parse(at) - Date.parse(since);
   return (
     <span className="whitespace-nowrap">
-      {ms > 0 && <span className="mr-2">+{groupDigits(String(ms))} ms</span>}
+      {ms > 0 && <span className="mr-2">+{groupDigits(ms)} ms</span>}
       <time dateTime={at} title={absoluteTime(at)}>
         {timeInMs(at)}
       </time>

@@ -1,3 +1,4 @@
+import { dash } from './dash.tsx';
 /** 850 → "850 ms", 12 340 → "12.3 s", 192 000 → "3 min 12 s". */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -8,7 +9,7 @@ export function durationText(ms: number): string {
 
 /** A duration in milliseconds, or as the API writes it ("1.25s"); null: a dash. */
 export function Duration({ value }: { value: number | string | null | undefined }) {
-  if (value === null || value === undefined) return <span className="text-muted">–</span>;
+  if (value === null || value === undefined) return dash;
   const ms = typeof value === 'number' ? value : Number.parseFloat(value) * 1000;
   return <span className="whitespace-nowrap">{durationText(ms)}</span>;
 }

@@ -1,6 +1,11 @@
 import type { ReactNode } from 'react';
 import { Icon } from './icon.tsx';
-import { safeHref } from './safe-href.ts';
+
+/** The address, if a link may lead there: http and https only. null for anything else, however it is written. */
+export function safeHref(text: string): string | null {
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? url.href : null;
+}
 
 /** For links inside of texts; TanStack's `Link` takes it as its class. */
 export const linkClass = 'rounded-sm text-accent-text underline-offset-2 hover:underline';

@@ -1,6 +1,7 @@
+import { dash } from './dash.tsx';
 /** "1234567.5" becomes "1,234,567.5": digits are only grouped, never rounded. */
-export function groupDigits(amount: string): string {
-  const [whole = '0', fraction] = amount.split('.');
+export function groupDigits(amount: string | number): string {
+  const [whole = '0', fraction] = String(amount).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
@@ -8,7 +9,7 @@ export function groupDigits(amount: string): string {
 /** An amount of USDC as the API has it; null: a dash. */
 export const Money = ({ amount }: { amount: string | null | undefined }) =>
   amount === null || amount === undefined ? (
-    <span className="text-muted">–</span>
+    dash
   ) : (
     <span className="whitespace-nowrap">
       {groupDigits(amount)} <span className="text-[0.85em] font-normal text-muted">USDC</span>

@@ -29,3 +29,8 @@ export const Note = ({ tone = 'neutral', title, actions, children }: NoteProps) 
     {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
   </div>
 );
+
+/** A sentence of caution inside a form. */
+export const Warning = ({ children }: { children: ReactNode }) => (
+  <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">{children}</p>
+);

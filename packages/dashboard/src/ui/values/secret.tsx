@@ -1,5 +1,6 @@
 import { Button } from '../controls/button.tsx';
 import { useCopy } from '../controls/copy-text.ts';
+import { Warning } from './note.tsx';
 
 interface SecretProps {
   readonly value: string;
@@ -13,9 +14,7 @@ export function Secret({ value, label, isShownAgain = false }: SecretProps) {
   const { isCopied, copy } = useCopy();
   return (
     <div className="space-y-2">
-      {!isShownAgain && (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-warn">Copy it now. It won't be shown again.</p>
-      )}
+      {!isShownAgain && <Warning>Copy it now. It won't be shown again.</Warning>}
       <div className="flex items-center gap-2">
         <input
           readOnly

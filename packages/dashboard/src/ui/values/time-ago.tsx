@@ -1,3 +1,4 @@
+import { dash } from './dash.tsx';
 import { absoluteTime, relativeTime } from './relative-time.ts';
 import { useNow } from './use-now.ts';
 
@@ -19,5 +20,5 @@ export const ExactTime = ({ at }: { at: string | null | undefined }) =>
       {absoluteTime(at)}
     </time>
   ) : (
-    <span className="text-muted">–</span>
+    dash
   );

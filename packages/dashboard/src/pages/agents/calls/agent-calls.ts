@@ -21,6 +21,9 @@ export const callerText = ({ caller, isOwn }: Pick<AgentCallItem, 'caller' | 'is
 
 export const faceText = (face: AgentCallItem['face']): string => (face === null ? '–' : faces[face]);
 
+/** Error code in words: "agent error". */
+export const errorText = (code: string): string => code.replaceAll('_', ' ');
+
 const HOUR_MS = 3_600_000;
 /** Periods of the filter, by their text in the URL. */
 export const callPeriods = [

@@ -1,22 +1,61 @@
+import type { AgentCallItem } from '@agent-network/contracts/agents/agent-calls';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../../app/api-query.ts';
+import { Copyable } from '../../../ui/controls/copyable.tsx';
 import { Field } from '../../../ui/controls/field.tsx';
 import { FilterBar } from '../../../ui/controls/filter-bar.tsx';
 import { Select } from '../../../ui/controls/select.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
-import { DataTable } from '../../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../../ui/layout/empty-state.tsx';
 import { Pagination } from '../../../ui/layout/pagination.tsx';
+import { Badge, Status } from '../../../ui/values/badge.tsx';
+import { dash } from '../../../ui/values/dash.tsx';
+import { Duration } from '../../../ui/values/duration.tsx';
+import { linkClass } from '../../../ui/values/link.tsx';
+import { Money } from '../../../ui/values/money.tsx';
+import { TimeAgo } from '../../../ui/values/time-ago.tsx';
 import { useNow } from '../../../ui/values/use-now.ts';
-import { callPeriods, callQuery } from './agent-calls.ts';
-import { callColumns } from './call-columns.tsx';
+import { callerText, callPeriods, callQuery, errorText, faceText } from './agent-calls.ts';
+
+/** A request of the owner's own leads to it; others are named only. */
+const Request = ({ call: { requestId, isOwn } }: { call: AgentCallItem }) =>
+  isOwn ? (
+    <Link to="/invocations/$requestId" params={{ requestId }} className={linkClass}>
+      Invocation
+    </Link>
+  ) : (
+    <Copyable label="request id" text={requestId} short />
+  );
+
+const Failure = ({ error }: Pick<AgentCallItem, 'error'>) =>
+  error === null ? (
+    dash
+  ) : (
+    <span className="flex min-w-40 max-w-96 flex-col items-start gap-0.5">
+      <Badge tone="bad">{errorText(error.code)}</Badge>
+      {error.message !== null && (
+        <bdi className="line-clamp-2 text-[13px] text-muted wrap-anywhere">{error.message}</bdi>
+      )}
+    </span>
+  );
+
+const callColumns: readonly Column<AgentCallItem>[] = [
+  { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Caller', cell: (call) => <span className="whitespace-nowrap">{callerText(call)}</span> },
+  { header: 'Through', cell: ({ face }) => <span className="whitespace-nowrap">{faceText(face)}</span> },
+  { header: 'Latency', align: 'right', cell: ({ latencyMs }) => <Duration value={latencyMs} /> },
+  { header: 'Cost', align: 'right', cell: ({ cost }) => <Money amount={cost} /> },
+  { header: 'Error', cell: ({ error }) => <Failure error={error} /> },
+  { header: 'Request', cell: (call) => <Request call={call} /> },
+];
 
 const PAGE_SIZE = 50;
-const words = (value: string) => value.replaceAll('_', ' ');
 const statuses = [{ value: '', label: 'All' }, ...requestStatuses.map((value) => ({ value, label: value }))];
-const errors = [{ value: '', label: 'Any' }, ...failureReasons.map((value) => ({ value, label: words(value) }))];
+const errors = [{ value: '', label: 'Any' }, ...failureReasons.map((value) => ({ value, label: errorText(value) }))];
 const periods = [{ value: '', label: 'Any time' }, ...callPeriods];
 
 /** Every call to the agent by any caller, newest first; filters and page stand in the URL. */

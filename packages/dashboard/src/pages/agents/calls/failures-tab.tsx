@@ -4,17 +4,18 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApi } from '../../../app/api-query.ts';
 import { useShownTheme } from '../../../app/shell/theme.ts';
-import { BarChart } from '../../../ui/chart/chart.tsx';
+import { BarChart, countText } from '../../../ui/chart/chart.tsx';
 import { Copyable } from '../../../ui/controls/copyable.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../../ui/layout/empty-state.tsx';
-import { Skeleton } from '../../../ui/layout/skeleton.tsx';
-import { ErrorNote } from '../../../ui/values/error-note.tsx';
+import { Waiting } from '../../../ui/layout/waiting.tsx';
+import { dash } from '../../../ui/values/dash.tsx';
 import { linkClass } from '../../../ui/values/link.tsx';
 import { groupDigits } from '../../../ui/values/money.tsx';
 import { percentText } from '../../../ui/values/percent.ts';
 import { TimeAgo } from '../../../ui/values/time-ago.tsx';
+import { errorText } from './agent-calls.ts';
 
 /** Failed calls by any caller in groups, and failed health checks of the node. */
 export function FailuresTab({ agent }: { agent: OwnAgent }) {
@@ -24,8 +25,7 @@ export function FailuresTab({ agent }: { agent: OwnAgent }) {
   return (
     <div className="space-y-5">
       <p className="text-muted">
-        {groupDigits(String(agent.failures7))} of {groupDigits(String(agent.calls7))} calls from all callers failed in
-        the last 7 days.
+        {groupDigits(agent.failures7)} of {groupDigits(agent.calls7)} calls from all callers failed in the last 7 days.
       </p>
       <Card
         title="Errors, 7 days"
@@ -58,7 +58,6 @@ export function FailuresTab({ agent }: { agent: OwnAgent }) {
 
 const columnsOf = (agentId: string): readonly Column<FailureGroup>[] => [
   {
-    id: 'code',
     header: 'Error',
     cell: ({ code }) => (
       <Link
@@ -67,32 +66,18 @@ const columnsOf = (agentId: string): readonly Column<FailureGroup>[] => [
         search={{ tab: 'calls', error: code }}
         className={`${linkClass} whitespace-nowrap`}
       >
-        {code.replaceAll('_', ' ')}
+        {errorText(code)}
       </Link>
     ),
   },
   {
-    id: 'message',
     header: 'Message',
     cell: ({ message }) =>
-      message === null ? (
-        <span className="text-muted">–</span>
-      ) : (
-        <bdi className="line-clamp-3 min-w-40 max-w-96 wrap-anywhere">{message}</bdi>
-      ),
+      message === null ? dash : <bdi className="line-clamp-3 min-w-40 max-w-96 wrap-anywhere">{message}</bdi>,
   },
-  {
-    id: 'count',
-    header: 'Times',
-    align: 'right',
-    cell: ({ count, isAtLeast }) => `${groupDigits(String(count))}${isAtLeast ? '+' : ''}`,
-  },
-  { id: 'at', header: 'Last', align: 'right', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
-  {
-    id: 'example',
-    header: 'Example',
-    cell: ({ requestId }) => <Copyable label="request id" text={requestId} short />,
-  },
+  { header: 'Times', align: 'right', cell: ({ count, isAtLeast }) => `${groupDigits(count)}${isAtLeast ? '+' : ''}` },
+  { header: 'Last', align: 'right', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
+  { header: 'Example', cell: ({ requestId }) => <Copyable label="request id" text={requestId} short /> },
 ];
 
 function HealthCard({ agentId }: { agentId: string }) {
@@ -109,16 +94,14 @@ function HealthCard({ agentId }: { agentId: string }) {
           theme={theme}
           heightPx={160}
           timesMs={data.buckets.map(({ from }) => Date.parse(from))}
-          format={(value) => (Number.isInteger(value) ? groupDigits(String(value)) : '')}
+          format={countText}
           series={[
             { label: 'Checks', tone: 'good', values: data.buckets.map(({ checks }) => checks) },
             { label: 'Failed', tone: 'bad', values: data.buckets.map(({ failed }) => failed) },
           ]}
         />
-      ) : error ? (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
       ) : (
-        <Skeleton className="h-40 w-full" />
+        <Waiting error={error} onRetry={() => void refetch()} height="h-40" />
       )}
     </Card>
   );

@@ -30,7 +30,7 @@ export const PriceFields = ({ form }: PriceFieldsProps) => {
       <UnitFields form={form} />
       <div className="mt-4">
         <Checkbox
-          label="Callers can say how complex a call is"
+          label="Let callers set a complexity"
           hint="“complexity” in the input then changes the price: ×0.8 for low, ×1.5 for high."
           isChecked={values.priceHints}
           onChange={(takesHints) => set('priceHints', takesHints)}
@@ -131,10 +131,10 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
           options={values.unitMeasure === '' ? [byType, ...measures] : measures}
         />
       </Field>
-      <Field label="Price of one" error={error('metadata.perUnit.price')}>
+      <Field label="Price per unit" error={error('metadata.perUnit.price')}>
         <NumberInput unit="USDC" value={values.unitPrice} onChange={(price) => set('unitPrice', price)} />
       </Field>
-      <Field label="Maximum of a call" error={error('metadata.perUnit.maximum')}>
+      <Field label="Maximum per call" error={error('metadata.perUnit.maximum')}>
         <NumberInput unit="USDC" value={values.unitMaximum} onChange={(maximum) => set('unitMaximum', maximum)} />
       </Field>
     </div>

@@ -44,7 +44,7 @@ export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
   const { values, set, error } = form;
   const failure = error('types');
   return (
-    <Card title="What it takes and gives">
+    <Card title="Input and output">
       <div className="space-y-4">
         <p className="text-muted">All optional. The node checks calls and results against what you declare.</p>
         {jsonFields.map(({ name, path, label, hint }) => (

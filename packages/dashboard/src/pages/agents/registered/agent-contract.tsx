@@ -1,7 +1,15 @@
-import { CodeBlock } from '../../../ui/values/code-block.tsx';
+import { CodeBlock, type CodeSample } from '../../../ui/values/code-block.tsx';
 import { linkClass } from '../../../ui/values/link.tsx';
-import type { Known } from './contract-programs.ts';
-import { contractSamples } from './contract-samples.ts';
+import { serveSample, wellKnownSample } from '../agent-samples.ts';
+import { curlSample, type Known, pythonSample } from './contract-programs.ts';
+
+/** The agent contract as programs. */
+const contractSamples = (agent: Known, origin: string): readonly CodeSample[] => [
+  { label: 'TypeScript', code: serveSample(agent, origin) },
+  { label: 'Python', code: pythonSample(agent) },
+  { label: 'curl', code: curlSample(agent) },
+  { label: 'Well-known file', code: wellKnownSample(agent) },
+];
 
 const code = (text: string) => <code className="font-mono text-[13px] wrap-anywhere">{text}</code>;
 

@@ -1,6 +1,8 @@
+import type { EndpointVerified } from '@agent-network/contracts/agents/identity';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useApiMutation } from '../../../app/api-query.ts';
 import { buttonClass } from '../../../ui/controls/button.tsx';
 import { Copyable } from '../../../ui/controls/copyable.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
@@ -11,7 +13,6 @@ import { Note } from '../../../ui/values/note.tsx';
 import { Secret } from '../../../ui/values/secret.tsx';
 import { proofSamples } from '../agent-samples.ts';
 import { AgentContract } from './agent-contract.tsx';
-import { useProofTries } from './use-proof-tries.ts';
 
 export interface NewAgent {
   readonly id: string;
@@ -83,4 +84,26 @@ function ProofState({ agent: { id, protocol } }: { agent: NewAgent }) {
       )}
     </div>
   );
+}
+
+/** Pauses before each try: soon at first, as the token was just seen; few in all, as each is a call of the account. */
+const PAUSES_MS = [3000, 4000, 5000, 8000, 12_000, 20_000, 30_000, 60_000, 60_000, 60_000, 120_000, 120_000];
+
+/** Has the node challenge the endpoint again and again while its owner sets it up; `answer` is that of the last try. */
+function useProofTries(agentId: string): { answer: EndpointVerified | undefined; isOver: boolean } {
+  const [tries, setTries] = useState(0);
+  const { mutate, data } = useApiMutation('verifyIdentity', {
+    invalidates: ['listOwnAgents', 'getIdentity', 'getAgent'],
+  });
+  const answer = data && 'proof' in data && data.proof === 'endpoint' ? data : undefined;
+  const isProven = answer?.reason === null;
+  useEffect(() => {
+    const pauseMs = PAUSES_MS[tries];
+    if (isProven || pauseMs === undefined) return;
+    const timer = setTimeout(() => {
+      mutate({ body: { agentId, proof: 'endpoint' } }, { onSettled: () => setTries((before) => before + 1) });
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [mutate, agentId, isProven, tries]);
+  return { answer, isOver: tries >= PAUSES_MS.length };
 }

@@ -15,7 +15,6 @@ const shortened = (id: string) => `${id.slice(0, 10)}…${id.slice(-4)}`;
 
 const columns: readonly Column<ChannelItem>[] = [
   {
-    id: 'channel',
     header: 'Channel',
     cell: ({ channelId }) => (
       <Link
@@ -27,16 +26,12 @@ const columns: readonly Column<ChannelItem>[] = [
       </Link>
     ),
   },
-  { id: 'state', header: 'State', cell: ({ state }) => <Status value={state} /> },
-  {
-    id: 'payer',
-    header: 'Wallet',
-    cell: ({ payer }) => <Copyable label="paying wallet" text={payer} short />,
-  },
-  { id: 'remaining', header: 'Left', align: 'right', cell: ({ remaining }) => <Money amount={remaining} /> },
-  { id: 'charged', header: 'Charged', align: 'right', cell: ({ charged }) => <Money amount={charged} /> },
-  { id: 'balance', header: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance} /> },
-  { id: 'created', header: 'Opened', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'State', cell: ({ state }) => <Status value={state} /> },
+  { header: 'Wallet', cell: ({ payer }) => <Copyable label="paying wallet" text={payer} short /> },
+  { header: 'Left', align: 'right', cell: ({ remaining }) => <Money amount={remaining} /> },
+  { header: 'Charged', align: 'right', cell: ({ charged }) => <Money amount={charged} /> },
+  { header: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance} /> },
+  { header: 'Opened', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
 ];
 
 /** Payment channels of the account's wallets. */

@@ -1,24 +1,63 @@
-import type { ChannelDetail } from '@agent-network/contracts/payments/channels';
+import type { ChannelCharge, ChannelDetail, ChannelEntry } from '@agent-network/contracts/payments/channels';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useApi } from '../../../app/api-query.ts';
 import { ChainLink } from '../../../app/chain-link.tsx';
 import { Stat, Stats } from '../../../ui/chart/stat.tsx';
 import { Copyable } from '../../../ui/controls/copyable.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
-import { DataTable } from '../../../ui/layout/data-table.tsx';
+import { type Column, DataTable } from '../../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../../ui/layout/empty-state.tsx';
 import { FactRow } from '../../../ui/layout/fact-row.tsx';
 import { Page } from '../../../ui/layout/page.tsx';
 import { Pagination } from '../../../ui/layout/pagination.tsx';
-import { Skeleton } from '../../../ui/layout/skeleton.tsx';
 import { Tabs } from '../../../ui/layout/tabs.tsx';
+import { Waiting } from '../../../ui/layout/waiting.tsx';
 import { Status } from '../../../ui/values/badge.tsx';
-import { ErrorNote } from '../../../ui/values/error-note.tsx';
 import { linkClass } from '../../../ui/values/link.tsx';
 import { Money } from '../../../ui/values/money.tsx';
 import { Note } from '../../../ui/values/note.tsx';
-import { ExactTime } from '../../../ui/values/time-ago.tsx';
-import { chargeColumns, entryColumns } from './channel-columns.tsx';
+import { ExactTime, TimeAgo } from '../../../ui/values/time-ago.tsx';
+
+const entryTexts = { deposit: 'Deposit', claim: 'Claim by the node', refund: 'Refund to the wallet' } as const;
+
+/** A claim is a total: it says how much is claimed after it. */
+const EntryAmount = ({ type, amount }: ChannelEntry) => (
+  <span className="whitespace-nowrap">
+    {type === 'claim' && <span className="text-muted">total </span>}
+    <Money amount={amount} />
+  </span>
+);
+
+const entryColumns: readonly Column<ChannelEntry>[] = [
+  { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Entry', cell: ({ type }) => <span className="font-medium whitespace-nowrap">{entryTexts[type]}</span> },
+  { header: 'State', cell: ({ state }) => <Status value={state} /> },
+  { header: 'Amount', align: 'right', cell: (entry) => <EntryAmount {...entry} /> },
+  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+];
+
+const chargeColumns: readonly Column<ChannelCharge>[] = [
+  { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  {
+    header: 'Call',
+    cell: ({ requestId }) => (
+      <Link
+        to="/invocations/$requestId"
+        params={{ requestId }}
+        className={`${linkClass} font-mono text-[13px] whitespace-nowrap`}
+      >
+        {requestId}
+      </Link>
+    ),
+  },
+  { header: 'Price', align: 'right', cell: ({ price }) => <Money amount={price} /> },
+  {
+    header: 'Charged',
+    align: 'right',
+    cell: ({ charged }) => (charged === null ? <Status value="processing" /> : <Money amount={charged} />),
+  },
+  { header: 'Voucher', align: 'right', cell: ({ voucher }) => <Money amount={voucher} /> },
+];
 
 const REFRESH_MS = 10_000;
 const FROM = '/shell/payments/channels/$channelId';
@@ -45,8 +84,7 @@ export function ChannelView() {
         </>
       }
     >
-      {!data &&
-        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-64 w-full" />)}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} />}
       {data && <Amounts channel={data} />}
       {data && <Withdrawal channel={data} />}
       {data && (

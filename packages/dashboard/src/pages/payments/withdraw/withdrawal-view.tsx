@@ -6,9 +6,8 @@ import { Copyable } from '../../../ui/controls/copyable.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
 import { Detail, Details } from '../../../ui/layout/details.tsx';
 import { Page } from '../../../ui/layout/page.tsx';
-import { Skeleton } from '../../../ui/layout/skeleton.tsx';
+import { Waiting } from '../../../ui/layout/waiting.tsx';
 import { Status } from '../../../ui/values/badge.tsx';
-import { ErrorNote } from '../../../ui/values/error-note.tsx';
 import { linkClass } from '../../../ui/values/link.tsx';
 import { Money } from '../../../ui/values/money.tsx';
 import { ExactTime } from '../../../ui/values/time-ago.tsx';
@@ -38,8 +37,7 @@ export function WithdrawalView() {
         </>
       }
     >
-      {!data &&
-        (error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton className="h-48 w-full" />)}
+      {!data && <Waiting error={error} onRetry={() => void refetch()} height="h-48" />}
       {data && <WithdrawalFacts withdrawal={data} />}
     </Page>
   );
@@ -47,7 +45,7 @@ export function WithdrawalView() {
 
 const progress: Readonly<Record<Withdrawal['status'], string>> = {
   pending: 'It has left the treasury and is on its way to the wallet. This page updates by itself.',
-  confirmed: 'It has arrived in the wallet.',
+  confirmed: 'Completed: the USDC is in the wallet.',
   failed: 'It was not sent. The money is back in the treasury.',
 };
 
@@ -76,7 +74,7 @@ const WithdrawalFacts = ({ withdrawal }: { withdrawal: Withdrawal }) => (
         {withdrawal.transactionHash === null ? (
           <span className="text-muted">not sent yet</span>
         ) : (
-          <ChainLink kind="tx" id={withdrawal.transactionHash} label="transaction hash" />
+          <ChainLink kind="tx" id={withdrawal.transactionHash} />
         )}
       </Detail>
       <Detail label="Requested">
