@@ -12,12 +12,13 @@ export interface SplitFile {
 /** Lines of a file from which on it may stand apart from its only importer. */
 const MIN_LINES = 60;
 const SERVICE = 'packages/service/src/';
+const BROWSER = 'packages/dashboard/src/';
 
 /**
  * Finds source files of under 60 lines whose only importer, tests apart, stands in the same folder, in a map of paths to texts of all code.
  * Files stay apart that code starts or loads by name, that the importer exports again or loads for their effect, that are a floor of their
- * own or of another kind than the importer (a store, a component, a tested rule of a component, the home of an npm package), that would make
- * a file of more than `maxLines`, and that tests could not load any more without running a program.
+ * own or of another kind than the importer (a store, a component, the home of an npm package), that would make a file of more than
+ * `maxLines`, and that tests could not load any more without running a program, or without a browser.
  */
 export function findSplitFiles(texts: ReadonlyMap<string, string>, maxLines: number): SplitFile[] {
   const imports = new Map([...texts].map(([path, text]) => [path, importsOf(path, text, texts)]));
@@ -34,7 +35,8 @@ export function findSplitFiles(texts: ReadonlyMap<string, string>, maxLines: num
     const isApart =
       lines + linesOf(into) > maxLines ||
       isOfAnotherKind({ path, text, importer }) ||
-      (users.length > 1 && (isRuleOfComponent(path, importer) || runsWhenLoaded(importer, into))) ||
+      (users.length > 1 && runsWhenLoaded(importer, into)) ||
+      (users.length > 1 && importer.startsWith(BROWSER) && !importers.get(importer)?.some(isTest)) ||
       isOnlyLinked(path, into) ||
       isNamed(path, texts);
     return isApart ? [] : [{ path, importer, lines }];
@@ -67,8 +69,6 @@ function isOfAnotherKind({ path, text, importer }: { path: string; text: string;
   return floors.includes(place) || isStoreApart || !isAtHome || (path.endsWith('x') && !importer.endsWith('x'));
 }
 
-const isRuleOfComponent = (path: string, importer: string): boolean => path.endsWith('.ts') && importer.endsWith('x');
-
 const importsAny = (text: string, packages: readonly string[]): boolean =>
   ts
     .preProcessFile(text, true, true)
@@ -80,7 +80,7 @@ const runsWhenLoaded = (path: string, text: string): boolean =>
 
 /** True for a file that is exported again, or imported for its effect. */
 const isOnlyLinked = (path: string, importer: string): boolean =>
-  new RegExp(`^(export [^;]* from|import) '\\./${escaped(basename(path))}'`, 'm').test(importer);
+  new RegExp(`^\\s*(export [^;]* from|import) '\\./${escaped(basename(path))}'`, 'm').test(importer);
 
 const escaped = (name: string): string => name.replaceAll('.', '\\.');
 

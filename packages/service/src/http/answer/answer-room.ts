@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import { createMeter } from '../../lib/meter.ts';
+import { createMeter } from '../../lib/concurrency/meter.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import { PIECE_BYTES } from './large-body.ts';
 

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../lib/app-error.ts';
 import { createJobThread } from '../../lib/concurrency/job-thread.ts';
+import { createMeter } from '../../lib/concurrency/meter.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
-import { createMeter } from '../../lib/meter.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { type PreviewCard, previewSvg } from './preview-card.ts';
 

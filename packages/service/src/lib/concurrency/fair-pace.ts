@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../bounded-cache.ts';
-import { createMeter, type Rate } from '../meter.ts';
+import { createMeter, type Rate } from './meter.ts';
 
 /** Queue in front of two meters, one per party and one for all. The party that used least of late goes next. */
 export interface FairPace {

@@ -98,8 +98,7 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     return outcome;
   };
   return {
-    // By the signature too: a payment that has expired in the queue must not keep its successor from being sent.
-    settle: singleFlight(settleOnce, ({ id, signature }) => `${id} ${signature}`),
+    settle: singleFlight(settleOnce, bySignature),
     idle,
     async stop(graceMs) {
       const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
@@ -109,6 +108,9 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
     },
   };
 }
+
+/** By the signature too: a payment that has expired in the queue must not keep its successor from being sent. */
+const bySignature = ({ id, signature }: NewChainPayment): string => `${id} ${signature}`;
 
 /** Each payment once: one that expired while it waited here may have come again, signed anew. */
 const newestOf = (payments: readonly NewChainPayment[]): NewChainPayment[] => [

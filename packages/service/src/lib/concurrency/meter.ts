@@ -1,4 +1,4 @@
-import { createBoundedCache } from './bounded-cache.ts';
+import { createBoundedCache } from '../bounded-cache.ts';
 
 export interface Rate {
   /** Amount that is refilled each second. */
