@@ -8,14 +8,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkOut, removeCheckOut } from './check-out.ts';
 
 /**
- * npm run check:upgrade -- COMMIT: starts a node of that commit, runs its examples, stops it, opens its data folder with the code here, and
+ * npm run check:upgrade [-- COMMIT]: starts a node of that commit, runs its examples, stops it, opens its data folder with the code here, and
  * compares the answers: balances, statements, payments, requests, events and agents. Exits 1 when the code here answers anything else.
  */
+/** The oldest whose data folders are opened: the baseline of the schema is its. */
+const OLDEST_COMMIT = '7e95b59a';
 const EXAMPLES = ['pay-with-x402-fetch', 'pay-as-v1-client', 'invoke-async', 'stream-an-answer', 'run-your-own-agent'];
 const START_WITHIN_MS = 120_000;
-/** Fields that change by themselves: of agents, health checks and the scores that are computed from them; of balances, the calls of the hour. */
+/**
+ * Fields that the data folder does not decide: of agents, health checks, the scores that are computed from them, and the addresses that the
+ * code serves; of balances, the calls of the hour.
+ */
 const CHANGING = {
-  '/agents/': new Set(['lastSeen', 'reputation', 'uptime', 'status', 'online', 'avgResponseTime']),
+  '/agents/': new Set(['lastSeen', 'reputation', 'uptime', 'status', 'online', 'avgResponseTime', 'interfaces']),
   '/payments/balance': new Set(['callsLeft']),
 };
 
@@ -142,8 +147,7 @@ async function checkUpgrade(commit: string): Promise<boolean> {
   }
 }
 
-const [commit] = process.argv.slice(2);
-if (!commit) throw new Error('Name the commit that makes the data folder: npm run check:upgrade -- COMMIT');
+const [commit = OLDEST_COMMIT] = process.argv.slice(2);
 try {
   if (!(await checkUpgrade(commit))) process.exitCode = 1;
 } finally {

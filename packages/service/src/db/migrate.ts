@@ -18,6 +18,8 @@ interface Migration {
   checksum: string;
   /** Oldest version of the code that works after it; null: any, as it only adds. */
   needs: number | null;
+  /** Of a baseline: the last commit that had the older files which it replaces, and the digest of their checksums. */
+  replaced: { commit: string; digest: string } | null;
 }
 
 interface Applied {
@@ -42,9 +44,11 @@ const LOCK_WAIT_MS = 3_000;
 export const MAX_AHEAD = 10;
 
 /**
- * Migrates the schema: each `NNNN-name.sql` that is not yet applied, one transaction per file. Safe to call from several processes at once.
- * A transaction that does not get a lock in time is rolled back, lets others pass, and begins again. A database may be newer than this code as long as it was only added to; one that contracts waits until no older process runs. Refuses a file
- * that changed after it was applied. Resolves with the version of this code: its newest migration.
+ * Migrates the schema by each `NNNN-name.sql` that is not yet applied, one transaction per file. The first file
+ * is the baseline: an empty database runs it, one that has all the files that it replaces does not, and one that has some of them is refused.
+ * Safe to call from several processes at once. A transaction that does not get a lock in time is rolled back, lets others pass, and begins
+ * again. A database may be newer than this code as long as it was only added to; one that contracts waits until no older process runs. Refuses
+ * a file that changed after it was applied. Resolves with the version of this code: its newest migration.
  */
 export async function migrate(
   url: string,
@@ -95,15 +99,29 @@ async function applyAll(client: pg.PoolClient, migrations: readonly Migration[],
   const { rows } = await client.query<Applied>(
     `select version, name, checksum, (to_jsonb(m) ->> 'needs')::integer as needs from schema_migration m order by version`,
   );
-  assertSameHistory(migrations, rows);
-  tellNewer(migrations, rows, log);
-  const applied = new Set(rows.map((row) => row.version));
-  for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
+  const applied = replaceByBaseline(migrations[0], rows);
+  assertSameHistory(migrations, applied);
+  tellNewer(migrations, applied, log);
+  const versions = new Set(applied.map(({ version }) => version));
+  for (const migration of migrations.filter(({ version }) => !versions.has(version))) {
     if (migration.needs !== null)
       await client.query('alter table schema_migration add column if not exists needs integer');
     await applyOne(client, migration);
     log.debug({ migration: migration.name }, 'migration applied');
   }
+}
+
+/** The record with the baseline in place of the files that it replaces. Refuses a database that has only some of these. */
+function replaceByBaseline(baseline: Migration | undefined, applied: readonly Applied[]): readonly Applied[] {
+  if (!baseline?.replaced) return applied;
+  const { version, name, checksum, replaced } = baseline;
+  const older = applied.filter((row) => row.version <= version);
+  if (older.every((row) => row.version === version)) return applied;
+  if (digestOf(older.map((row) => row.checksum).join('\n')) !== replaced.digest)
+    throw new Error(
+      `the database is too old: it has migrations up to ${older.at(-1)?.name}, and not all that commit ${replaced.commit} had; start that commit on it once, then this one`,
+    );
+  return [{ version, name, checksum, needs: null }, ...applied.slice(older.length)];
 }
 
 function assertSameHistory(migrations: readonly Migration[], applied: readonly Applied[]): void {
@@ -189,8 +207,13 @@ function readMigration(directory: string, file: string): Migration {
   const match = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file);
   if (match === null) throw new Error(`${file} is not a migration name like 0001-add-agents.sql`);
   const text = readFileSync(join(directory, file), 'utf8');
-  const contracts = /^-- contract(?: after (\d{4}))?$/m.exec(text.split('\n', 1)[0] ?? '');
+  const [firstLine = ''] = text.split(/\r?\n/, 1);
+  const contracts = /^-- contract(?: after (\d{4}))?$/.exec(firstLine);
   const needs = contracts && Number(contracts[1] ?? match[1]);
-  const checksum = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
-  return { version: Number(match[1]), name: file.slice(0, -'.sql'.length), text, checksum, needs };
+  const [, commit, digest] = /^-- baseline of commit (\w+), digest (\w+)$/.exec(firstLine) ?? [];
+  const replaced = commit && digest ? { commit, digest } : null;
+  const checksum = digestOf(text.replaceAll('\r\n', '\n'));
+  return { version: Number(match[1]), name: file.slice(0, -'.sql'.length), text, checksum, needs, replaced };
 }
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

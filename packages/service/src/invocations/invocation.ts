@@ -49,9 +49,9 @@ export interface Invocation {
   readonly id: string;
   readonly accountId: string;
   readonly callerAgentId: string | null;
-  /** null: stored before migration 0099. */
+  /** null: stored by an early version. */
   readonly callerKind: CallerKind | null;
-  /** The way in which it came; null: stored before migration 0099. */
+  /** The way in which it came; null: stored by an early version. */
   readonly face: CallFace | null;
   readonly agentId: string;
   /** The agent originally asked for, when a fallback was called instead. */

@@ -1,5 +1,5 @@
 /**
- * Subject of a change. The triggers of the tables name it (migrations 0066, 0071); `treasury`, by the account's id, the one statement that
+ * Subject of a change. The triggers of the tables name it (migration 0118); `treasury`, by the account's id, the one statement that
  * opens ledger accounts.
  */
 export type Topic = 'agent' | 'account' | 'node' | 'key' | 'wallet' | 'treasury';

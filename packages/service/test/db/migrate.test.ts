@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,33 @@ test('a file that was changed after it was applied is refused', async () => {
   await run();
   await write('0001-one.sql', 'create table one (n bigint)');
   await expect(run()).rejects.toThrow('0001-one was changed after it was applied');
+});
+
+test('a database with all the files that a baseline replaces goes on after it; one with some of them is refused, and told how', async () => {
+  await write('0001-one.sql', 'create table one (n integer)');
+  await write('0002-two.sql', 'alter table one add column m integer');
+  await run();
+  const { rows } = await client.query<{ checksum: string }>('select checksum from schema_migration order by version');
+  const digest = createHash('sha256').update(rows.map(({ checksum }) => checksum).join('\n'));
+  await Promise.all(['0001-one.sql', '0002-two.sql'].map((name) => rm(join(directory, name))));
+  const baseline = `-- baseline of commit abc, digest ${digest.digest('hex')}\ncreate table one (n integer, m integer)`;
+  await write('0002-baseline.sql', baseline);
+  await write('0003-three.sql', 'alter table one add column o integer');
+  expect(await run()).toBe(3);
+  expect(await run()).toBe(3);
+  expect((await client.query('select n, m, o from one')).rows).toEqual([]);
+
+  await client.query('delete from schema_migration where version >= 2');
+  await expect(run()).rejects.toThrow(
+    'the database is too old: it has migrations up to 0001-one, and not all that commit abc had; start that commit on it once, then this one',
+  );
+
+  await client.query('drop table schema_migration, one');
+  expect(await run()).toBe(3);
+  expect(await run()).toBe(3);
+  expect((await client.query('select n, m, o from one')).rows).toEqual([]);
+  await write('0002-baseline.sql', `${baseline};`);
+  await expect(run()).rejects.toThrow('0002-baseline was changed after it was applied');
 });
 
 /** Writes and runs migrations, and takes the files away: the code is then older than the database. */

@@ -1,11 +1,19 @@
-import { readFile } from 'node:fs/promises';
 import { askDatabase } from './books.ts';
 
-const MIGRATION = new URL('../../src/db/migrations/0034-agent-use.sql', import.meta.url);
+/** What is still to be carried (`call_change`) comes with the rest of it. */
+const COUNT = `
+  insert into agent_use (account_id, day, agent_id, calls, completed, failed, spent_micro)
+  select account_id, date_trunc('day', made_at, 'UTC'), agent_id, sum(calls), sum(completed), sum(failed), sum(spent_micro)
+    from (
+      select account_id, created_at as made_at, agent_id, 1 as calls, (status = 'completed')::int as completed,
+             (status = 'failed')::int as failed, coalesce(cost_micro, 0) as spent_micro
+        from invocation where completed_at is not null
+      union all
+      select account_id, made_at, agent_id, -calls, -completed, -failed, -spent_micro from call_change
+    ) each
+   group by 1, 2, 3 having sum(calls) <> 0 or sum(spent_micro) <> 0;`;
 
-/** Has the use of agents counted anew from the requests as they are, as a node does when it is upgraded. */
+/** Counts the use of agents anew, from the requests as they are. */
 export async function recountUse(databaseUrl: string): Promise<void> {
-  const text = await readFile(MIGRATION, 'utf8');
-  const counting = text.slice(text.indexOf('insert into agent_use'));
-  await askDatabase(databaseUrl, `begin; lock table agent_use, call_change; delete from agent_use; ${counting} commit`);
+  await askDatabase(databaseUrl, `begin; lock table agent_use, call_change; delete from agent_use; ${COUNT} commit`);
 }

@@ -3,7 +3,7 @@ import type { CancelReason, Invocation } from '../invocation.ts';
 
 /**
  * The reason of an end, and so of a refund: the failure, the cancellation, or a cost below the price. Null: open, or completed at its price.
- * `cancelled`: cancelled before migration 0064 stored reasons of cancellations.
+ * `cancelled`: cancelled by an early version, which stored no reasons of cancellations.
  */
 export function endReasonOf(
   { status, errorCode, refundMicro }: Pick<Invocation, 'status' | 'errorCode' | 'refundMicro'>,

@@ -79,7 +79,7 @@ it('counts a request from when it was made, once, before and after its end is ca
   expect([days, agents]).toEqual([ended.days, ended.agents]);
 });
 
-it('a node that is upgraded finds the use of before, whether it was carried or not', async () => {
+it('the use of agents by day is what their requests add up to, whether carried or not', async () => {
   const read = async () =>
     (await h.ctx.db.pool.query('select * from agent_use order by account_id, day, agent_id')).rows;
   const before = await read();
