@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { trimChainState } from './trim-chain-state.ts';
+import { trimChainState } from './local-chain.ts';
 
 type Dump = { best_block_number: number; blocks: { header: { number: string }; transactions: string[] }[] };
 

@@ -1,12 +1,11 @@
 import type { z } from 'zod';
-import type { Endpoint } from '../endpoint.ts';
-import { commonErrors, takesIdempotencyKey } from '../endpoint.ts';
+import { agentScopes, nodeScopes } from '../access/scopes.ts';
+import { commonErrors, type Endpoint, takesIdempotencyKey } from '../endpoint.ts';
 import { type ErrorCode, errorCatalogue } from '../errors.ts';
+import { streamEventCatalogue } from '../invocations/stream-events.ts';
+import { liveEvents } from '../webhooks.ts';
 import { type JsonSchema, jsonSchema, type NamedSchemas, schemaOrRef } from './json-schema.ts';
-import { admitsAgent, operationDescription } from './openapi-description.ts';
 import { exampleOf } from './openapi-example.ts';
-import { requestSamples } from './openapi-samples.ts';
-import { endsForGood, eventStream } from './openapi-stream.ts';
 import { answerFacts, toTruth } from './openapi-truth.ts';
 import { costsAgentPrice, dynamicPrice } from './payment-info.ts';
 
@@ -193,4 +192,138 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
       ...errorAnswers(row),
     },
   };
+}
+
+type Catalogue = [type: string, { readonly when: string; readonly data: Parameters<typeof jsonSchema>[0] }][];
+
+const facts: Readonly<Record<string, object>> = {
+  'invocation.created': { status: 'pending' },
+  'invocation.status': { status: 'processing' },
+};
+
+const shownTypes = ['invocation.created', 'invocation.status', 'invocation.chunk', 'invocation.completed'];
+
+/** The events of an account never end. */
+const isLive = ({ path }: Pick<Endpoint, 'path'>): boolean => path === '/events';
+
+/** True for a stream that ends for good: whoever has its last event gets 204. */
+const endsForGood = (row: Pick<Endpoint, 'path' | 'stream'>): boolean => row.stream === 'always' && !isLive(row);
+
+/** A stream as OpenAPI 3.1 can say it: text, with its events in words, an example, and their schemas under `x-events`. */
+function eventStream(
+  row: Pick<Endpoint, 'path'>,
+  named: NamedSchemas,
+  resolve: (ref: string) => JsonSchema,
+): Record<string, unknown> {
+  const isOfAccount = isLive(row);
+  const catalogue: Catalogue = Object.entries(isOfAccount ? liveEvents : streamEventCatalogue);
+  const example = catalogue
+    .filter(([type]) => isOfAccount || shownTypes.includes(type))
+    .map(([type, { data }], index) => {
+      const value = exampleOf(schemaOrRef(data, 'output', named), resolve) as object;
+      const shown = toTruth({ ...value, ...(isOfAccount ? {} : facts[type]) });
+      return `id: ${index + 1}\nevent: ${type}\ndata: ${JSON.stringify(shown)}\n\n`;
+    });
+  const list = catalogue.map(([type, { when }]) => `- \`${type}\`: ${when}`).join('\n');
+  return {
+    schema: {
+      type: 'string',
+      description:
+        `Server-sent events: \`id\` ${isOfAccount ? 'grows' : 'counts 1, 2, 3 …'}, \`event\` is one of these types, \`data\` is one line of JSON. A comment every ` +
+        `15 s keeps the connection alive.\n\n${list}`,
+    },
+    example: example.join(''),
+    'x-events': Object.fromEntries(
+      catalogue.map(([type, { when, data }]) => [
+        type,
+        { description: when, data: schemaOrRef(data, 'output', named) },
+      ]),
+    ),
+  };
+}
+
+/** Bodies as a person would write them: for calls that take much more than is sent in one go. */
+const requestSamples: Readonly<Record<string, unknown>> = {
+  searchAgents: {
+    query: {
+      capabilities: { any: ['summarise', 'translate'] },
+      rates: { perRequest: { max: '0.10' } },
+      reputation: { min: 500 },
+      online: true,
+    },
+    sort: [{ field: 'reputation', order: 'desc' }],
+    limit: 10,
+  },
+  matchAgents: { task: 'Summarise this text', maxPrice: '0.10', limit: 3 },
+  invokeAuto: {
+    task: 'Summarise this text',
+    input: { text: 'Honey bees tell each other where food is by dancing.', sentences: 1 },
+    maxCost: '0.10',
+  },
+  updateAgent: { rates: { perRequest: '0.04' } },
+  updateIdentityMetadata: { website: 'https://agent.example', avatar: null },
+  invokeAgent: {
+    task: 'Summarise this text',
+    input: { text: 'Honey bees tell each other where food is by dancing.', sentences: 1 },
+    maxCost: '0.10',
+    priority: 'normal',
+    metadata: { source: 'newsroom' },
+  },
+  createApiKey: { name: 'newsroom server', scopes: ['invoke', 'payments:read'] },
+  createWebhook: {
+    url: 'https://you.example/hooks',
+    description: 'Results for the newsroom',
+    eventTypes: ['invocation.completed', 'invocation.failed'],
+  },
+  updateWebhook: { status: 'enabled' },
+  depositToTreasury: { amount: '10.00' },
+  requestWithdrawal: { amount: '5.00' },
+  withdraw: { amount: '5.00' },
+};
+
+/** True for a call that an agent can make with its identityToken. */
+const admitsAgent = ({ auth, scope, accountOnly }: Endpoint): boolean =>
+  auth === 'agent' || (auth === 'key' && !accountOnly && (scope === undefined || agentScopes.includes(scope)));
+
+function whoMayCall(row: Endpoint): string {
+  if (row.sameOrigin) return "Only from the node's own pages: refused without the node's `Origin`.";
+  if (row.keyless === 'pays')
+    return 'Needs no key: the account is that of the paying wallet; a free call needs no wallet either. With a key the call is made as with `POST /invoke/{agentId}`.';
+  if (row.auth === 'none') return 'Needs no key.';
+  if (row.auth === 'agent') return 'Only for the agent itself: send its identityToken instead of an API key.';
+  const key = row.scope ? `an API key with the scope \`${row.scope}\`` : 'an API key';
+  return admitsAgent(row)
+    ? `Needs ${key}, ${sessionFor(row)}, or an agent's identityToken.`
+    : `Needs ${key}, or ${sessionFor(row)}.`;
+}
+
+function sessionFor({ scope, sessionProof }: Endpoint): string {
+  if (sessionProof) return "a session with a signature of the account's wallet (`proof`)";
+  return isNodeScope(scope) ? "a session of the operator's account" : 'a session';
+}
+
+const isNodeScope = (scope: Endpoint['scope']): boolean => nodeScopes.some((each) => each === scope);
+
+/** Description of a call beyond its summary: authentication, rate limit, and form of the answer. */
+function operationDescription(row: Endpoint): string {
+  return [
+    whoMayCall(row),
+    row.limit === 'invocations'
+      ? 'Counts against the request limit and the invocation limit.'
+      : 'Counts against the request limit.',
+    ...(row.errors.includes('PAYMENT_REQUIRED')
+      ? [
+          'Without a payment the answer is 402 with terms, in the body and in `PAYMENT-REQUIRED`. Repeat the identical call with ' +
+            'the signed payment in `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT` (v1).',
+        ]
+      : []),
+    ...(row.stream === 'always'
+      ? ['Answers with server-sent events; a lost stream is resumed with `Last-Event-ID`.']
+      : []),
+    ...(row.stream === 'on_request'
+      ? [
+          `With \`Accept: text/event-stream\`${row.body ? ' and `"stream": true`' : ''} the answer is a stream of server-sent events.`,
+        ]
+      : []),
+  ].join(' ');
 }

@@ -1,5 +1,4 @@
 import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex } from 'viem';
-import { type SendAnswer, sendAnswerOf } from './send-answer.ts';
 import { hasContractSigned } from './signatures/contract-wallet-client.ts';
 
 /** The newest block, as the RPC node that was asked has it. */
@@ -128,3 +127,19 @@ async function estimate(client: PublicClient, call: EstimatedCall, blockNumber?:
     throw error;
   }
 }
+
+/**
+ * A chain's non-fatal answer to raw bytes: accepted; already known; outbid by another transaction under the same nonce that pays as much;
+ * or its nonce is already in a block.
+ */
+type SendAnswer = 'taken' | 'known' | 'outbid' | 'nonce used';
+
+const answers: readonly (readonly [RegExp, SendAnswer])[] = [
+  [/already (known|imported)|known transaction/i, 'known'],
+  [/underpriced|could not replace/i, 'outbid'],
+  [/nonce (is )?too low|nonce has already been used/i, 'nonce used'],
+];
+
+/** Classifies the message of an RPC error; null when it is none of these answers. */
+export const sendAnswerOf = (message: string): SendAnswer | null =>
+  answers.find(([words]) => words.test(message))?.[1] ?? null;

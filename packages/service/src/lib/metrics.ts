@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
 import { moneyMetrics, networkMetrics, registryMetrics } from './metrics-of-rooms.ts';
-import { toPlainText } from './metrics-text.ts';
 
 export interface Metrics {
   /** The metrics for Prometheus: in OpenMetrics, with exemplars, or in its older text format. */
@@ -240,3 +239,19 @@ async function expose(registry: OpenRegistry, format: 'openmetrics' | 'text') {
     ? { type: Registry.OPENMETRICS_CONTENT_TYPE, text }
     : { type: Registry.PROMETHEUS_CONTENT_TYPE, text: toPlainText(text) };
 }
+
+/**
+ * OpenMetrics text as Prometheus text: counters are described under the names of their samples, and exemplars and the mark of the end are
+ * left out. prom-client writes a registry in one format only, and exemplars only in OpenMetrics.
+ */
+function toPlainText(openMetrics: string): string {
+  const lines = openMetrics.split('\n').filter((line) => line !== '# EOF');
+  const counters = new Set(lines.flatMap((line) => /^# TYPE (\S+) counter$/.exec(line)?.[1] ?? []));
+  return lines.map((line) => withoutExemplar(named(line, counters))).join('\n');
+}
+
+const named = (line: string, counters: ReadonlySet<string>): string =>
+  line.replace(/^# (HELP|TYPE) (\S+)/, (whole, what, name) => (counters.has(name) ? `# ${what} ${name}_total` : whole));
+
+const withoutExemplar = (line: string): string =>
+  line.startsWith('#') ? line : line.replace(/ # \{[^{}]*\} \S+ \S+$/, '');

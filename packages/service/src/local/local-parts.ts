@@ -1,21 +1,21 @@
 import { mkdir } from 'node:fs/promises';
 import { LOCAL_CHAIN_ID, usdcByChain } from '@agent-network/chain/addresses';
+import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { fundWallets, installMissingContracts, type WalletFunding } from '@agent-network/chain/chain-funding';
-import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { callChain, callChainBatch } from '@agent-network/chain/chain-rpc-client';
 import { startLocalChain } from '@agent-network/chain/local-chain';
-import { getAddress, numberToHex } from 'viem';
+import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem';
 import { createNodeKeys, keysOf, type NodeKeys } from '../chain/keys/node-keys.ts';
 import { unreachable } from '../chain/unreachable.ts';
 import { type Config, isLocalChain } from '../config.ts';
 import type { ConfiguredSecrets } from '../config-keys.ts';
 import { lockDataDir } from '../db/data-dir-lock.ts';
-import { openDatabase } from '../db/database.ts';
+import { type HasDb, openDatabase } from '../db/database.ts';
 import { startEmbeddedPostgres } from '../db/embedded-postgres.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { StopStep } from '../lib/process/graceful-stop.ts';
 import type { ChainRepair } from '../payments/reconcile/chain-repair.ts';
-import { transactionsToReplay } from '../payments/reconcile/replay.ts';
-import { fundLostPayers, repairOf } from './chain-repair.ts';
+import { payersIn, transactionsToReplay } from '../payments/reconcile/replay.ts';
 import { freePort } from './free-port.ts';
 import { type LocalKeys, loadLocalKeys, saveLocalKeys, withLocalKeys } from './local-keys.ts';
 
@@ -155,4 +155,47 @@ export async function fundOnJoinedChain(config: Config, plan: LocalPlan): Promis
   await fundWallets(chainRpcUrl, usdcByChain[config.chainId], fundingOf(plan.keys, []));
   plan.keys.isFunded = true;
   await saveLocalKeys(config.dataDir, plan.keys);
+}
+
+const USDC_ADDRESS = usdcByChain[LOCAL_CHAIN_ID];
+
+/** Repairs through anvil's RPC, without mining blocks, so that replayed blocks keep their own times. */
+const repairOf = (rpcUrl: () => string): ChainRepair => ({
+  setUsdc: async (address, micro) =>
+    void (await callChain(rpcUrl(), 'anvil_dealERC20', address, USDC_ADDRESS, numberToHex(micro))),
+  setNonce: async (address, nonce) => void (await callChain(rpcUrl(), 'anvil_setNonce', address, numberToHex(nonce))),
+});
+
+interface LostTransactions extends HasDb {
+  readonly log: Log;
+  readonly rpcUrl: string;
+  /** Our transactions that were in a block. */
+  readonly mined: readonly Hex[];
+}
+
+/**
+ * Restores funds of payers. A chain of a version without a journal may have lost other parties' transactions together with ours, such as
+ * the one that funded a payer. Before ours are replayed, payers get the test money that they paid with and lack.
+ */
+async function fundLostPayers({ db, log, rpcUrl, mined }: LostTransactions): Promise<void> {
+  if (mined.length === 0) return;
+  const hashes = mined.map((raw) => keccak256(raw));
+  const receipts = await callChainBatch(
+    rpcUrl,
+    hashes.map((hash) => ['eth_getTransactionReceipt', hash] as const),
+  );
+  const lost = hashes.filter((_, index) => receipts[index] === null);
+  if (lost.length === 0) return;
+  const repair = repairOf(() => rpcUrl);
+  for (const { address, paidMicro } of await payersIn({ db }, lost)) {
+    const holdsMicro = await usdcOf(rpcUrl, address);
+    if (holdsMicro >= paidMicro) continue;
+    await repair.setUsdc(address, paidMicro);
+    log.warn({ address, paidMicro, holdsMicro }, "local chain lost a payer's funds; replaced them with test money");
+  }
+}
+
+async function usdcOf(rpcUrl: string, address: string): Promise<bigint> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [address as Hex] });
+  return BigInt(await callChain<Hex>(rpcUrl, 'eth_call', { to: USDC_ADDRESS, data }, 'latest'));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressesIn, fileInAddress } from '../../src/agents/health/registration-file.ts';
+import { addressesIn, fileInAddress } from '../../src/agents/health/prove-agent.ts';
 import { readA2aAgent } from '../../src/agents/upstream/a2a-card-client.ts';
 import { checkUpstream } from '../../src/agents/upstream/check-upstream.ts';
 import { findTool } from '../../src/agents/upstream/mcp-client.ts';

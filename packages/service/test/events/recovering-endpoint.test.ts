@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bringForward } from '../../src/events/deliveries/bring-forward.ts';
 import { replayWebhook } from '../../src/events/deliveries/replay-webhook.ts';
+import { bringForward } from '../../src/events/deliveries/webhook-dispatcher.ts';
 import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
 import { askDatabase } from '../support/books.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

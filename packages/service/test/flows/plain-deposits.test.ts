@@ -12,8 +12,7 @@ import { authorizationDigest } from '../../src/chain/signatures/authorization.ts
 import { until } from '../../src/lib/concurrency/until.ts';
 import { listLost } from '../../src/payments/onchain/chain-payment-list-store.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
-import { recollectLost } from '../../src/payments/reconcile/recollect-lost.ts';
-import { reversePayment } from '../../src/payments/reconcile/reverse-payment.ts';
+import { recollectLost, reversePayment } from '../../src/payments/reconcile/recollect-lost.ts';
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';

@@ -5,8 +5,8 @@ import { LOSS, postTransfers, WALLET } from '../../src/payments/ledger/ledger-st
 import { findById, findBySubject } from '../../src/payments/onchain/chain-payment-store.ts';
 import { settlePayment } from '../../src/payments/onchain/end-payments.ts';
 import { findPlace } from '../../src/payments/onchain/find-place.ts';
+import { reversePayment } from '../../src/payments/reconcile/recollect-lost.ts';
 import { reconcilePayment } from '../../src/payments/reconcile/reconcile-payment.ts';
-import { reversePayment } from '../../src/payments/reconcile/reverse-payment.ts';
 import { askDatabase } from '../support/books.ts';
 import { paymentIn, submitSigned } from '../support/chain-actions.ts';
 import { type Harness, startHarness, type TestWallet } from '../support/harness.ts';

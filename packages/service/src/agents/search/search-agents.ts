@@ -1,7 +1,7 @@
 import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { SearchFilter } from '@agent-network/search-index/listing';
+import type { PageEnd, SearchFilter } from '@agent-network/search-index/listing';
 import { limitsOf } from '@agent-network/search-index/listing-fields';
 import { orderOf } from '@agent-network/search-index/search-order';
 import { wantedOf, wordsOf } from '@agent-network/search-index/words/words';
@@ -10,7 +10,6 @@ import { formatDuration } from '../../lib/duration.ts';
 import { preparedArray } from '../../lib/json/prepared-json.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasListing, Listed } from './listing.ts';
-import { makeSearchCursor, readSearchCursor } from './search-cursor.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
@@ -47,3 +46,21 @@ const filterOf = (query: AgentQuery): SearchFilter => ({
   isVerified: query.verified === undefined ? [true, false] : [query.verified],
   limits: limitsOf(query),
 });
+
+const PURPOSE = 'search-place';
+
+/** A cursor that holds for this question only: `question` names query and sort. */
+export function makeSearchCursor(ctx: HasSecrets, question: string, { keys, id }: PageEnd): string {
+  const place = JSON.stringify([...keys, id]);
+  return `${Buffer.from(place).toString('base64url')}.${ctx.secrets.authenticate(PURPOSE, [question, place])}`;
+}
+
+/** Throws VALIDATION_ERROR for a cursor that was altered, or made for another question or by another node. */
+export function readSearchCursor(ctx: HasSecrets, question: string, cursor: string): PageEnd {
+  const [text = '', code = ''] = cursor.split('.');
+  const place = Buffer.from(text, 'base64url').toString();
+  if (!ctx.secrets.isAuthentic(PURPOSE, [question, place], code))
+    throw invalid('cursor', 'is not one that this node made for this query and sort');
+  const values = JSON.parse(place) as string[];
+  return { keys: values.slice(0, -1), id: values.at(-1) as string };
+}

@@ -9,7 +9,6 @@ import type { Checked, Validator } from '../../lib/json-schema/validator.ts';
 import { QUICK_STEPS } from '../../lib/json-schema/work.ts';
 import type { CallableAgent } from '../agent.ts';
 import { countUnits, unitsFault } from '../count-units.ts';
-import { compileKnown } from './compile-schema.ts';
 import { findOwnedTypes } from './types-store.ts';
 
 /** The parts of a call that an agent's types are about. */
@@ -150,4 +149,10 @@ function resultFault(faults: readonly Fault[]): string {
   const list = faults.map(({ at, message }) => `${pathOf('result', at)} ${message}`).join('; ');
   const shown = list.length > MAX_MESSAGE ? `${list.slice(0, MAX_MESSAGE).toWellFormed()}…` : list;
   return `The result does not fit the schema that the agent declares: ${shown}.`;
+}
+
+/** The schemas of JSON Schema itself are loaded where agents declare types: elsewhere they would cost every start their reading. */
+async function compileKnown(schema: unknown): Promise<Validator> {
+  const validator = await import('../../lib/json-schema/validator.ts');
+  return validator.compileKnown(schema);
 }

@@ -1,11 +1,18 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import { isObject } from '../../lib/json/json-object.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { readA2aAgent } from './a2a-card-client.ts';
 import { requireTool } from './mcp-client.ts';
 import { requireAvailable } from './mip-client.ts';
-import { requireModel } from './openai-models-client.ts';
-import type { Upstream } from './upstream.ts';
-import { answerDetail, UpstreamFault as Fault, faultOf, getFrom, type UpstreamFault } from './upstream-client.ts';
+import { type Upstream, urlBelow } from './upstream.ts';
+import {
+  answerDetail,
+  UpstreamFault as Fault,
+  faultOf,
+  getFrom,
+  readObject,
+  UpstreamFault,
+} from './upstream-client.ts';
 
 export interface UpstreamCheck {
   /** null: the endpoint can be called. */
@@ -50,4 +57,12 @@ export async function checkUpstream(ctx: HasGuardedFetch, upstream: Upstream): P
   } catch (error) {
     return { fault: faultOf(error), digest: null };
   }
+}
+
+/** Throws UpstreamFault unless `GET /models` lists the agent's model. */
+async function requireModel(ctx: HasGuardedFetch, upstream: Upstream): Promise<void> {
+  const { data } = await readObject(ctx, upstream, urlBelow(upstream.endpoint, '/models'), 'GET /models');
+  if (!Array.isArray(data)) throw new UpstreamFault('GET /models is not answered with a list of models.');
+  if (!data.some((model) => isObject(model) && model.id === upstream.model))
+    throw new UpstreamFault(`GET /models does not list the model "${upstream.model}".`);
 }

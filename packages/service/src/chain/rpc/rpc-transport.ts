@@ -1,6 +1,5 @@
-import { type HttpTransport, type HttpTransportConfig, http } from 'viem';
+import { HttpRequestError, type HttpTransport, type HttpTransportConfig, http } from 'viem';
 import { traced } from '../../lib/tracing/tracing.ts';
-import { rpcBounds } from './rpc-bounds.ts';
 
 interface RpcTransportOptions extends HttpTransportConfig {
   readonly timeout: number;
@@ -22,3 +21,27 @@ export function rpcTransport(rpcUrl: string, options: RpcTransportOptions): Http
     return { ...transport, request: tracedRequest as typeof request };
   };
 }
+
+/** Longest pause for which an RPC node may ask before a request is repeated. */
+const MAX_PAUSE_S = 1;
+
+/**
+ * Bounds where viem waits without one: its timeout ends with the headers of an answer, whose body may never come, and before it repeats a
+ * request it waits as long as `Retry-After` says, be it a day. Here a whole answer has twice the timeout, and viem hears of no long pause.
+ */
+const rpcBounds = (timeoutMs: number): Pick<HttpTransportConfig, 'onFetchRequest' | 'onFetchResponse'> => ({
+  onFetchRequest(_, init) {
+    const ending = new AbortController();
+    const { signal } = init;
+    signal?.addEventListener('abort', () => ending.abort(signal.reason), { once: true });
+    const late = () => ending.abort(new Error(`the RPC node did not end its answer within ${2 * timeoutMs} ms`));
+    setTimeout(late, 2 * timeoutMs).unref();
+    return { ...init, signal: ending.signal };
+  },
+  async onFetchResponse({ ok, url, status, statusText, headers, body }) {
+    const pauseS = Number.parseInt(headers.get('retry-after') ?? '', 10);
+    if (ok || !(pauseS > MAX_PAUSE_S)) return;
+    await body?.cancel();
+    throw new HttpRequestError({ url, status, details: `${statusText}: asks for a pause of ${pauseS} s` });
+  },
+});

@@ -4,9 +4,22 @@ import {
   type PaymentReceipt,
   paymentReceiptDomain,
   paymentReceiptTypes,
+  type StructType,
 } from '@agent-network/contracts/payments/receipt-types';
 import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
-import { structHasher } from './typed-struct.ts';
+import { hashOf, typedDigest, typeHash, word } from '../../lib/typed-digest.ts';
+
+const DOMAIN = typeHash('EIP712Domain(string name,string version,uint256 chainId)');
+
+/** Strings are hashed, as the declarations of types are. */
+const hashText = typeHash;
+
+const encoders: Record<StructType[number]['type'], (value: string | number) => string> = {
+  string: (value) => hashText(String(value)),
+  uint256: (value) => word(BigInt(value)),
+  address: (value) => word(BigInt(value)),
+  bytes32: String,
+};
 
 const hashInvocationReceipt = structHasher(
   'InvocationReceipt',
@@ -20,3 +33,38 @@ export const invocationReceiptDigest = (chainId: number, receipt: InvocationRece
 
 export const paymentReceiptDigest = (receipt: PaymentReceipt) =>
   hashPaymentReceipt(paymentReceiptDomain.chainId, { ...receipt });
+
+type Hex = `0x${string}`;
+
+interface Domain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+}
+
+type Message = Readonly<Record<string, string | number>>;
+
+/**
+ * Makes the EIP-712 digest of a struct whose fields are values. The hashes of its type and of its domain, which differs only by the chain,
+ * are computed once.
+ */
+function structHasher(
+  name: string,
+  type: StructType,
+  domainOf: (chainId: number) => Domain,
+): (chainId: number, message: Message) => Hex {
+  const struct = typeHash(`${name}(${type.map((field) => `${field.type} ${field.name}`).join(',')})`);
+  const separators = new Map<number, Hex>();
+  const separatorOf = (chainId: number) => {
+    const known = separators.get(chainId);
+    if (known) return known;
+    const domain = domainOf(chainId);
+    const separator = hashOf(DOMAIN, hashText(domain.name), hashText(domain.version), word(domain.chainId));
+    separators.set(chainId, separator);
+    return separator;
+  };
+  return (chainId, message) => {
+    const fields = type.map((field) => encoders[field.type](message[field.name] as string | number));
+    return typedDigest(separatorOf(chainId), hashOf(struct, ...fields));
+  };
+}

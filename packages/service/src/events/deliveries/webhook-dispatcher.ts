@@ -4,13 +4,15 @@ import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
-import { bringForward } from './bring-forward.ts';
+import { markDue } from '../webhooks/webhook-store.ts';
 import type { SlotBounds } from './delivery-slots.ts';
 import { createDispatcher, type Dispatcher, type Sender } from './dispatcher.ts';
 import {
   type AnsweringReceiver,
+  bringSomeForward,
   type EndpointQueue,
   HAS_DUE_QUEUES,
+  type RetryPosition,
   releaseEndpointQueue,
   takeEndpointQueues,
 } from './endpoint-queue-store.ts';
@@ -84,4 +86,29 @@ async function retryNow(
     ctx.log.warn({ err, webhookId: answered.webhookId }, 'retries of a webhook endpoint were not brought forward');
     return false;
   });
+}
+
+const STEP = 1000;
+/** The endpoint's next turn waits meanwhile. */
+const ROUND_MS = 2000;
+
+/**
+ * Brings forward what failed before at receivers that have just succeeded, in steps without the webhook's lock: of a receiver that was away for
+ * days there may be millions, and that lock holds up the fan-out of all accounts. What is left, after a round or the end of a process, waits for
+ * the schedule or for the next success. Returns true when something is due now.
+ */
+export async function bringForward(ctx: Records, answered: AnsweringReceiver, signal: AbortSignal): Promise<boolean> {
+  const [now, endMs] = [ctx.clock.now(), performance.now() + ROUND_MS];
+  let behind: RetryPosition | null = null;
+  let firstAt: Date | null = null;
+  do {
+    const { next, dueAt } = await bringSomeForward(ctx.db, answered, { behind, most: STEP, now });
+    if (dueAt !== null) {
+      // In each step: another process may have taken the queue since the last one, and released it for what it saw.
+      await markDue(ctx.db, [answered.webhookId], dueAt);
+      if (firstAt === null || dueAt < firstAt) firstAt = dueAt;
+    }
+    behind = next;
+  } while (behind !== null && !signal.aborted && performance.now() < endMs);
+  return firstAt !== null && firstAt <= now;
 }

@@ -26,7 +26,6 @@ import {
   updateWebhookRow,
   type WebhookRow,
 } from './webhook-store.ts';
-import { toWebhook } from './webhook-view.ts';
 
 export type WebhookContext = HasDb & HasClock & HasSecrets & HasGuardedFetch;
 type WebhookCaller = Pick<AccountCaller, 'accountId'>;
@@ -122,3 +121,15 @@ export async function deleteWebhook(
   if (!(await deleteEndpoint(ctx.db, caller.accountId, webhookId))) throw notFound('webhook');
   return { webhookId, deleted: true };
 }
+
+const toWebhook = (webhook: WebhookRow): DataOf<Api['updateWebhook']> => ({
+  webhookId: webhook.id,
+  url: webhook.url ?? '',
+  description: webhook.description,
+  eventTypes: webhook.eventTypes,
+  status: webhook.status,
+  disabledReason: webhook.disabledReason,
+  failingSince: webhook.failingSince?.toISOString() ?? null,
+  pausedUntil: webhook.pausedUntil?.toISOString() ?? null,
+  createdAt: webhook.createdAt.toISOString(),
+});

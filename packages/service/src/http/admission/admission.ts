@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { HasDb } from '../../db/database.ts';
 import { asRead } from '../../db/read-reserve.ts';
 import type { HasFinisher } from '../../invocations/finish/end-invocations.ts';
@@ -6,10 +7,8 @@ import type { RequestListener } from '../request/in-turn.ts';
 import { createCallTimes } from './call-times.ts';
 import type { Held } from './held-request.ts';
 import { kindOf } from './request-kind.ts';
-import { MAX_PER_TURN, nextPace, TURN_MS } from './start-pace.ts';
 import { createStartRate } from './start-rate.ts';
 import { createStartedBefore } from './started-before.ts';
-import { createTurnMeter, type TurnMeter } from './turn-meter.ts';
 import { createWaitingRoom, MAX_AT_ONCE, type WaitingContext } from './waiting-room.ts';
 
 export interface AdmissionContext extends HasDb, HasAcceptor, HasFinisher, WaitingContext {}
@@ -91,4 +90,58 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
       if (room.size === 0 && held.length === 0 && mayStart(request.sinceMs)) start(listener, request);
       else held.push(request);
     };
+}
+
+/** The length of a turn of the event loop, as the mean of the turns since it was read last. Waiting for something to do is no part of it. */
+interface TurnMeter {
+  read(): TurnLength;
+}
+
+function createTurnMeter(): TurnMeter {
+  let before = sample();
+  return {
+    read() {
+      const now = sample();
+      const turns = Math.max(1, now.loops - before.loops);
+      const length = { wallMs: (now.wallMs - before.wallMs) / turns, cpuMs: (now.cpuMs - before.cpuMs) / turns };
+      before = now;
+      return length;
+    },
+  };
+}
+
+function sample() {
+  const { user, system } = process.threadCpuUsage();
+  return {
+    cpuMs: (user + system) / 1000,
+    wallMs: performance.eventLoopUtilization().active,
+    loops: performance.nodeTiming.uvMetricsInfo.loopCount,
+  };
+}
+
+/** A turn of the event loop, as measured: the time that it took, the processor time in it, and the requests that it started. */
+interface Turn extends TurnLength {
+  readonly started: number;
+}
+
+interface TurnLength {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
+/**
+ * Processor time of a turn up to which requests are started. A read waits for two or three turns, and a call that runs for a dozen: with turns
+ * of 10 ms fewer calls ended in overload, as each took longer.
+ */
+export const TURN_MS = 2.5;
+/** Length of a turn up to which they are started where others have the processor too, down to turns of this much processor time. */
+export const WALL_MS = 4;
+export const MIN_MS = 0.6;
+export const MAX_PER_TURN = 512;
+
+/** Requests that the next turn may start, at least one. Falls at once to what a turn of the right length would have started, and rises slowly. */
+export function nextPace(pace: number, { wallMs, cpuMs, started }: Turn): number {
+  const over = Math.max(cpuMs / TURN_MS, Math.min(wallMs / WALL_MS, cpuMs / MIN_MS));
+  if (over <= 1) return Math.min(MAX_PER_TURN, pace * 1.1 + 0.5);
+  return Math.max(1, Math.min(pace, Math.max(1, started)) / over);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAX_PER_TURN, MIN_MS, nextPace, TURN_MS, WALL_MS } from './start-pace.ts';
+import { MAX_PER_TURN, MIN_MS, nextPace, TURN_MS, WALL_MS } from './admission.ts';
 
 it.each([
   ['a short turn', { pace: 10, cpuMs: 1, wallMs: 1, started: 10 }, 11.5],

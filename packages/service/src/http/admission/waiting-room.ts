@@ -1,13 +1,16 @@
+import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createFairQueue } from '../../lib/concurrency/fair-queue.ts';
+import { newId } from '../../lib/id.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
+import { STALLED_MS } from '../answer/answer-watch.ts';
+import { commonHeaders } from '../answer/common-headers.ts';
+import { retryAfterOf, toErrorAnswer } from '../answer/errors.ts';
 import type { CallTimes } from './call-times.ts';
 import { type CallerNames, type Held, type Waiting, withTicket } from './held-request.ts';
-import { refuse } from './refusal.ts';
 import { ranks } from './request-kind.ts';
 import type { StartRate } from './start-rate.ts';
 import type { StartedBefore } from './started-before.ts';
-import { type ShedReason, whyShed } from './wait-limit.ts';
 
 export interface AdmissionLimits {
   /** Maximum time that a request waits to be started in an overload that lasts; a burst may wait for five times as long. */
@@ -109,4 +112,98 @@ export function createWaitingRoom(ctx: WaitingContext, { rate, before, times }: 
       for (const waiting of queue.removeExpired(isOver)) shed(waiting, reasons.get(waiting) ?? 'queue_time');
     },
   };
+}
+
+const messages: Readonly<Record<ShedReason, string>> = {
+  queue_time: 'The node is overloaded, and the request would wait too long.',
+  full: 'The node is overloaded, and too many requests wait.',
+  deadline: 'The node is overloaded, and the deadline is before the turn of the request.',
+};
+
+/** Time for the rest of a body that nobody reads, after which its connection ends. */
+const REST_OF_BODY_MS = 500;
+
+/** All ASCII. */
+interface Prepared {
+  readonly beforeId: string;
+  readonly afterId: string;
+}
+
+const headers = Object.entries({ ...commonHeaders, 'content-type': 'application/json' }).flat();
+const prepared = Object.fromEntries(
+  Object.entries(messages).map(([reason, message]) => [reason, prepare(message)]),
+) as Record<ShedReason, Prepared>;
+
+function prepare(message: string): Prepared {
+  const error = new AppError('UNAVAILABLE', `${message} Nothing was done; repeat the request later.`, {
+    details: { outcome: 'nothing' },
+  });
+  const mark = '<id>';
+  const [beforeId = '', afterId = ''] = JSON.stringify(toErrorAnswer(error, mark).body).split(mark);
+  return { beforeId, afterId };
+}
+
+/**
+ * Answers a request that was not begun: 503, `outcome: nothing`, and a `Retry-After` that differs from caller to caller. An overloaded
+ * node does this more often than all else, so the text is ready, and nothing but Node's own server has seen the request.
+ */
+function refuse({ incoming, outgoing }: Pick<Held, 'incoming' | 'outgoing'>, reason: ShedReason): void {
+  const givenId = incoming.headers['x-request-id'];
+  const requestId = typeof givenId === 'string' && /^[\w-]{8,128}$/.test(givenId) ? givenId : newId('req');
+  const { beforeId, afterId } = prepared[reason];
+  const body = beforeId + requestId + afterId;
+  const ofThis = ['x-request-id', requestId, 'retry-after', retryAfterOf('UNAVAILABLE') ?? '5'];
+  outgoing.writeHead(503, [...headers, ...ofThis, 'content-length', String(body.length)]);
+  outgoing.end(body, 'latin1');
+  const { socket } = incoming;
+  if (!outgoing.writableFinished) socket.setTimeout(STALLED_MS);
+  if (!incoming.complete) setTimeout(() => incoming.complete || socket.destroy(), REST_OF_BODY_MS).unref();
+}
+
+/** Multiple of the overload wait that a burst may take, and the age at which a line is no burst. */
+const BURST = 5;
+const STANDS_AFTER = 2.5;
+
+/**
+ * The time that a request may wait to be started, by the time since its tenant last had none waiting: a burst is waited out; in a
+ * line that stands, waiting only makes everybody late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
+ */
+const waitLimitMs = (maxQueueMs: number, standingMs: number): number =>
+  isStanding(maxQueueMs, standingMs) ? maxQueueMs : BURST * maxQueueMs;
+
+const isStanding = (maxQueueMs: number, standingMs: number): boolean => standingMs > STANDS_AFTER * maxQueueMs;
+
+/** A request that waits, or is about to. */
+interface Waiter {
+  /** Time that it has waited, and the expected rest of its wait by the recent rate; null: not known yet. */
+  readonly waitedMs: number;
+  readonly expectedMs: number | null;
+  readonly standingMs: number;
+  /** Time until its own deadline; null: it names none. */
+  readonly untilDeadlineMs: number | null;
+  /** A repetition of what was started before: its first run may have been paid. */
+  readonly isRepeated: boolean;
+  /** Expected duration once it is started, as such calls took recently; 0: not known. */
+  readonly takesMs: number;
+}
+
+/** Half of the calls take longer than the average one. */
+const SAFETY = 1.5;
+/** Calls that come together wait for a moment on a node that keeps up: what they take is for their callers to know. */
+const MOMENT_MS = 250;
+
+type ShedReason = 'queue_time' | 'full' | 'deadline';
+
+/**
+ * The reason for which a request is not to wait any longer; null: it waits. Expected times count in standing lines only: before, they are
+ * guesses.
+ */
+export function whyShed(maxQueueMs: number, waiter: Waiter): 'queue_time' | 'deadline' | null {
+  const { waitedMs, standingMs, untilDeadlineMs, isRepeated, takesMs } = waiter;
+  const expectedMs = isStanding(maxQueueMs, standingMs) && !isRepeated ? (waiter.expectedMs ?? 0) : 0;
+  const runMs = standingMs > MOMENT_MS ? SAFETY * takesMs : 0;
+  // A repetition asks for a result, which may be there.
+  if (untilDeadlineMs !== null && !isRepeated && untilDeadlineMs <= expectedMs + runMs) return 'deadline';
+  const limitMs = waitLimitMs(maxQueueMs, isRepeated ? 0 : standingMs);
+  return waitedMs > limitMs || waitedMs + expectedMs > limitMs ? 'queue_time' : null;
 }

@@ -8,8 +8,6 @@ import { isKnown } from '../answer/entity-tag.ts';
 import type { DashboardBuild, HasDashboard } from '../build/dashboard-build.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { underOwnName } from '../request/same-origin.ts';
-import { dashboardHeaders } from './dashboard-headers.ts';
-import { buildingPage, failedPage } from './waiting-page.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -95,4 +93,48 @@ const answer = (
 ): Response => {
   const length = typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
   return new Response(body, { status, headers: { ...dashboardHeaders, ...headers, ...length } });
+};
+
+const page = (title: string, text: string) => `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
+<body><h1>${title}</h1><p>${text}</p></body>
+</html>
+`;
+
+/** Page shown until the dashboard is built; it reloads by itself. */
+const buildingPage = page(
+  'The dashboard is being built',
+  'This happens once, after an installation or an update, and takes some seconds. The page reloads by itself.',
+);
+
+const failedPage = page(
+  'The dashboard could not be built',
+  'The log of the node says why. Everything else of the node works: see <a href="/docs">/docs</a>.',
+);
+
+/**
+ * Content security policy: the page runs only files of this node, connects only to it, and cannot be framed. Styles that scripts set on
+ * their own elements are not style attributes, and need no permission.
+ */
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Headers of every answer under /dashboard. Unlike the API, no other origin may read it. */
+const dashboardHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': contentPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
 };

@@ -12,8 +12,7 @@ import { type ApiDocument, readDocument } from './document.ts';
 import { fieldsOf, typeOf } from './fields.ts';
 import { examplesOf, guidesOf } from './guides.ts';
 import { html, inline, prose, toText } from './html.ts';
-import { llmsText } from './llms.ts';
-import { mountDocs } from './mount-docs.ts';
+import { llmsText, mountDocs } from './mount-docs.ts';
 import { docsPages } from './page.ts';
 
 const limit = { api: 100, invocations: 10 };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { createMetricsReaders } from './metrics-readers.ts';
+import { createMetricsReaders } from './documents.ts';
 
 const away = new DatabaseAwayError(new Error('gone'), 'nothing', false);
 

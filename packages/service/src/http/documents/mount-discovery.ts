@@ -1,17 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
 import { listResources, searchResources } from '@agent-network/contracts/agents/discovery';
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { agentOpenApiDocument } from '@agent-network/contracts/openapi/agent-openapi';
 import type { Context, Hono } from 'hono';
 import { readAgent } from '../../agents/alternatives/find-agent.ts';
 import { searchPayable } from '../../agents/matching/search-payable.ts';
 import { listPayable } from '../../agents/search/list-payable.ts';
+import type { HasBaseUrl, NodeIdentity } from '../../chain/chain-info.ts';
+import { MINUTE_MS } from '../../lib/duration.ts';
+import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
+import { listedTerms } from '../../payments/x402/listed-terms.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { parseRequest } from '../request/parse-request.ts';
-import { agentOpenApi } from './agent-openapi.ts';
 import { answerDocument } from './answer-document.ts';
 import { toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
-import { sellsFor, toResource } from './paid-resources.ts';
 
 const DEFAULT_LIMIT = 20;
 /** Resources that are made at a time: a crawler's page of a thousand holds nobody else up. */
@@ -84,3 +90,42 @@ async function findResources(
     pagination: { limit, cursor: null },
   };
 }
+
+/** The OpenAPI document of an agent, with the price that it asks now. */
+const agentOpenApi = ({ baseUrl }: HasBaseUrl, { rates, ...agent }: AgentDetail & { types?: AgentTypes }) =>
+  agentOpenApiDocument({ ...agent, price: rates.perRequest }, baseUrl);
+
+type Filter = Omit<Parsed<typeof searchResources>['query'], 'query' | 'limit'>;
+
+/** Facilitators keep no longer ones. */
+const MAX_NAME = 32;
+const MAX_TAGS = 5;
+const MAX_DESCRIBED = 10;
+
+const isListable = (text: string) => text.length <= MAX_NAME && /^[\x20-\x7e]+$/.test(text);
+
+/** True if what is sold here passes the filters of a facilitator's client: every agent is sold on the same terms. */
+function sellsFor({ chain }: NodeIdentity, filter: Filter): boolean {
+  const { type = 'http', payTo = chain.wallet, scheme, network = chain.caip2, extensions = 'bazaar' } = filter;
+  return (
+    type === 'http' &&
+    payTo.toLowerCase() === chain.wallet &&
+    (scheme === undefined || listedTerms(chain, 0n).some((terms) => terms.scheme === scheme)) &&
+    [chain.caip2, chain.name].includes(network) &&
+    extensions.split(',').every((name) => name.trim() === 'bazaar')
+  );
+}
+
+/** An agent as a resource that can be bought. `lastUpdated` is when the list was read, to the minute: prices are those of now. */
+const toResource = (node: NodeIdentity, agent: AgentListItem, now: Date) => ({
+  resource: `${node.baseUrl}/x402/${agent.id}`,
+  type: 'http',
+  x402Version: 2,
+  accepts: listedTerms(node.chain, parseUsdc(agent.rates.perRequest)),
+  lastUpdated: new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS).toISOString(),
+  description: `Invocation of ${agent.name}: ${agent.capabilities.slice(0, MAX_DESCRIBED).join(', ')}`,
+  mimeType: 'application/json',
+  ...(isListable(agent.name) ? { serviceName: agent.name } : {}),
+  tags: agent.capabilities.filter(isListable).slice(0, MAX_TAGS),
+  extensions: { bazaar: bazaarExtension },
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createReadiness } from './readiness.ts';
+import { createReadiness } from './documents.ts';
 
 it('a check that hangs is not waited for, and none is begun beside it', async () => {
   const failures: unknown[] = [];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createArrivingBodies, MAX_OF_NETWORK_BYTES, SMALL_BYTES } from './arriving-bodies.ts';
+import { createArrivingBodies, MAX_OF_NETWORK_BYTES, SMALL_BYTES } from './read-body.ts';
 
 const MIB = 1024 * 1024;
 const nothing = {

@@ -5,9 +5,8 @@ import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { AppError } from '../../lib/app-error.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import { listen } from '../listen.ts';
-import { MAX_OF_NETWORK_BYTES } from './arriving-bodies.ts';
 import { trailOf } from './body-bounds.ts';
-import { MAX_BODY_BYTES, readBody } from './read-body.ts';
+import { MAX_BODY_BYTES, MAX_OF_NETWORK_BYTES, readBody } from './read-body.ts';
 
 const stops: StopStep[] = [];
 afterEach(async () => {

@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto';
-import { payerAccountOf } from '../../access/accounts/payer-account.ts';
+import { openPayerAccount, type PayerAccount, payerAccountOf } from '../../access/accounts/payer-account.ts';
 import type { AccountCaller } from '../../access/caller/caller.ts';
 import { KEYLESS, keylessCaller } from '../../access/caller/keyless-caller.ts';
+import { suspended } from '../../access/caller/suspension.ts';
 import { unkeyed } from '../../access/idempotency/once.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
+import type { Records } from '../../db/records.ts';
 import type { Mutex } from '../../lib/concurrency/mutex.ts';
+import { type AuthorizeContext, echoesOffer, isFreshlySigned } from '../../payments/x402/authorize-payment.ts';
+import type { HasChannels } from '../../payments/x402/channels/channels.ts';
+import { isCurrentVoucher, isPrivateVoucher } from '../../payments/x402/channels/private-voucher.ts';
 import { isVoucher, payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
 import { wasGivenBack } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
+import type { HasPlaceLimits } from '../places/places.ts';
+import type { HasRunner } from '../places/runner.ts';
+import { isResultToken } from '../result-token.ts';
+import { type HasStorageMeter, requireStorage } from '../retention/require-storage.ts';
 import { type KeylessPayer, purchaseOf, type WantedCall } from '../start/invocation-purchase.ts';
 import { type InvokeContext, type InvokeInput, invokeAgent } from '../start/invoke-agent.ts';
 import { type Invoked, replayRequest } from '../start/replay.ts';
+import { requireRoomToPay } from '../start/require-line.ts';
 import { TWIN_WINDOW_MS } from '../twin-window.ts';
-import { admitPayer, type CountPayer } from './admit-payer.ts';
-import { hasMadeCall, isRepetitionOfWallet, type ShownProof } from './made-call.ts';
 import { admitVisitor, onceForVisitor, type Visitor } from './visitor.ts';
 
 /** Payments that are being accepted in this process. */
@@ -144,3 +152,68 @@ async function findBought(
   if (!invocation || wasGivenBack(invocation)) return null;
   return replayRequest(ctx, invocation, { ...due, amountMicro: invocation.priceMicro });
 }
+
+/** By what a caller without an API key can show that it made a call. */
+interface ShownProof {
+  readonly shown: Shown | null;
+  /** True when the node itself put the offer around the payment: it shows nothing then. */
+  readonly isOfferLent?: boolean | undefined;
+  readonly resultToken: string | null;
+  /** The wallet that has signed in with this call (`sign-in-with-x`); lower case. */
+  readonly signedIn: string | null;
+}
+
+/**
+ * True if a caller who shows the payment of a request again has made that request. A settled authorization and its signature stand in a
+ * transaction that everybody can read, and a body may be guessed, so neither counts. What counts is known to the payer and this node
+ * alone: the offer that the payment answers (x402 version 2 echoes it), the request's token, the wallet's sign-in, another good payment of
+ * the wallet, which is not public while it is unspent, or a good voucher, which is not before it is claimed.
+ */
+async function hasMadeCall(
+  ctx: AuthorizeContext & HasChannels,
+  { shown, isOfferLent, resultToken, signedIn }: ShownProof,
+  { invocation, due }: Pick<Invoked, 'invocation' | 'due'>,
+): Promise<boolean> {
+  if (resultToken !== null && isResultToken(ctx, invocation.id, resultToken)) return true;
+  if (!shown) return false;
+  // The request is this wallet's: its fingerprint has the wallet.
+  if (signedIn === payingWallet(shown)) return true;
+  return (!isOfferLent && echoesOffer(ctx, shown, due, invocation.id)) || isOfWallet(ctx, shown);
+}
+
+/**
+ * True if only its wallet can show a payment: a good one that nobody has collected, for whatever price, as that may have changed, or a good
+ * voucher that is in no claim. The chain publishes all others.
+ */
+const isOfWallet = (ctx: AuthorizeContext & HasChannels, shown: Shown): Promise<boolean> =>
+  isVoucher(shown) ? isPrivateVoucher(ctx, shown) : isFreshlySigned(ctx, shown);
+
+/**
+ * The same for a repetition, which finds the newest purchase of its wallet and body: an old voucher, as a proxy's log may have it, would read
+ * what was bought since. Who lost an answer signs no less than the channel is charged, or is told the sum (402) and signs that.
+ */
+const isRepetitionOfWallet = async (ctx: AuthorizeContext & HasChannels, shown: Shown): Promise<boolean> =>
+  (await isOfWallet(ctx, shown)) && (!isVoucher(shown) || (await isCurrentVoucher(ctx, shown)));
+
+/** Counts a wallet's call, and the opening of its account, against their limits. Throws RATE_LIMITED. */
+type CountPayer = (wallet: string, opensAccount: boolean) => Promise<void>;
+
+type AdmitContext = Records & HasRunner & HasPlaceLimits & HasStorageMeter;
+
+/**
+ * The caller in whose name a wallet's call without an API key is accepted: the account of the wallet, opened when there is none. Called
+ * with a wallet whose payment is good. Throws FORBIDDEN for a suspended account, RATE_LIMITED and STORAGE_LIMIT_EXCEEDED, before any charge.
+ */
+async function admitPayer(ctx: AdmitContext, wallet: string, count: CountPayer): Promise<AccountCaller> {
+  const known = await payerAccountOf(ctx, wallet);
+  if (known?.isSuspended) throw suspended();
+  if (known) {
+    const caller = callerOf(wallet, known);
+    await requireStorage(ctx, caller);
+    requireRoomToPay(ctx, caller);
+  }
+  await count(wallet, known === null);
+  return callerOf(wallet, known ?? (await openPayerAccount(ctx, wallet, ctx.clock.now())));
+}
+
+const callerOf = (wallet: string, account: PayerAccount): AccountCaller => ({ ...keylessCaller(wallet), ...account });

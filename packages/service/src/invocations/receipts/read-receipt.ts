@@ -1,5 +1,5 @@
 import { invocationReceiptDomain, invocationReceiptTypes } from '@agent-network/contracts/payments/receipt-types';
-import type { SignedReceipt } from '@agent-network/contracts/payments/receipts';
+import type { InvocationReceipt, SignedReceipt } from '@agent-network/contracts/payments/receipts';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { readOwner } from '../../agents/read-owner.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
@@ -12,10 +12,9 @@ import { invariant } from '../../lib/invariant.ts';
 import { payingWalletOf } from '../../payments/ledger/treasury.ts';
 import { payingChannel } from '../../payments/x402/channels/channel.ts';
 import type { HasChannels } from '../../payments/x402/channels/channels.ts';
-import { contentHashes, hashOfJson } from '../content-hashes.ts';
+import { contentHashes, hashOfJson, hexOf, readContentHashes } from '../content-hashes.ts';
 import { requireOwn } from '../read-invocation.ts';
-import { findContent, type InvocationContent } from '../record-store.ts';
-import { type PaidBy, type Receipted, receiptOf } from './receipt-of.ts';
+import { findContent, type InvocationContent, type InvocationState } from '../record-store.ts';
 import { findReceipt, findStoredHashes, insertReceipt } from './receipt-store.ts';
 
 type ReceiptContext = HasDb & HasClock & NodeIdentity & HasReceiptSigner & HasChannels;
@@ -78,5 +77,54 @@ async function sign(ctx: ReceiptContext, receipted: Receipted): Promise<SignedRe
     types: { InvocationReceipt: [...invocationReceiptTypes.InvocationReceipt] },
     primaryType: 'InvocationReceipt',
     message,
+  };
+}
+
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+
+/** A request that has ended, with what a receipt says beside its record. */
+interface Receipted {
+  readonly invocation: InvocationState;
+  readonly completedAt: Date;
+  readonly status: InvocationReceipt['status'];
+  /** Owner of the agent. */
+  readonly owner: string;
+  /** Hashes of the task, and of input, context and result. */
+  readonly hashes: { readonly task: Buffer; readonly contents: Buffer };
+  readonly paidBy: PaidBy;
+}
+
+/** The payer: a wallet, by a transaction or through a channel, or a treasury; empty where there is none. */
+interface PaidBy {
+  readonly payer: string;
+  readonly channel: string;
+}
+
+/** The statement about a request that the node signs. */
+function receiptOf(
+  { baseUrl, chain }: NodeIdentity,
+  { invocation, completedAt, status, owner, hashes, paidBy }: Receipted,
+  now: Date,
+): InvocationReceipt {
+  const { priceMicro, costMicro, refundMicro } = invocation;
+  return {
+    requestId: invocation.id,
+    node: baseUrl,
+    agentId: invocation.agentId,
+    owner,
+    payer: paidBy.payer,
+    paymentMethod: invocation.paymentMethod,
+    asset: chain.token,
+    price: String(priceMicro),
+    cost: String(costMicro ?? 0n),
+    refund: String(refundMicro ?? 0n),
+    transaction: invocation.paymentHash ?? '',
+    channel: paidBy.channel,
+    status,
+    taskHash: hexOf(hashes.task),
+    ...readContentHashes(hashes.contents),
+    createdAt: seconds(invocation.createdAt),
+    completedAt: seconds(completedAt),
+    issuedAt: seconds(now),
   };
 }

@@ -1,19 +1,32 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { CallableAgent } from '../../agents/agent.ts';
 import type { HasAgentFinder } from '../../agents/alternatives/find-agent.ts';
 import type { HasTypeChecks } from '../../agents/types/type-checks.ts';
-import { openUpstream, type UpstreamFields } from '../../agents/upstream/upstream.ts';
+import {
+  beginWithoutSecrets,
+  openUpstream,
+  type Upstream,
+  type UpstreamFields,
+  withoutSecrets,
+} from '../../agents/upstream/upstream.ts';
 import { DatabaseAwayError } from '../../db/database-away.ts';
 import { whileAway } from '../../db/while-away.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/tracing/tracing.ts';
+import { a2aAdapter } from '../agent-protocol/a2a/a2a-call-client.ts';
+import type { Adapter } from '../agent-protocol/adapter.ts';
+import type { AgentCall, CallContext } from '../agent-protocol/agent-call.ts';
+import { callOnce } from '../agent-protocol/call-once.ts';
+import { callHttp } from '../agent-protocol/http/http-client.ts';
+import { mcpAdapter } from '../agent-protocol/mcp/mcp-call-client.ts';
+import { mipAdapter } from '../agent-protocol/mip-003/mip-call-client.ts';
+import { openaiAdapter } from '../agent-protocol/openai/openai-client.ts';
 import type { HasFinisher } from '../finish/end-invocations.ts';
 import { hasEnded, type Invocation, type Outcome } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { HasRunner } from '../places/runner.ts';
-import type { HomeCallContext } from '../remote/call-home.ts';
-import { callHome } from '../remote/call-home.ts';
-import { callAgent } from './call-agent.ts';
+import { callHome, type HomeCallContext } from '../remote/call-home.ts';
 import { outOfTime } from './fail-overdue.ts';
 
 export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder, HasTypeChecks {}
@@ -119,3 +132,32 @@ export async function runOn(
   // A second time it ends nothing: attempt and state are compared.
   return whileAway(ctx.runner.signal, () => ctx.finisher.finish({ invocation, outcome, askedAt }));
 }
+
+type Call = (ctx: CallContext, call: AgentCall) => Promise<Outcome>;
+
+const once =
+  (adapter: Adapter): Call =>
+  (ctx, call) =>
+    callOnce(ctx, call, adapter);
+
+const calls: Record<AgentProtocol, Call> = {
+  http: callHttp,
+  a2a: once(a2aAdapter),
+  openai: once(openaiAdapter),
+  mcp: once(mcpAdapter),
+  'mip-003': once(mipAdapter),
+};
+
+/** Calls an agent in the protocol of its endpoint. Never throws for a fault of the agent or the network: every end is an outcome. */
+async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outcome> {
+  const outcome = await calls[call.target.protocol](ctx, call);
+  return outcome.kind === 'failed' ? { ...outcome, message: shownMessage(call.target, outcome.message) } : outcome;
+}
+
+const MAX_SHOWN = 560;
+
+/** The beginning of a message about a failure, without the owner's secrets and the part of one in which it is cut off. */
+export const shownMessage = (target: Pick<Upstream, 'headers'>, message: string): string =>
+  message.length <= MAX_SHOWN
+    ? withoutSecrets(target, message)
+    : `${beginWithoutSecrets(target, message, MAX_SHOWN).toWellFormed()}…`;

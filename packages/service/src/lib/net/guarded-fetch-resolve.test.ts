@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type DnsServer, startDnsServer } from '../../../test/support/dns-server.ts';
-import { createHostsFile, parseHosts } from './guarded-fetch-hosts.ts';
-import { createResolver, domainOf, isServerAddress, type ResolverOptions } from './guarded-fetch-resolve.ts';
+import {
+  createHostsFile,
+  createResolver,
+  domainOf,
+  isServerAddress,
+  parseHosts,
+  type ResolverOptions,
+} from './guarded-fetch-resolve.ts';
 
 /** When the clock that `performance.now` reads began. */
 const startMs = Date.now() - performance.now();

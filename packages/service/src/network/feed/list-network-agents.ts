@@ -9,7 +9,7 @@ import { preparedArray, prepareJson } from '../../lib/json/prepared-json.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 
 const DEFAULT_LIMIT = 100;
-/** Half of what other nodes read at most (`feed-client.ts`): else the owners of some very large agents could have this node taken for offline. */
+/** Half of what other nodes read at most (`read-feed.ts`): else the owners of some very large agents could have this node taken for offline. */
 const MAX_PAGE_BYTES = 4 * 2 ** 20;
 
 /** The registration files of this node's registered agents that changed after a cursor. */

@@ -1,3 +1,5 @@
+import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import { isListedNode } from '../../access/accounts/listed-node.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
@@ -5,14 +7,18 @@ import { authorizationDigest } from '../../chain/signatures/authorization.ts';
 import type { HasDb } from '../../db/database.ts';
 import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
+import { openSuspense } from '../deposits/suspense.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import { openTreasury } from '../ledger/open-treasury.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
-import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
+import { findBySubject, insertChainPayments, nowhere } from '../onchain/chain-payment-store.ts';
+import { endPayments } from '../onchain/end-payments.ts';
 import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { sendAfterCommit } from '../settlement/send-payouts.ts';
-import { creditRefund, isCredited } from './credit-refund.ts';
 import type { Refund, RefundWay } from './refund.ts';
+import { countRefundsSent } from './refund-store.ts';
 
 /** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
 export const PAYOUT_WINDOW_S = 86_400n;
@@ -79,3 +85,42 @@ export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Prom
 /** The refund of a request to the wallet that paid for it; null: none is owed. */
 export const refundOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
   findBySubject(ctx.db, requestId, 'refund');
+
+/**
+ * True if a refund is credited here instead of sent: it is worth less than its gas, or the payer has reached the daily number of refunds on
+ * chain. Refunds to other nodes are always sent, as they look for them on chain.
+ */
+async function isCredited(
+  { paymentLimits }: HasPaymentLimits,
+  tx: Tx,
+  { amountMicro, accountId, address }: Refund,
+  now: Date,
+): Promise<boolean> {
+  const { minRefundMicro, refundsPerDay } = paymentLimits;
+  const since = new Date(now.getTime() - DAY_MS);
+  const isDue =
+    amountMicro < minRefundMicro || (await countRefundsSent(tx, { address, accountId, since })) >= refundsPerDay;
+  return isDue && !(await isListedNode(tx, accountId, address));
+}
+
+/**
+ * Credits a refund here, once, in the caller's transaction: to the treasury of the account that has proven the paying wallet, otherwise to
+ * suspense, where its owner can claim it. `payment` has no signature, so it can never be submitted on chain.
+ */
+async function creditRefund(
+  tx: Tx,
+  payment: NewChainPayment,
+  refund: Refund & { transferId: string },
+  now: Date,
+): Promise<void> {
+  if (!(await insertChainPayments(tx, [payment], now)).has(payment.id)) return;
+  const { address, requestId, amountMicro, ledgerAccountId, transferId } = refund;
+  const ownerId = (await holdAccountsOfWallets(tx, [address])).get(address);
+  const credit = ownerId === undefined ? await openSuspense(tx, address, now) : await openTreasury(tx, ownerId, now);
+  await endPayments(tx, [payment], [{ id: payment.id, state: 'settled', reason: null, ...nowhere }], now);
+  await postTransfers(
+    tx,
+    [{ id: transferId, debit: ledgerAccountId, credit, amountMicro, kind: 'refund', subjectId: requestId }],
+    now,
+  );
+}

@@ -1,5 +1,7 @@
+import { readDepths } from '../../chain/block-depths.ts';
 import { isOwnWallet } from '../../chain/chain-info.ts';
 import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
+import { depthFor } from '../../chain/confirmation-depth.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { transferNonce } from '../../chain/keys/payment-nonces.ts';
 import { readAgainFrom } from '../../chain/read-again.ts';
@@ -9,7 +11,10 @@ import {
   forgetBooked,
   goBackToPoint,
   insertUnshown,
+  type LateTransfer,
+  listLate,
   type SeenTransfer,
+  takeTransfer,
   takeUnshown,
   transferPoints,
 } from '../../chain/transfer-point-store.ts';
@@ -17,8 +22,9 @@ import { minOf } from '../../lib/bigints.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
+import { findById } from '../onchain/chain-payment-store.ts';
 import { relocateCredited } from '../onchain/credited-transfer-store.ts';
-import { bookLateTransfers } from './book-late-transfers.ts';
+import { bookLate } from './book-late.ts';
 
 /**
  * Time during which a payment may still be shown, longer than its offer is good (15 minutes); until then an authorization submitted by
@@ -138,4 +144,29 @@ async function creditStored(ctx: ReadContext): Promise<void> {
     });
     if (taken > 0) failpoint('after-credit-unshown-commit');
   } while (taken === CREDITED_AT_ONCE);
+}
+
+const MAX_AT_ONCE = 200;
+
+/**
+ * Books transfers that the transfer reader saw for payments recorded as failed. The reconciler watches such payments until they expire;
+ * this catches what it missed because no process ran then or a reorg moved it, as the reader skips no block.
+ */
+export async function bookLateTransfers(ctx: ChainContext): Promise<void> {
+  const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
+  const isAsDeep = await readDepths(ctx.usdc, late);
+  for (const transfer of late.filter((each) => isAsDeep(each, depthFor(ctx.confirmations, each.valueMicro))))
+    await book(ctx, transfer).catch((error) =>
+      ctx.log.warn({ err: error, paymentId: transfer.paymentId }, 'cannot book late payment'),
+    );
+}
+
+async function book(ctx: ChainContext, late: LateTransfer): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    const transfer = await takeTransfer(tx, ctx.chain.chainId, late);
+    const payment = transfer && (await findById(tx, late.paymentId));
+    if (payment) await bookLate(ctx, tx, payment, transfer);
+    failpoint('before-credit-unshown-commit');
+  });
+  failpoint('after-credit-unshown-commit');
 }

@@ -1,11 +1,16 @@
+import { emit } from '../../events/outbox/outbox.ts';
+import { LOSS, lockLedgerAccount, type NewTransfer, postTransfers, WALLET } from '../ledger/ledger-store.ts';
+import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment } from '../onchain/chain-payment.ts';
 import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
-import { relocatePayment } from '../onchain/chain-payment-store.ts';
+import { relocatePayment, reverseChainPayment } from '../onchain/chain-payment-store.ts';
 import { FINAL_DEPTH, findFate } from '../onchain/find-fate.ts';
 import { findPlace, isPlain } from '../onchain/find-place.ts';
 import { holdRefused } from '../onchain/hold-payout.ts';
+import { paymentEventsOf } from '../onchain/payment-events.ts';
+import type { RefusalReason } from '../onchain/refusal-reason.ts';
+import { isUntouched } from '../payouts/refund-store.ts';
 import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
-import { reversePayment } from './reverse-payment.ts';
 
 /** A plain transfer may be mined again without us; after this time it counts as gone. */
 const GONE_AFTER_MS = 600_000;
@@ -58,4 +63,42 @@ async function isLostForGood(ctx: ReconcilePaymentContext, payment: ChainPayment
   }
   const finalS = await ctx.usdc.timeOfS(head - FINAL_DEPTH);
   return finalS !== null && payment.authorization.validBeforeS <= finalS;
+}
+
+const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
+
+/**
+ * Reverses a payment that the chain removed for good: debits the credited account up to its available balance, and the node's loss account
+ * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative. Of the account of a paying wallet it
+ * takes only what this very payment has left there: the rest belongs to other requests. A deposit into a channel has no transfers: the
+ * channel's balance follows the chain.
+ */
+export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
+  const now = ctx.clock.now();
+  const isReversed = await ctx.db.transaction(async (tx) => {
+    const { id, ledgerAccountId } = payment;
+    const row = await reverseChainPayment(tx, { id, ledgerAccountId, reason: REASON, now });
+    if (!row) return false;
+    await emit(tx, paymentEventsOf([{ payment, state: 'reversed', ...row }]), now);
+    if (payment.direction !== 'in') return true;
+    const account = await lockLedgerAccount(tx, ledgerAccountId);
+    // Asked under the lock: a request that begins has its hold, and one that was refunded its refund.
+    const isOwn = payment.purpose !== 'invocation' || (await isUntouched(tx, payment.subjectId));
+    const availableMicro = account && isOwn ? account.postedMicro - account.heldMicro : 0n;
+    await postTransfers(tx, reversalOf(payment, availableMicro), now);
+    return true;
+  });
+  if (isReversed) ctx.log.error({ paymentId: payment.id, why }, 'payment reversed');
+}
+
+/** Transfers of a reversal. Both name the payment as their cause, so it is reversed once. */
+export function reversalOf(payment: ChainPayment, availableMicro: bigint): NewTransfer[] {
+  const { id, subjectId, ledgerAccountId } = payment;
+  const { valueMicro } = payment.authorization;
+  const takenMicro = availableMicro < valueMicro ? availableMicro : valueMicro;
+  const common = { credit: WALLET, kind: 'reversal' as const, subjectId };
+  return [
+    { ...common, id: `reversal:${id}`, debit: ledgerAccountId, amountMicro: takenMicro },
+    { ...common, id: `loss:${id}`, debit: LOSS, amountMicro: valueMicro - takenMicro },
+  ].filter(({ amountMicro }) => amountMicro > 0n);
 }

@@ -1,16 +1,20 @@
+import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
 import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
-import { createBatcher } from '../../lib/concurrency/batcher.ts';
+import { type Batcher, createBatcher } from '../../lib/concurrency/batcher.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
+import { until } from '../../lib/concurrency/until.ts';
 import { createWake, type Wake } from '../../lib/concurrency/wake.ts';
 import type { HasLog } from '../../lib/log/log.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { awaitDepth } from './await-depth.ts';
-import { createContractLane } from './contract-lane.ts';
-import type { HasContractPayers } from './contract-payers.ts';
-import { type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
-import { retryReverted } from './retry-reverted.ts';
+import { failRefused } from '../onchain/end-payments.ts';
+import { isRefusedNow } from '../onchain/payers/payer-standing.ts';
+import { contractGas, type HasContractPayers } from './contract-payers.ts';
+import { endSpent } from './end-spent.ts';
+import { type Confirming, type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
+import { refusalOfNode } from './refusal-cause.ts';
 import { createSending, type Sent } from './send-transaction.ts';
+import { simulateAll } from './simulate-all.ts';
 
 /** Settles claimed payments on chain. */
 export interface Settler {
@@ -178,4 +182,129 @@ async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Pr
   const waiting = payments.length - first.length;
   if (waiting > 0) ctx.log.error({ waiting }, 'sender keys lack gas for some payments; fund them');
   return first;
+}
+
+type Outcomes = Map<string, Recorded>;
+type SendBatch = (payments: readonly NewChainPayment[]) => Promise<Outcomes>;
+
+/** Maximum number of batch retries; after that the reconciler sends each payment alone. */
+const MAX_ROUNDS = 8;
+const REFUSED = { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' } as const;
+
+/**
+ * Re-simulates payments that failed in a batch and resends those that would now succeed: the first one alone, as it may have used up the
+ * gas of all after it, the others together. `outcomes` are those of `payments`, in the order of their calls.
+ */
+async function retryReverted(
+  ctx: ChainContext,
+  payments: readonly NewChainPayment[],
+  outcomes: Outcomes,
+  send: SendBatch,
+  round = 1,
+): Promise<Outcomes> {
+  const reverted = payments.filter(({ id }) => outcomes.get(id)?.state === 'reverted');
+  if (payments.length === 1 || reverted.length === 0 || round > MAX_ROUNDS) return outcomes;
+  const refused = await refuse(ctx, reverted);
+  if (!refused) return outcomes;
+  const [suspect, ...others] = reverted.filter(({ id }) => !refused.has(id));
+  const groups = [suspect ? [suspect] : [], others].filter((group) => group.length > 0);
+  const sent = await Promise.all(
+    groups.map(async (group) => retryReverted(ctx, group, await send(group), send, round + 1)),
+  );
+  return new Map([...outcomes, ...refused, ...sent.flatMap((each) => [...each])]);
+}
+
+/** Filters out payments that the token still refuses; incoming ones fail. Null when the chain does not answer. */
+async function refuse(ctx: ChainContext, reverted: readonly NewChainPayment[]): Promise<Outcomes | null> {
+  try {
+    const answers = await simulateAll(ctx, reverted);
+    const refused: Outcomes = new Map();
+    for (const [index, payment] of reverted.entries()) {
+      const answer = answers[index];
+      if (answer === null || answer === undefined) continue;
+      // A payment that the node owes stays open until the token accepts it, as does one that is refused through no fault of its payer.
+      const isLeft = payment.direction === 'out' || (await refusalOfNode(ctx, payment, answer)) !== null;
+      const hasFailed = !isLeft && (await failRefused(ctx, payment, REFUSED.reason));
+      refused.set(payment.id, hasFailed ? REFUSED : { state: 'unknown', transactionHash: null });
+    }
+    return refused;
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'cannot simulate payments that failed in a batch; left to the reconciler');
+    return null;
+  }
+}
+
+type Send = (payment: NewChainPayment, gas: bigint) => Promise<SettleOutcome>;
+
+/**
+ * Queue of payments from contract wallets. Each is sent in a transaction of its own, so that its code can burn only its own gas; at most
+ * half of the keys are used, so that payments from keys continue in parallel.
+ */
+const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewChainPayment, SettleOutcome> =>
+  createBatcher({
+    async run([payment]: NewChainPayment[]) {
+      if (!payment) return [];
+      const gas = await gasOrOutcome(ctx, payment);
+      return [typeof gas === 'bigint' ? await send(payment, gas) : gas];
+    },
+    maxSize: 1,
+    keyOf: ({ authorization }) => authorization.from,
+    maxConcurrent: Math.ceil(ctx.senders.length / 2),
+    canSplit: () => false,
+  });
+
+/**
+ * Gas limit of the payment. A payment that would revert, or whose payer is in back-off by now, is not sent and fails, unless somebody else
+ * has submitted it. One that no key can pay gas for waits for the reconciler, and holds no place of the lane meanwhile.
+ */
+async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promise<bigint | SettleOutcome> {
+  const unknown: SettleOutcome = { state: 'unknown', transactionHash: null };
+  try {
+    // A payment accepted before its payer's first failure is not sent after it.
+    const gas = (await isRefusedNow(ctx, payment)) ? null : await contractGas(ctx, payment);
+    if (typeof gas === 'bigint') {
+      const mostGas = await ctx.gas.mostGas();
+      if (mostGas === null || gas <= mostGas) return gas;
+      ctx.log.error({ paymentId: payment.id }, 'sender keys lack gas for a payment of a contract wallet; fund them');
+      return unknown;
+    }
+    const isSpent = await ctx.usdc.isSpent(payment.authorization);
+    if (isSpent)
+      return (await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash: null })) ?? unknown;
+    if (gas !== null && (await refusalOfNode(ctx, payment, gas)) !== null) return unknown;
+    const reason = 'invalid_exact_evm_transaction_failed';
+    return (await failRefused(ctx, payment, reason)) ? { state: 'failed', reason } : unknown;
+  } catch (error) {
+    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the gas of a payment; left to the reconciler');
+    return unknown;
+  }
+}
+
+/** Maximum wait for a payment's confirmation depth. */
+const CONFIRMED_WITHIN_MS = 20_000;
+
+/**
+ * Settles a payment once its block is deep enough, if that happens in time. The payment is looked up again then, as a reorg may have moved
+ * it.
+ */
+async function awaitDepth(
+  ctx: ChainContext,
+  payment: NewChainPayment,
+  { transactionHash, blockNumber }: Confirming,
+  signal: AbortSignal,
+): Promise<SettleOutcome> {
+  const depth = depthFor(ctx.confirmations, payment.authorization.valueMicro);
+  const look = async (): Promise<SettleOutcome | null> => {
+    try {
+      if (!isDeepEnough(depth, blockNumber, await ctx.usdc.headBlock())) return null;
+      const isSpent = await ctx.usdc.isSpent(payment.authorization);
+      return isSpent ? await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash }) : null;
+    } catch (error) {
+      ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check the confirmation depth of a payment');
+      return null;
+    }
+  };
+  const options = { timeoutMs: CONFIRMED_WITHIN_MS, firstMs: 100, mostMs: 500, signal };
+  const outcome = await until(look, options).catch(() => null);
+  return outcome ?? { state: 'unknown', transactionHash };
 }

@@ -1,21 +1,25 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import { hasProven } from '../../access/accounts/link-wallet.ts';
+import { KEYLESS } from '../../access/caller/keyless-caller.ts';
+import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
 import { GAS_OF_ONE, gasOfCall, gasToTake } from '../../chain/settlement-call.ts';
-import { isUsedBefore } from '../../chain/usdc-client.ts';
+import { type HasUsdc, isUsedBefore } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../db/database.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import { isAwaited } from '../onchain/awaited-refund-store.ts';
 import type { ChainContext } from '../onchain/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
 import { findById } from '../onchain/chain-payment-store.ts';
+import { findFate, SEARCH_FOR_REQUEST_MS } from '../onchain/find-fate.ts';
 import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { gasWithinLimit } from '../settlement/contract-payers.ts';
 import { reasonOfRevert, requireAboutPayer } from '../settlement/refusal-cause.ts';
 import { originOf } from './bound-nonce.ts';
 import { refusalOf, windowText } from './check-payment.ts';
+import type { HasSignatureChecker } from './check-signature.ts';
 import { awaitValidity, simulateInTime } from './in-time.ts';
-import { isSpokenFor, paysThoughSpent } from './judge-spent.ts';
 import type { PaymentChecks } from './payment-checks.ts';
 import type { HasPaymentFinder } from './payment-finder.ts';
 import { isVoucher, type Shown, type ShownPayment } from './payment-header.ts';
@@ -246,3 +250,29 @@ async function refusedByChain(
   if (/signature/i.test(revert)) return ctx.signatureChecker.whyBad(payment, shown);
   return reasonOfRevert(revert) ?? 'invalid_exact_evm_transaction_simulation_failed';
 }
+
+/**
+ * True if a spent authorization pays for a purchase. The chain publishes it, signature included, so having it proves nothing. It counts
+ * only for an account that has proven the paying wallet or whose purchase the nonce is bound to, only if that wallet signed exactly the
+ * shown authorization, and only if its money came here. Otherwise the transfer is a deposit of the sending wallet
+ * (docs/decisions/0015-other-ways-in.md). Never for a caller without an API key: their terms are anybody's. Throws when the chain does not
+ * tell in time.
+ */
+async function paysThoughSpent(
+  ctx: HasDb & HasClock & HasUsdc & HasSignatureChecker,
+  payment: NewChainPayment,
+  isBound: boolean,
+): Promise<boolean> {
+  const { accountId, authorization } = payment;
+  if (accountId === null || accountId === KEYLESS) return false;
+  if (!(isBound || (await hasProven(ctx.db, accountId, authorization.from)))) return false;
+  if (!(await ctx.signatureChecker.isGood(payment))) return false;
+  return (await findFate(ctx, payment, ctx.clock.now(), SEARCH_FOR_REQUEST_MS))?.kind === 'paid';
+}
+
+/**
+ * True if an authorization is reserved and cannot be a payment, spent or not: the node's own (refunds, bills, withdrawals, anything of a
+ * former wallet, whose USDC the books have already), or another node's refund, which belongs to the payer of the request.
+ */
+const isSpokenFor = async (ctx: HasDb & HasChain, { authorization }: NewChainPayment): Promise<boolean> =>
+  isOwnWallet(ctx.chain, authorization.from) || (await isAwaited(ctx.db, ctx.chain.chainId, authorization));

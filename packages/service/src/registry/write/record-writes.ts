@@ -1,3 +1,6 @@
+import { batchExecutorAbi } from '@agent-network/chain/batch-executor';
+import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
+import { parseEventLogs } from 'viem';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -5,7 +8,6 @@ import { findOwnTransaction, noteMined } from '../../payments/onchain/own-transa
 import { WATCHED_BLOCKS } from '../../payments/reconcile/watch-reorgs.ts';
 import { type EndedWrites, type RegistryWrite, triesOf } from './registry-write.ts';
 import { endWrites, listSentWrites, reopenWrites, type WriteEnd } from './registry-write-store.ts';
-import { outcomesOf } from './write-outcome.ts';
 import type { WriterContext } from './writer-context.ts';
 
 /** Applies the consequences of ended writes, in the transaction that records them. */
@@ -85,3 +87,29 @@ const asNotSent = ({ id }: RegistryWrite, carriedBy: string): WriteEnd => ({
   ...nowhere,
   ...{ id, carriedBy, state: 'due', failure: null },
 });
+
+/** Outcome of a write in a mined transaction: done, with its token, or reverted. */
+type WriteOutcome =
+  | { readonly isDone: true; readonly tokenId: string | null }
+  | { readonly isDone: false; readonly failure: string };
+
+/** Reads the outcomes of the writes that a transaction carried, in order, from its logs. */
+function outcomesOf(
+  writes: readonly RegistryWrite[],
+  { hasSucceeded, logs }: Pick<MinedTransaction, 'hasSucceeded' | 'logs'>,
+  { registrar, registry }: { registrar: string; registry: string },
+): WriteOutcome[] {
+  const of = (address: string) => logs.filter((log) => log.address.toLowerCase() === address);
+  const undone = parseEventLogs({ abi: batchExecutorAbi, eventName: 'CallFailed', logs: of(registrar) });
+  const reasons = new Map(undone.map(({ args }) => [Number(args.place), args.reason]));
+  const registered = parseEventLogs({ abi: identityRegistryAbi, eventName: 'Registered', logs: of(registry) });
+  const tokens = new Map(registered.map(({ args }) => [args.agentURI, args.agentId.toString()]));
+  return writes.map((write) => {
+    const reason = reasons.get(write.place ?? 0);
+    if (!hasSucceeded) return { isDone: false, failure: 'the transaction reverted' };
+    if (reason !== undefined) return { isDone: false, failure: `reverted: ${reason.slice(0, 300)}` };
+    if (write.kind !== 'register') return { isDone: true, tokenId: write.tokenId };
+    const tokenId = tokens.get(write.uri ?? '');
+    return tokenId === undefined ? { isDone: false, failure: 'no token was minted' } : { isDone: true, tokenId };
+  });
+}

@@ -10,8 +10,7 @@ import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchai
 import { findById } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
 import { bookIfPaidLate } from '../../../src/payments/reconcile/book-late.ts';
-import { bookLateTransfers } from '../../../src/payments/reconcile/book-late-transfers.ts';
-import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
+import { bookLateTransfers, readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';

@@ -37,7 +37,9 @@ export function createCardSigner(openKey: () => Promise<CardKey>): CardSigner {
     async sign(value, jku) {
       const signer = await key();
       const header = base64url(JSON.stringify({ alg: 'ES256', typ: 'JOSE', kid: signer.id, jku }));
-      const signature = await signer.sign(Buffer.from(`${header}.${base64url(canonicalJson(JSON.parse(JSON.stringify(value))))}`));
+      const signature = await signer.sign(
+        Buffer.from(`${header}.${base64url(canonicalJson(JSON.parse(JSON.stringify(value))))}`),
+      );
       return { protected: header, signature: signature.toString('base64url') };
     },
     async jwks() {

@@ -4,8 +4,12 @@ import { findEvenRemoved } from '../../../agents/alternatives/find-agent.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { isObject } from '../../../lib/json/json-object.ts';
+import { createEventParser } from '../../../lib/net/event-parser.ts';
+import { isLoopbackHost } from '../../../lib/net/guarded-fetch-address.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { notingEnd } from '../../answer/answer-watch.ts';
+import { commonHeaders } from '../../answer/common-headers.ts';
+import { requestIdOf } from '../../mount.ts';
 import { type BodyBounds, trailOf } from '../../request/body-bounds.ts';
 import { countCall } from '../../request/count-call.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -17,11 +21,8 @@ import { API } from '../common/face-caller.ts';
 import { faceErrorOf } from '../common/face-error.ts';
 import { type FaceRequest, newFaceHeaders, openFaceRequest, readForFace } from '../common/face-request.ts';
 import { createLostAnswers, type LostAnswers } from '../common/lost-answers.ts';
-import { acceptingBoth, eventsAsJson, takesEvents } from './accepted-answers.ts';
-import { isAllowedHost, isAllowedOrigin, type McpPlace } from './allowed-origin.ts';
 import { createGivenUpCalls, type GivenUpCalls } from './given-up.ts';
 import { callTool, createMcpServer, hasTool, type McpRequest, serverInfo } from './mcp-server.ts';
-import { mountNoOauth } from './no-oauth.ts';
 import { plainAnswer, plainCallOf } from './plain-call.ts';
 
 /** Subscriptions of clients at a time; nothing is ever published on them. */
@@ -208,3 +209,72 @@ function refused(ctx: HttpContext, c: Context, headers: Record<string, string>, 
 
 const rpcError = (code: number, message: string, data?: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message, ...(data === undefined ? {} : { data }) } });
+
+/**
+ * MCP clients without a key that works register themselves with the node and ask it for tokens (RFC 7591, RFC 6749), also where nothing says that it
+ * has OAuth. What they show of an answer is `error_description`.
+ */
+function mountNoOauth(app: Hono): void {
+  for (const path of ['/register', '/token']) app.post(path, refuse);
+}
+
+const description =
+  'This node has no OAuth. Put an API key into the configuration of your MCP client, as the header "Authorization: Bearer ank_…"; without a key, the registry can be read and calls can be paid with x402.';
+
+function refuse(c: Context): Response {
+  const headers = { ...commonHeaders, 'content-type': 'application/json', 'cache-control': 'no-store' };
+  const body = JSON.stringify({ error: 'access_denied', error_description: description });
+  return new Response(body, { status: 400, headers: { ...headers, 'x-request-id': requestIdOf(c) } });
+}
+
+/** Address of the node, and the pages that may call its MCP face. */
+export interface McpPlace {
+  readonly baseUrl: string;
+  /** True if only programs of this machine reach the listener. */
+  readonly isLoopbackListener: boolean;
+  /** Origins of pages, as configured; null: the node's own. */
+  readonly allowedOrigins: readonly string[] | null;
+}
+
+/**
+ * True for a request without `Origin`, and for one from an allowed page: by default from the node's own and, on a loopback listener, from
+ * any page of this machine.
+ */
+export function isAllowedOrigin(place: McpPlace, origin: string | undefined): boolean {
+  if (origin === undefined) return true;
+  if (place.allowedOrigins) return place.allowedOrigins.includes(origin);
+  const url = URL.parse(origin);
+  if (!url || url.origin !== origin) return false;
+  if (url.origin === new URL(place.baseUrl).origin) return true;
+  return place.isLoopbackListener && isLoopbackHost(url.hostname);
+}
+
+/** True unless a name of another site was resolved to this machine (DNS rebinding): a loopback listener knows the names it is called by. */
+export function isAllowedHost(place: McpPlace, host: string | undefined): boolean {
+  if (!place.isLoopbackListener) return true;
+  const hostname = host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname;
+  if (hostname === undefined) return false;
+  return isLoopbackHost(hostname) || hostname === new URL(place.baseUrl).hostname;
+}
+
+/** Larger than any answer: a record has a result of 1 MiB, as text and as data. */
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+
+/** True for a client that takes a stream of events; others are answered with JSON, whatever they say that they accept. */
+const takesEvents = (c: Context): boolean => /text\/event-stream/i.test(c.req.header('accept') ?? '');
+
+/** The request as one that accepts both forms of answers, which the SDK demands. */
+function acceptingBoth({ raw }: Context['req']): Request {
+  const headers = new Headers(raw.headers);
+  headers.set('accept', 'application/json, text/event-stream');
+  return new Request(raw.url, { method: raw.method, headers, signal: raw.signal });
+}
+
+/** The answers in a stream of events, as JSON: without what was told before them. A batch has a list of them. */
+async function eventsAsJson(response: Response, isBatch: boolean): Promise<string> {
+  const events = createEventParser(MAX_ANSWER_CHARS).feed(`${await response.text()}\n\n`);
+  // The stream begins with an event that says nothing: a place to resume from.
+  const messages = events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data));
+  const answers = messages.filter((message) => 'id' in message && !('method' in message));
+  return JSON.stringify(isBatch ? answers : answers[0]);
+}

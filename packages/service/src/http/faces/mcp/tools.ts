@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded } from '../../../invocations/invocation.ts';
+import type { StreamEvent } from '../../../invocations/stream/read-stream.ts';
 import { readerOf } from '../../handlers/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
@@ -18,9 +19,9 @@ import {
   startPurchase,
 } from '../common/purchase.ts';
 import { countRead } from '../common/read-room.ts';
+import { textOf } from '../common/text-of.ts';
 import type { ToolCallContext } from './call-context.ts';
 import type { GivenUpCalls } from './given-up.ts';
-import { progressOf } from './progress.ts';
 import { createdTask, takesTasks } from './tasks.ts';
 import { invocationResult, toolResult } from './tool-result.ts';
 
@@ -172,6 +173,12 @@ async function getInvocation(ctx: HttpContext, { face, args, call }: ToolCall<ty
 const cancelInvocation = async (ctx: HttpContext, { face, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>
   toolResult(await callEndpoint(ctx, face, 'cancelInvocation', { params: { requestId: args.requestId } }));
 
+/** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
+const MAX_BYTES = 256 * 1024;
+const MAX_CHARS = 2000;
+/** Size of a notification beside its message, in bytes. */
+const FRAME_BYTES = 160;
+
 /** Implementations of the tools of `/mcp`. */
 export const runTools: Runs<typeof mcpTools> = {
   search_agents: searchAgents,
@@ -194,3 +201,29 @@ export const runAgentTools: Runs<typeof mcpAgentTools> = {
   get_invocation: getInvocation,
   cancel_invocation: cancelInvocation,
 };
+
+/** Sends each event of a request as a progress notification, if the client asked for any. */
+function progressOf({
+  mcpReq: { _meta, notify },
+}: ToolCallContext): ((event: StreamEvent) => Promise<void>) | undefined {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined || !notify) return undefined;
+  let progress = 0;
+  let bytesLeft = MAX_BYTES;
+  return async (event) => {
+    const message = messageOf(event).slice(0, MAX_CHARS);
+    bytesLeft -= Buffer.byteLength(message) + FRAME_BYTES;
+    if (bytesLeft < 0) return;
+    progress += 1;
+    // A client that has gone does not end the work.
+    await notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(
+      () => undefined,
+    );
+  };
+}
+
+function messageOf({ type, data }: StreamEvent): string {
+  const { requestId: _, ...fields } = data as Readonly<Record<string, unknown>>;
+  if (type === 'invocation.chunk') return textOf(fields.chunk ?? fields.value ?? fields);
+  return typeof fields.status === 'string' ? fields.status : textOf(fields);
+}
