@@ -20,7 +20,7 @@ import type { HasSubjectPages, HasSubjects } from '../../events/outbox/subjects.
 import type { HasLocalAccount } from '../../identity/local-account.ts';
 import type { WalletProofs } from '../../identity/prove-wallet.ts';
 import type { HasPaymentTurns } from '../../invocations/keyless/invoke-keyless.ts';
-import type { InvokeContext } from '../../invocations/start/invoke-agent.ts';
+import type { InvokeContext } from '../../invocations/start/invoke-input.ts';
 import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts';
 import type { HasTextRecords } from '../../lib/net/text-records.ts';
 import type { HasRetention } from '../../lib/retention.ts';

@@ -3,7 +3,7 @@ import { keylessCaller } from '../../access/caller/keyless-caller.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
 import { type PaymentRequiredError, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { type KeylessPayer, purchaseOf } from '../start/invocation-purchase.ts';
-import type { InvokeContext } from '../start/invoke-agent.ts';
+import type { InvokeContext } from '../start/invoke-input.ts';
 
 /** Any call that is not made more expensive by what it says. */
 const plain = InvocationRequest.parse({ task: 'Any' });

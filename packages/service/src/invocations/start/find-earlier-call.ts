@@ -10,7 +10,7 @@ import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { priceAgain } from './find-price.ts';
 import { AUTO, offeredAlternative, purchaseOf } from './invocation-purchase.ts';
-import type { Input, InvokeContext, InvokeInput } from './invoke-agent.ts';
+import type { Input, InvokeContext, InvokeInput } from './invoke-input.ts';
 import { type Invoked, replayRequest } from './replay.ts';
 
 export const wasPaid = ({ errorCode }: Invocation) => errorCode !== 'payment_failed';

@@ -1,23 +1,14 @@
-import type { CallFace } from '@agent-network/contracts/agents/agent-calls';
-import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../access/caller/caller.ts';
 import { budgetOf, dayExceeded } from '../../access/caller/spending-limits.ts';
-import type { Once } from '../../access/idempotency/once.ts';
-import type { HasNewKeyLimit } from '../../access/keys/new-key-limit.ts';
-import { countingFree, type HasFreeCalls } from '../../access/limits/free-calls.ts';
+import { countingFree } from '../../access/limits/free-calls.ts';
 import { requireAgent } from '../../agents/alternatives/find-agent.ts';
-import type { HasListing } from '../../agents/search/listing.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasPlatformFee } from '../../payments/ledger/platform-fee.ts';
-import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
 import type { Means } from '../../payments/schemes/scheme.ts';
 import { schemeOf } from '../../payments/schemes/schemes.ts';
 import type { PayablePurchase } from '../../payments/x402/authorize-payment.ts';
-import type { HasChannels } from '../../payments/x402/channels/channels.ts';
 import type { TakenDeposit } from '../../payments/x402/channels/take-deposit.ts';
-import type { PaymentChecks } from '../../payments/x402/payment-checks.ts';
-import { payingWallet, type Shown } from '../../payments/x402/payment-header.ts';
+import { payingWallet } from '../../payments/x402/payment-header.ts';
 import { paymentRequired } from '../../payments/x402/payment-required.ts';
 import { agreedTerms, readKnownMeanwhile } from '../agreed/agreed-price.ts';
 import { DeadlinePassedError, deadlineFor } from '../deadline.ts';
@@ -27,55 +18,23 @@ import { type Call, laneOf, type Side } from '../places/places.ts';
 import type { Reservation } from '../places/runner.ts';
 import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
-import type { AcceptAnswer, Acceptance, Intake } from './accept-invocations.ts';
+import type { AcceptAnswer, Acceptance } from './accept-invocations.ts';
 import { AgentChangedError, withPresentAgent } from './agent-changed.ts';
 import { type Choice, chooseAgent } from './choose-agent.ts';
 import { chooseMethod } from './choose-method.ts';
 import { findConcurrent, findEarlierCall } from './find-earlier-call.ts';
 import { findPriced } from './find-price.ts';
-import { type KeylessPayer, purchaseOf } from './invocation-purchase.ts';
+import { purchaseOf } from './invocation-purchase.ts';
+import type { Input, InvokeContext, InvokeInput } from './invoke-input.ts';
 import { requirePaidInFull } from './locked-price.ts';
 import { isHeldBack, newInvocation } from './new-invocation.ts';
 import { orRepetition } from './or-repetition.ts';
-import { type PayContext, payAndRun } from './pay-and-run.ts';
+import { payAndRun } from './pay-and-run.ts';
 import { purchaseUsed, quoteUsed } from './quote-invocation.ts';
 import type { Invoked } from './replay.ts';
 import { callOf, requireLine, requireRoomToPay } from './require-line.ts';
 import { requireAffordable, requirePayable } from './require-payable.ts';
 import { unaffordable } from './unaffordable.ts';
-
-/** Treasuries and channels that pay, the operator's fee, and the count of calls that nobody pays for. */
-interface Tills extends HasSeenTreasuries, HasChannels, HasPlatformFee, HasFreeCalls, HasNewKeyLimit {}
-
-export interface InvokeContext extends PayContext, PaymentChecks, Intake, Tills, HasListing {}
-
-export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
-  readonly agentId: string;
-  readonly quoteId: string | null;
-  readonly body: InvocationRequest;
-  /** The x402 payment or voucher that came with the request. */
-  readonly shown: Shown | null;
-  readonly forced: 'x402' | 'treasury' | null;
-  /** True when the caller's client says that it can pay by channel. */
-  readonly asksForChannels?: boolean;
-  /** True when the caller waits for the result. */
-  readonly isAwaited: boolean;
-  /** True when the agent is asked to stream. */
-  readonly isStreamed: boolean;
-  /** The node that passes the call on; null: none. */
-  readonly via: string | null;
-  /** The way in which the call came. */
-  readonly face: CallFace;
-  /** The network address of the caller; null: unknown. */
-  readonly client: string | null;
-  readonly once: Once;
-  /** Told when the call is about to cost the node gas before it is accepted: from then on it counts, whatever comes of it. */
-  readonly keepCount: () => void;
-  readonly keyless?: KeylessPayer;
-}
-
-/** With the id that the request must have, derived from its Idempotency-Key. */
-export type Input = InvokeInput & { readonly requestId: string | null };
 
 /**
  * Starts an invocation, or finds the one that the key or the shown payment was for. From the top: decide (was it made before?), price, choose

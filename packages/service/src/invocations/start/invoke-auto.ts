@@ -8,7 +8,8 @@ import { chooseMatch } from './choose-match.ts';
 import { chooseMethod } from './choose-method.ts';
 import { findEarlierCall } from './find-earlier-call.ts';
 import { AUTO } from './invocation-purchase.ts';
-import { type InvokeContext, type InvokeInput, startChosen } from './invoke-agent.ts';
+import { startChosen } from './invoke-agent.ts';
+import type { InvokeContext, InvokeInput } from './invoke-input.ts';
 import { orRepetition } from './or-repetition.ts';
 import type { Invoked } from './replay.ts';
 

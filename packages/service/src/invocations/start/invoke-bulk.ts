@@ -40,7 +40,7 @@ import { requireStorage } from '../retention/require-storage.ts';
 import { runOn } from '../run/run-invocation.ts';
 import { countEnded } from '../stats/count-calls.ts';
 import { AgentChangedError, findChanged, type Sale, withPresentAgent } from './agent-changed.ts';
-import type { InvokeContext } from './invoke-agent.ts';
+import type { InvokeContext } from './invoke-input.ts';
 import { callerKindOf, isHeldBack } from './new-invocation.ts';
 import { requireLine } from './require-line.ts';
 import { insufficient } from './require-payable.ts';
