@@ -87,7 +87,7 @@ export function createAcceptor(ctx: HasDb & HasClock & HasLedgerTurns): Acceptor
     async accept(acceptance) {
       rememberTrace(acceptance.invocation.id);
       const answer = await batcher.add(acceptance).catch((error) => {
-        throw acceptance.means?.scheme === 'treasury' ? busyTreasury(error) : error;
+        throw acceptance.means?.scheme === 'batch-settlement' ? error : busyTreasury(error);
       });
       return isBehindLarger(answer, acceptance.invocation.priceMicro)
         ? ((await run([acceptance], 'wait'))[0] as AcceptAnswer)

@@ -117,7 +117,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
     const started = { invocation, means: paidBy, deposit, agreed, purchase, side } as const;
     return await start(ctx, caller, input, { ...started, choice });
   } finally {
-    for (const leave of leaving) leave();
+    for (const leave of leaving.toReversed()) leave();
   }
 }
 
@@ -197,6 +197,7 @@ async function start(ctx: InvokeContext, caller: KnownCaller, input: Input, item
   const isOffered = means !== null && means.scheme !== 'treasury' && input.shown?.version === 2;
   const sale = { agent, isPriceLocked: quoteId !== null || isOffered };
   const { waitingId } = input;
+  if (means) await schemeOf(means).open?.(ctx, means);
   const answer = await ctx.acceptor.accept({ ...item, quoteId, sale, waitingId, budget: budgetOf(caller) });
   if (means) await schemeOf(means).accepted?.(ctx, means, answer.kind === 'accepted');
   if (answer.kind !== 'accepted') return orRefusal(ctx, caller, input, { ...item, answer });

@@ -95,6 +95,8 @@ export interface PaymentScheme<M extends Means = Means> {
   prepare?(ctx: SchemeContext, means: M, call: PresentedCall): Promise<TakenDeposit | null>;
   /** Refuses what does not show that it comes from the payer, before an account is opened for that wallet. */
   requireOfPayer?(ctx: SchemeContext, means: M, purchase: PayablePurchase): Promise<void>;
+  /** Opens the ledger account that the money will come into, after the payer was admitted, outside of any transaction. */
+  open?(ctx: SchemeContext, means: M): Promise<void>;
   /** Claims what is presented, in the accepting transaction, before the request is stored. */
   claim?(tx: Tx, means: readonly PaidBy<M>[], how: How): Promise<Refusals>;
   /** Holds the money in the ledger, in the accepting transaction, last. Absent: it is held when it comes in. */

@@ -25,11 +25,10 @@ const exact: PaymentScheme<MeansOf<'exact'>> = {
     };
   },
   inNameOf: (means, accountId) => ({ ...means, payment: { ...means.payment, accountId } }),
-  async prepare(ctx, { payment }) {
+  async open(ctx, { payment }) {
     failpoint('before-open-payer');
     await openPayer(ctx, payment.authorization.from, ctx.clock.now());
     failpoint('after-open-payer');
-    return null;
   },
   async claim(tx, means, { now }) {
     const payments = means.map(({ payment }) => payment);
