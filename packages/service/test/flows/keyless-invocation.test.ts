@@ -357,6 +357,18 @@ it('the same payment sent 8 times at once is one run, one account and one reques
   expect(await accountsOf(wallet.address)).toHaveLength(1);
 });
 
+it('two payments of a new wallet under one key at once are one purchase: both calls get its result, and one is collected', async () => {
+  const wallet = await h.newWallet(1_000_000n);
+  const key = { 'idempotency-key': `first-${wallet.address}` };
+  const runs = agent.calls.length;
+  const payments = await Promise.all([1, 2].map(async () => payV2(h, wallet, await call('together', key))));
+  const answers = await Promise.all(payments.map((payment) => call('together', { ...key, ...payment })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(new Set(answers.map(({ body }) => body.data.requestId)).size).toBe(1);
+  expect(agent.calls.length - runs).toBe(1);
+  expect(await h.usdcOf(wallet.address)).toBe(1_000_000n - PRICE);
+});
+
 describe('under other settings', () => {
   it('an address opens as many accounts in an hour as it may sign in, and a payment beyond is not taken', async () => {
     const strict = await startHarness({ env: { SIGN_INS_PER_HOUR: '1' } });

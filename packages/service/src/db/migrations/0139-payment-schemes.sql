@@ -1,4 +1,5 @@
 -- The scheme that pays for a request, as a column of its own: until now it was told by the name of the paying account. null: nobody pays.
+-- 0141 fills it for the rows of before.
 alter table invocation add column scheme text;
 comment on column invocation.scheme is 'Payment scheme: treasury, exact or batch-settlement; null: a free call.';
 alter table hold add column scheme text;
@@ -8,8 +9,6 @@ create function scheme_of_account(account text) returns text language sql immuta
   select case when account like 'channel:%' then 'batch-settlement' when account like 'payer:%' then 'exact'
               when account is not null then 'treasury' end
 $$;
-update invocation set scheme = scheme_of_account(payer_ledger_id) where payer_ledger_id is not null;
-update hold set scheme = scheme_of_account(ledger_account_id) where id not like 'wdr\_%';
 
 -- For processes of the release before, which run beside and do not write the column.
 create function fill_invocation_scheme() returns trigger language plpgsql as $$

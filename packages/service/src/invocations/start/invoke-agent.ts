@@ -245,7 +245,9 @@ async function orRefusal(
     case 'quote_used':
     case 'claimed':
     case 'voucher_refused': {
-      const concurrent = await findConcurrent(ctx, input, purchase);
+      // Its wallet may have got its account with this very call, or with the concurrent one: keys are held by that.
+      const known = purchase.keyHolderId === null ? { ...purchase, keyHolderId: invocation.accountId } : purchase;
+      const concurrent = await findConcurrent(ctx, input, known);
       if (concurrent) return concurrent;
       if (answer.kind === 'quote_used') throw quoteUsed();
       throw (means && (await schemeOf(means).explain?.(ctx, means, answer, purchase))) ?? purchaseUsed();
