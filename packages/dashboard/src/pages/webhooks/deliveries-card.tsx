@@ -55,6 +55,7 @@ const deliveryColumns: readonly Column<Delivery>[] = [
 ];
 
 const PAGE_SIZE = 25;
+/** No event tells that a delivery was given up, so the page asks. */
 const LOOK_MS = 10_000;
 const statuses = ['', 'pending', 'delivered', 'failed'].map((value) => ({ value, label: value || 'Any status' }));
 const types = ['', ...eventTypes, 'webhook.test'].map((value) => ({ value, label: value || 'Any event' }));
@@ -188,8 +189,6 @@ const NoDeliveries = ({ hasFilter, webhookId }: { hasFilter: boolean; webhookId:
       New events appear here.
     </EmptyState>
   );
-
-/** No event tells that a delivery was given up, so the page asks. */
 
 /** Sends every delivery that was given up again. There only while there are some. */
 function RetryFailed({ webhookId }: { webhookId: string }) {

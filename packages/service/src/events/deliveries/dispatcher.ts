@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createWake } from '../../lib/concurrency/wake.ts';
 import type { HasLog } from '../../lib/log/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { Repeating, Schedule } from '../../queue/schedule.ts';
 import { type EndpointAnswer, unanswered } from '../webhooks/attempt.ts';
@@ -52,7 +53,7 @@ const GRACE_MS = 1000;
 const CUT_OFF = unanswered('No answer in time: too many receivers hang.');
 
 export function createDispatcher<Queue extends Receiver>(
-  ctx: HasGuardedFetch & HasLog,
+  ctx: HasGuardedFetch & HasLog & HasMetrics,
   kind: DeliveryKind<Queue>,
 ): Dispatcher {
   const slots = createDeliverySlots(kind.bounds);
@@ -91,6 +92,7 @@ export function createDispatcher<Queue extends Receiver>(
         waitMs = told === 'wait' ? Math.min(waitMs * 2, TICK_MS) : FIRST_WAIT_MS;
         if (told !== 'more') await pause(told === 'wait' ? waitMs : SAFETY_MS);
       } catch (err) {
+        ctx.metrics.recurringFailures.inc({ name: kind.job });
         ctx.log.error({ err, job: kind.job }, 'dispatch of deliveries failed');
         await pause(TICK_MS);
       }
