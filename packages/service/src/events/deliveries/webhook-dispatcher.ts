@@ -1,5 +1,6 @@
 import type { Records } from '../../db/records.ts';
 import type { HasLog } from '../../lib/log/log.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
 import type { HasProcessId } from '../../queue/heartbeat.ts';
@@ -26,7 +27,7 @@ export interface HasWebhookDispatcher {
   readonly webhookDispatcher: Dispatcher;
 }
 
-export type WebhookDispatcherContext = Records & BodyContext & HasSecrets & HasGuardedFetch & HasProcessId;
+export type WebhookDispatcherContext = Records & BodyContext & HasSecrets & HasGuardedFetch & HasMetrics & HasProcessId;
 
 /** A turn has bodies in memory, and an endpoint ten seconds to answer: turns that hang keep their slots. An account has at most 21 webhooks. */
 const BOUNDS: SlotBounds = { prompt: 256, late: 64, each: Number.POSITIVE_INFINITY, hanging: null };

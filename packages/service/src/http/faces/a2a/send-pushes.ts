@@ -6,6 +6,7 @@ import { createDispatcher, type Dispatcher, type Sender } from '../../../events/
 import { judge } from '../../../events/webhooks/attempt.ts';
 import { readUnowned } from '../../../invocations/read-invocation.ts';
 import type { HasLog } from '../../../lib/log/log.ts';
+import type { HasMetrics } from '../../../lib/metrics.ts';
 import type { HasGuardedFetch } from '../../../lib/net/guarded-fetch.ts';
 import { daysBefore, removeInSteps } from '../../../lib/retention.ts';
 import type { HasSecrets } from '../../../lib/secrets.ts';
@@ -23,7 +24,7 @@ import {
 } from './push-store.ts';
 import { contextOf, plain, resultArtifact, taskOf, taskStatus } from './tasks.ts';
 
-type PushContext = Records & HasSecrets & HasGuardedFetch & HasChain & HasLog;
+type PushContext = Records & HasSecrets & HasGuardedFetch & HasChain & HasLog & HasMetrics;
 
 /** Longer than an attempt: after it, the process is taken for dead, and another one sends the message again. */
 const LEASE_MS = 60_000;
