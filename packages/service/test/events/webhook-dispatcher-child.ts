@@ -23,8 +23,8 @@ if (delivers === 'deliver') {
   const readSubject = async () => null;
   const processId = () => heartbeat.processId();
   const secrets = createSecrets(SECRET_KEY);
-  const ctx = { db, log, clock, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject };
   const metrics = createMetrics();
+  const ctx = { db, log, clock, metrics, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject };
   createWebhookDispatcher(ctx).start(createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0 })));
 }
 process.send?.({ processId: heartbeat.processId() });

@@ -56,14 +56,16 @@ export function openEventWorld(databaseUrl: string): EventWorld {
     async startDispatcher({ allowPrivate = true, readSubject = noSubjects } = {}) {
       const heartbeat = await startHeartbeat({ db, log }, { self: { label: 'test' } });
       const processId = () => heartbeat.processId();
+      const metrics = createMetrics();
       const webhookDispatcher = createWebhookDispatcher({
         ...base,
+        metrics,
         guardedFetch: guarded(allowPrivate),
         processId,
         readSubject,
       });
       dispatchers.push(webhookDispatcher);
-      const schedule = createSchedule({ db, log, metrics: createMetrics() }, () => ({ now: clock.now(), chainId: 0 }));
+      const schedule = createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0 }));
       const running = webhookDispatcher.start(schedule);
       onTestFinished(async () => {
         await schedule.stop();
