@@ -33,7 +33,7 @@ describe('every example does what it claims against a running node', () => {
     async (_name, run) => {
       await expect(run(node.local)).resolves.toBeUndefined();
     },
-    60_000,
+    180_000,
   );
 });
 
@@ -56,6 +56,6 @@ describe("every example in the SDK's README does what it claims", () => {
     async (title, printed) => {
       expect(await runReadmeExample(node.local, readmeExamples()[title] ?? '')).toMatch(printed);
     },
-    60_000,
+    180_000,
   );
 });

@@ -85,11 +85,11 @@ describe('the audit of the books', () => {
     ],
     [
       'an x402 request whose money went nowhere',
-      `with v as (update invocation set payment_method = 'x402' where id = $1 returning id)
+      `with v as (update invocation set payment_method = 'x402', scheme = 'exact' where id = $1 returning id)
        insert into chain_payment (id, chain_id, token, from_address, nonce, direction, purpose, subject_id, ledger_account_id, to_address,
          value_micro, valid_after, valid_before, signature, state, created_at)
        select 'pay_x', 1, 't', 'f', 'n', 'in', 'invocation', id, 'x', 't', 60000, 0, 0, '', 'settled', now() from v`,
-      `with v as (update invocation set payment_method = 'treasury' where id = $1) delete from chain_payment where id = 'pay_x'`,
+      `with v as (update invocation set payment_method = 'treasury', scheme = 'treasury' where id = $1) delete from chain_payment where id = 'pay_x'`,
       ['refund_differs'],
     ],
     [
