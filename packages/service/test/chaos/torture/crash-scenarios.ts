@@ -52,7 +52,8 @@ async function recordOf(site: CrashSite, key: string, { answer, answers }: Insis
   expect(refusals.map(({ body }) => body)).toEqual([]);
   expect(answer.body).toMatchObject({ status: 'success' });
   await expectPeace(site);
-  return (await site.request('GET', `/invoke/${answer.body.data.requestId}`, { key })).body.data;
+  // The process may die once its last work is recorded, in the middle of this.
+  return (await site.insist('GET', `/invoke/${answer.body.data.requestId}`, { key })).answer.body.data;
 }
 
 function paidCall(version: 1 | 2, idempotencyKey?: string): Scenario {
