@@ -28,13 +28,9 @@ describe('every example does what it claims against a running node', () => {
     ['run-your-own-agent', runYourOwnAgent],
     ['stream-an-answer', streamAnAnswer],
     ['receive-webhooks', receiveWebhooks],
-  ])(
-    '%s',
-    async (_name, run) => {
-      await expect(run(node.local)).resolves.toBeUndefined();
-    },
-    180_000,
-  );
+  ])('%s', async (_name, run) => {
+    await expect(run(node.local)).resolves.toBeUndefined();
+  });
 });
 
 describe("every example in the SDK's README does what it claims", () => {
@@ -51,11 +47,7 @@ describe("every example in the SDK's README does what it claims", () => {
 
   it('and there are seven', () => expect(Object.keys(readmeExamples())).toEqual(Object.keys(prints)));
 
-  it.each(Object.entries(prints))(
-    '%s',
-    async (title, printed) => {
-      expect(await runReadmeExample(node.local, readmeExamples()[title] ?? '')).toMatch(printed);
-    },
-    180_000,
-  );
+  it.each(Object.entries(prints))('%s', async (title, printed) => {
+    expect(await runReadmeExample(node.local, readmeExamples()[title] ?? '')).toMatch(printed);
+  });
 });
