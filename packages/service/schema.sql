@@ -1,4 +1,4 @@
--- The schema that the migrations in src/db/migrations make, one table after the other. Made by "npm run schema"; do not edit.
+-- The schema that the migrations in src/store/migrations make, one table after the other. Made by "npm run schema"; do not edit.
 
 create sequence registry_change_number;
 
@@ -265,6 +265,20 @@ CREATE TRIGGER api_key_gone AFTER DELETE ON public.api_key FOR EACH ROW EXECUTE 
 CREATE TRIGGER operator_key_added AFTER INSERT ON public.api_key FOR EACH ROW WHEN (((new.kind = 'key'::text) AND ('operator'::text = ANY (new.scopes)))) EXECUTE FUNCTION note_operator_change();
 CREATE TRIGGER operator_key_changed AFTER UPDATE OF scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW WHEN (((old.kind = 'key'::text) AND ('operator'::text = ANY ((old.scopes || new.scopes))) AND (((old.scopes IS DISTINCT FROM new.scopes) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)))) EXECUTE FUNCTION note_operator_change();
 CREATE TRIGGER operator_key_gone AFTER DELETE ON public.api_key FOR EACH ROW WHEN (((old.kind = 'key'::text) AND ('operator'::text = ANY (old.scopes)))) EXECUTE FUNCTION note_operator_change();
+
+-- Assets that the books have or had, each the one token of a network. Rows stay when a network is removed from the settings.
+create table asset (
+  id text not null,
+  chain_id integer not null,
+  token text not null,
+  is_default boolean not null,
+  token_name text,
+  token_version text,
+  domain_separator text,
+  constraint asset_pkey PRIMARY KEY (id),
+  constraint asset_chain_id_key UNIQUE (chain_id)
+);
+CREATE UNIQUE INDEX asset_default ON public.asset USING btree (is_default) WHERE is_default;
 
 create table audit_entry (
   id text not null,
@@ -917,22 +931,25 @@ create table ledger_account (
   entries bigint default 0 not null,
   last_entry_at timestamp with time zone,
   frozen_at timestamp with time zone,
+  asset text,
   constraint ledger_account_pkey PRIMARY KEY (id),
   constraint ledger_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint ledger_account_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id),
+  constraint ledger_account_asset_check CHECK ((NOT (asset IS DISTINCT FROM NULLIF(split_part(id, '@'::text, 2), ''::text)))) NOT VALID,
   constraint ledger_account_check CHECK (((held_micro >= 0) AND (posted_micro >= held_micro))),
   constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'channel'::text, 'wallet'::text, 'vouchers'::text, 'claimed'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
 );
 CREATE INDEX ledger_account_account ON public.ledger_account USING btree (account_id) WHERE (account_id IS NOT NULL);
-CREATE UNIQUE INDEX ledger_account_agent ON public.ledger_account USING btree (agent_id) WHERE (kind = 'agent'::text);
-CREATE UNIQUE INDEX ledger_account_payer ON public.ledger_account USING btree (address) WHERE (kind = 'payer'::text);
-CREATE UNIQUE INDEX ledger_account_suspense ON public.ledger_account USING btree (address) WHERE (kind = 'suspense'::text);
-CREATE UNIQUE INDEX ledger_account_treasury ON public.ledger_account USING btree (account_id) WHERE (kind = 'treasury'::text);
+CREATE UNIQUE INDEX ledger_account_agent ON public.ledger_account USING btree (agent_id, COALESCE(asset, ''::text)) WHERE (kind = 'agent'::text);
+CREATE UNIQUE INDEX ledger_account_payer ON public.ledger_account USING btree (address, COALESCE(asset, ''::text)) WHERE (kind = 'payer'::text);
+CREATE UNIQUE INDEX ledger_account_suspense ON public.ledger_account USING btree (address, COALESCE(asset, ''::text)) WHERE (kind = 'suspense'::text);
+CREATE UNIQUE INDEX ledger_account_treasury ON public.ledger_account USING btree (account_id, COALESCE(asset, ''::text)) WHERE (kind = 'treasury'::text);
 
 create table ledger_total (
   kind text not null,
   change_micro bigint not null,
   is_folded boolean default false not null,
+  asset text,
   constraint ledger_total_kind_check CHECK ((kind = ANY (ARRAY['treasury'::text, 'agent'::text, 'payer'::text, 'suspense'::text, 'channel'::text, 'wallet'::text, 'vouchers'::text, 'claimed'::text, 'outgoing'::text, 'fees'::text, 'loss'::text])))
 );
 
@@ -1257,9 +1274,10 @@ create table reserves_watch (
   only_row boolean default true not null,
   drifted_checks integer not null,
   is_told boolean not null,
-  constraint reserves_watch_pkey PRIMARY KEY (only_row),
+  asset text,
   constraint reserves_watch_only_row_check CHECK (only_row)
 );
+CREATE UNIQUE INDEX reserves_watch_asset ON public.reserves_watch USING btree (asset) NULLS NOT DISTINCT;
 
 create table schema_migration (
   version integer not null,
@@ -1292,6 +1310,7 @@ create table transfer (
   credit_balance_micro bigint,
   constraint transfer_pkey PRIMARY KEY (id),
   constraint transfer_amount_micro_check CHECK ((amount_micro > 0)),
+  constraint transfer_asset_check CHECK ((split_part(debit, '@'::text, 2) = split_part(credit, '@'::text, 2))) NOT VALID,
   constraint transfer_check CHECK ((debit <> credit)),
   constraint transfer_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'charge'::text, 'fee'::text, 'refund'::text, 'payout'::text, 'withdrawal'::text, 'return'::text, 'reversal'::text, 'claim'::text, 'bill'::text, 'bill_return'::text, 'fee_payout'::text, 'voucher'::text, 'voucher_release'::text, 'voucher_claim'::text, 'sweep'::text, 'voucher_loss'::text])))
 );
@@ -1540,6 +1559,17 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.require_true(holds boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if holds is not true then
+    raise exception 'a guard of the transaction does not hold' using errcode = 'AN001';
+  end if;
+  return true;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.scheme_of_account(account text)
  RETURNS text

@@ -9,6 +9,48 @@ export const usdcByChain: Record<KnownChainId, Address> = {
   84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
 };
 
+/** A chain that a node can be paid on: Circle's USDC, the name that x402 version 1 or others have for it, whether version 1 knows it, and whether its money is no real one. */
+export interface PayableChain {
+  readonly usdc: Address;
+  readonly name: string;
+  readonly isInV1: boolean;
+  readonly isTest?: true;
+  /** Bounds of fees per unit of gas, in gwei, where the usual ones do not do. */
+  readonly feesGwei?: { readonly tip: number; readonly max: number };
+}
+
+/** Validators of Polygon take a tip of at least 25 gwei. */
+const POLYGON_FEES = { tip: 30, max: 2000 };
+
+/** Chains that a node can be paid on, by id. The registries are on Base and Base Sepolia. */
+const payableChains: Readonly<Record<number, PayableChain>> = {
+  8453: { usdc: usdcByChain[8453], name: 'base', isInV1: true },
+  84532: { usdc: usdcByChain[84532], name: 'base-sepolia', isInV1: true, isTest: true },
+  42161: { usdc: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831', name: 'arbitrum', isInV1: false },
+  421614: { usdc: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d', name: 'arbitrum-sepolia', isInV1: false, isTest: true },
+  137: { usdc: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', name: 'polygon', isInV1: true, feesGwei: POLYGON_FEES },
+  80002: {
+    usdc: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582',
+    name: 'polygon-amoy',
+    isInV1: true,
+    isTest: true,
+    feesGwei: POLYGON_FEES,
+  },
+  43114: {
+    usdc: '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E',
+    name: 'avalanche',
+    isInV1: true,
+    feesGwei: { tip: 0.001, max: 500 },
+  },
+  10: { usdc: '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', name: 'optimism', isInV1: false },
+};
+
+export const payableChainIds: readonly number[] = Object.keys(payableChains).map(Number);
+
+/** A chain that a node can be paid on; undefined: it can not be. */
+export const payableChain = (chainId: number): PayableChain | undefined =>
+  Object.hasOwn(payableChains, chainId) ? payableChains[chainId] : undefined;
+
 /** The published ERC-8004 identity registries by chain id; on the local chain ours has the address of Base Sepolia's. */
 export const identityRegistryByChain: Record<KnownChainId, Address> = {
   8453: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',

@@ -20,7 +20,8 @@ wait $anvil; code=$?
 kill $guard 2>/dev/null
 exit $code`;
 
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
+const START_TRIES = 5;
 const KEPT_STDERR_CHARS = 4_000;
 
 /**
@@ -30,10 +31,23 @@ const KEPT_STDERR_CHARS = 4_000;
 export async function startAnvil(
   binary: string,
   extraArgs: readonly string[],
-  wantedPort?: number,
+  { port, chainId = LOCAL_CHAIN_ID }: { port?: number | undefined; chainId?: number | undefined } = {},
 ): Promise<AnvilProcess> {
-  const port = wantedPort ?? (await freePort());
-  const args = ['-c', WATCHDOG, 'anvil-watchdog', binary, '--port', String(port), ...baseArgs(), ...extraArgs];
+  for (let tries = 1; ; tries++) {
+    const anvil = await tryAnvil(binary, extraArgs, { port: port ?? (await freePort()), chainId });
+    if (!('refusal' in anvil)) return anvil;
+    // Between its choice and its use, another program may take a port.
+    if (port === undefined && tries < START_TRIES && /address (already )?in use/i.test(anvil.refusal)) continue;
+    throw new LocalChainError('ANVIL_FAILED', anvil.refusal);
+  }
+}
+
+async function tryAnvil(
+  binary: string,
+  extraArgs: readonly string[],
+  { port, chainId }: { readonly port: number; readonly chainId: number },
+): Promise<AnvilProcess | { readonly refusal: string }> {
+  const args = ['-c', WATCHDOG, 'anvil-watchdog', binary, '--port', String(port), ...baseArgs(chainId), ...extraArgs];
   const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
   child.stdin?.on('error', () => {});
   const stderr = collectText(child);
@@ -51,15 +65,15 @@ export async function startAnvil(
       await ended;
     },
   };
-  const ready = await Promise.race([untilAnswering(anvil.rpcUrl), ended.then(() => false)]);
+  const ready = await Promise.race([untilAnswering(anvil.rpcUrl, chainId), ended.then(() => false)]);
   if (ready && child.exitCode === null) return anvil;
   await anvil.stop();
-  throw new LocalChainError('ANVIL_FAILED', `anvil did not start on port ${port}: ${stderr() || 'no answer'}`);
+  return { refusal: `anvil did not start on port ${port}: ${stderr() || 'no answer'}` };
 }
 
-function baseArgs(): string[] {
+function baseArgs(chainId: number): string[] {
   return [
-    ...['--host', '127.0.0.1', '--chain-id', String(LOCAL_CHAIN_ID), '--hardfork', 'prague', '--accounts', '0'],
+    ...['--host', '127.0.0.1', '--chain-id', String(chainId), '--hardfork', 'prague', '--accounts', '0'],
     ...['--order', 'fifo', '--gas-limit', '1000000000', '--base-fee', '0', '--no-request-size-limit', '--quiet'],
     // Pages of browsers have no business with its own port: the front checks who calls.
     '--no-cors',
@@ -68,10 +82,10 @@ function baseArgs(): string[] {
   ];
 }
 
-async function untilAnswering(rpcUrl: string): Promise<boolean> {
+async function untilAnswering(rpcUrl: string, wanted: number): Promise<boolean> {
   for (const start = Date.now(); Date.now() - start < START_TIMEOUT_MS; await delay(10)) {
     const chainId = await callChain<string>(rpcUrl, 'eth_chainId').catch(() => undefined);
-    if (chainId !== undefined) return Number(chainId) === LOCAL_CHAIN_ID;
+    if (chainId !== undefined) return Number(chainId) === wanted;
   }
   return false;
 }

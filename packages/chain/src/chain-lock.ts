@@ -10,7 +10,7 @@ type LockNote = { owner: Process; anvil?: Process; rpcUrl?: string };
 /** The lock of one process on a chain folder. */
 export type ChainLock = {
   /** Records the anvil that runs on this folder, for the next holder. */
-  noteAnvil(pid: number, rpcUrl: string): Promise<void>;
+  recordAnvil(pid: number, rpcUrl: string): Promise<void>;
   release(): Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export async function lockChainFolder(folder: string): Promise<ChainLock> {
   const note: LockNote = { owner: describeProcess(process.pid) };
   while (!(await createNote(file, note))) await clearStaleNote(file);
   return {
-    noteAnvil: async (pid, rpcUrl) => {
+    recordAnvil: async (pid, rpcUrl) => {
       const known = { ...note, anvil: describeProcess(pid), rpcUrl };
       await writeFile(`${file}.new`, JSON.stringify(known), { mode: 0o600 });
       await rename(`${file}.new`, file);

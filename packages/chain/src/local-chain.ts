@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Address } from 'viem';
-import { LOCAL_CHAIN_ID, MULTICALL3_ADDRESS, usdcByChain } from './addresses.ts';
+import { LOCAL_CHAIN_ID, MULTICALL3_ADDRESS, payableChain } from './addresses.ts';
 import { type AnvilProcess, startAnvil } from './anvil-process.ts';
 import { fundOnNewChain, fundWallets, installContracts, type WalletFunding } from './chain-funding.ts';
 import { type ChainLock, lockChainFolder } from './chain-lock.ts';
@@ -23,6 +23,8 @@ export type LocalChainOptions = {
   dataDir?: string | undefined;
   /** Default: any free port. */
   port?: number | undefined;
+  /** Default: that of Base Sepolia. */
+  chainId?: number | undefined;
   /** Wallets funded with ETH and test USDC once, when the chain is new. */
   wallets?: readonly WalletFunding[] | undefined;
   /**
@@ -45,7 +47,7 @@ export type LocalChainOptions = {
 export type LocalChain = {
   rpcUrl: string;
   port: number;
-  chainId: typeof LOCAL_CHAIN_ID;
+  chainId: number;
   usdc: Address;
   multicall3: Address;
   /** Process group of anvil and its watchdog. */
@@ -78,8 +80,10 @@ export async function startLocalChain(options: LocalChainOptions = {}): Promise<
     const disk = folder === undefined ? undefined : await openDisk(folder, options);
     const binary = findAnvil();
     const saved = disk?.store.existed() ? disk.store : undefined;
-    anvil = await (saved ? startSaved(binary, saved, options) : startAnvil(binary, chainArgs(options)));
-    await lock?.noteAnvil(anvil.pid, front.rpcUrl);
+    anvil = await (saved
+      ? startSaved(binary, saved, options)
+      : startAnvil(binary, chainArgs(options), { chainId: options.chainId }));
+    await lock?.recordAnvil(anvil.pid, front.rpcUrl);
     return await bringUp({ anvil, front, isNew: !saved, options, lock, disk });
   } catch (error) {
     await front?.close();
@@ -112,7 +116,9 @@ type Parts = {
 
 async function bringUp(parts: Parts): Promise<LocalChain> {
   const { anvil, front, isNew, options, lock, disk } = parts;
-  const usdc = usdcByChain[LOCAL_CHAIN_ID];
+  const chainId = options.chainId ?? LOCAL_CHAIN_ID;
+  const usdc = payableChain(chainId)?.usdc;
+  if (usdc === undefined) throw new LocalChainError('ANVIL_FAILED', `chain ${chainId} has no USDC`);
   const replayed = await restore(parts, usdc);
   const clock = createChainClock();
   const { timestamp } = await callChain<{ timestamp: string }>(anvil.rpcUrl, 'eth_getBlockByNumber', 'latest', false);
@@ -132,7 +138,7 @@ async function bringUp(parts: Parts): Promise<LocalChain> {
   return {
     rpcUrl: front.rpcUrl,
     port: front.port,
-    chainId: LOCAL_CHAIN_ID,
+    chainId,
     usdc,
     multicall3: MULTICALL3_ADDRESS,
     processGroup: anvil.pid,
@@ -223,7 +229,9 @@ async function startSaved(binary: string, store: ChainStateStore, options: Local
   for (const file of store.generations()) {
     try {
       const loadable = await store.writeLoadable(trimChainState(await store.read(file)));
-      const anvil = await startAnvil(binary, [...chainArgs(options), '--load-state', loadable]);
+      const anvil = await startAnvil(binary, [...chainArgs(options), '--load-state', loadable], {
+        chainId: options.chainId,
+      });
       if (failures.length > 0) options.log?.('warn', `chain state: ${failures.join('; ')}; loaded ${file} instead`);
       return anvil;
     } catch (error) {

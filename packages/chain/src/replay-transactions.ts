@@ -27,7 +27,7 @@ export async function replayTransactions(
   for (const [minedAtS, group] of groupByBlock(transactions)) {
     const sent = await sendUnknown(rpcUrl, group, outcomes);
     if (sent.length > 0) await mineAt(minedAtS ?? presentS());
-    for (const transaction of sent) await noteReceipt(rpcUrl, transaction, outcomes);
+    for (const transaction of sent) await recordReceipt(rpcUrl, transaction, outcomes);
   }
   await mineAt(presentS());
   await callChain(rpcUrl, 'evm_setTime', presentS());
@@ -81,7 +81,7 @@ async function refusal(rpcUrl: string, raw: Hex): Promise<string | undefined> {
   }
 }
 
-async function noteReceipt(
+async function recordReceipt(
   rpcUrl: string,
   transaction: ReplayTransaction,
   outcomes: Map<ReplayTransaction, ReplayOutcome>,

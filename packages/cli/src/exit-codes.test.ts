@@ -8,7 +8,7 @@ const apiError = (code: ApiError['code'], message: string, extra: object = {}) =
 it.each([
   [apiError('PAYMENT_REQUIRED', 'Agent requires payment.'), 5, /agentnet deposit <amount>".*--pay x402/],
   [apiError('INSUFFICIENT_FUNDS', 'Too little.'), 5, /agentnet deposit <amount>"/],
-  [apiError('NOT_FOUND', 'There is no such agent.'), 1, /agentnet search"/],
+  [apiError('NOT_FOUND', 'Agent not found.'), 1, /agentnet search"/],
   [apiError('UNAUTHORIZED', 'No key.'), 4, /agentnet login"/],
   [apiError('FORBIDDEN', 'It is not yours.'), 4, /yours\.$/],
   [
@@ -16,7 +16,7 @@ it.each([
     4,
     /--scope x$/,
   ],
-  [apiError('NOT_FOUND', 'There is no such request.'), 1, /request\.$/],
+  [apiError('NOT_FOUND', 'Request not found.'), 1, /not found\.$/],
 ])('%s ends with a code, and says what to do with this program', (error, exitCode, message) => {
   expect(failureOf(error)).toMatchObject({ exitCode, requestId: 'req_1', message: expect.stringMatching(message) });
 });

@@ -49,6 +49,27 @@ const json = async (...args: string[]) => {
   return JSON.parse(ended.stdout);
 };
 
+describe('an agent', () => {
+  it('is given by its id or by its name, in any case', async () => {
+    expect(await json('agents', 'show', 'eCHO')).toMatchObject({ id: echo });
+    expect(await json('agents', 'status', 'Echo')).toMatchObject({ id: echo });
+    expect(await json('quote', 'echo', 'hello')).toMatchObject({ estimatedCost: '0.01' });
+    expect(await agentnet(['agents', 'show', 'Nobody'])).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  it('of a name that several have is told apart by its id', async () => {
+    const fields = ['--capability', 'twins', '--price', '0.01', '--endpoint', 'http://127.0.0.1:9/twin'];
+    const twins = [
+      await json('agents', 'register', '--name', 'Twin', ...fields),
+      await json('agents', 'register', '--name', 'TWIN', ...fields),
+    ];
+    const ended = await agentnet(['agents', 'update', 'twin', '--price', '0.02']);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    for (const { id } of twins) expect(ended.stderr).toContain(id);
+    for (const { id } of twins) await json('agents', 'remove', id, '--yes');
+  });
+});
+
 describe('signing in', () => {
   it('keeps the key where only the user can read it, and out of every output', async () => {
     const file = join(folder, 'config', 'credentials.json');
@@ -351,9 +372,9 @@ it('a program that is served is listed, called, paid, and shows its earnings', a
   let told = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
-  await expect.poll(() => said, { timeout: 20_000 }).toMatch(/^\S+ at /);
+  await expect.poll(() => said).toMatch(/^\S+ at /);
   const id = said.split(' ')[0] ?? '';
-  await expect.poll(async () => (await json('agents', 'show', id)).online, { timeout: 20_000 }).toBe(true);
+  await expect.poll(async () => (await json('agents', 'show', id)).online).toBe(true);
   const called = await agentnet(['call', id, 'whisper', '--max-cost', '0.02']);
   expect(called.stdout.trim()).toBe('WHISPER');
   child.kill('SIGINT');
@@ -377,7 +398,7 @@ it('events are forwarded as signed webhook deliveries', async () => {
   const child = spawn(process.execPath, listen, { env: envOf() });
   let told = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
-  await expect.poll(() => told, { timeout: 20_000 }).toContain('Listening');
+  await expect.poll(() => told).toContain('Listening');
   await agentnet(['call', echo, 'x', '--max-cost', '0.05']);
   const { path, headers, body } = await got.promise;
   expect(path).toBe('/hooks/');

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentCall } from '@agent-network/sdk/agent';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startA2aUpstream } from '../../service/test/adapters/support/a2a-upstream.ts';
-import { startA2a03Upstream } from '../../service/test/adapters/support/a2a-upstream-03.ts';
-import { startMcpUpstream } from '../../service/test/adapters/support/mcp-upstream.ts';
-import { startOpenaiUpstream } from '../../service/test/adapters/support/openai-upstream.ts';
-import type { TestUpstream } from '../../service/test/adapters/support/upstream.ts';
+import { startA2aUpstream } from '../../service/test/calls/protocols/support/a2a-upstream.ts';
+import { startA2a03Upstream } from '../../service/test/calls/protocols/support/a2a-upstream-03.ts';
+import { startMcpUpstream } from '../../service/test/calls/protocols/support/mcp-upstream.ts';
+import { startOpenaiUpstream } from '../../service/test/calls/protocols/support/openai-upstream.ts';
+import type { TestUpstream } from '../../service/test/calls/protocols/support/upstream.ts';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import type { Harness } from '../../service/test/support/harness.ts';
 import { borrowHarness } from '../../service/test/support/lent-harness.ts';
@@ -63,7 +63,7 @@ async function run(args: readonly string[]) {
 
 async function serve(args: readonly string[]): Promise<{ id: string; child: ChildProcess; said: { stdout: string } }> {
   const { child, said } = await run(args);
-  await expect.poll(() => said.stdout || said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
+  await expect.poll(() => said.stdout || said.stderr).toMatch(/agentId/);
   const { agentId: id } = JSON.parse(said.stdout.split('\n')[0] ?? '');
   await untilStatus(h, id, 'online');
   return { id, child, said };
@@ -98,7 +98,7 @@ describe('an agent of another protocol is served, called and paid', () => {
 it('a later run is the same agent, listed as that run says', async () => {
   const start = async (options: readonly string[]) => {
     const { child, said } = await run([...options, '--name', 'Again', '--', 'cat']);
-    await expect.poll(() => said.stdout || said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
+    await expect.poll(() => said.stdout || said.stderr).toMatch(/agentId/);
     const { agentId } = JSON.parse(said.stdout.split('\n')[0] ?? '');
     child.kill('SIGINT');
     await once(child, 'exit');
@@ -112,7 +112,7 @@ it('a later run is the same agent, listed as that run says', async () => {
 
 it('two programs of one name do not take the calls of each other', async () => {
   const first = await run(['--name', 'Twice', '--', 'cat']);
-  await expect.poll(() => first.said.stdout || first.said.stderr, { timeout: 20_000 }).toMatch(/agentId/);
+  await expect.poll(() => first.said.stdout || first.said.stderr).toMatch(/agentId/);
   const { agentId, endpoint } = JSON.parse(first.said.stdout.split('\n')[0] ?? '');
   const second = await run(['--name', 'Twice', '--', 'tee']);
   expect((await once(second.child, 'close'))[0]).toBe(1);
@@ -157,10 +157,13 @@ describe.each(['openai', 'mcp', 'a2a', 'a2a 0.3'] as const)('a call of %s', (nam
     const stop = new AbortController();
     const site = upstream(name);
     site.mode = { kind: name.startsWith('a2a') ? 'pends' : 'hangs' };
-    const before = site.work.length;
+    const [before, seen] = [site.work.length, site.seen.length];
     const running = backend.run(callOf({ signal: stop.signal })) as Promise<unknown>;
     running.catch(() => undefined);
     await expect.poll(() => site.work.length).toBe(before + 1);
+    // Before the program has the id of a task, it has nothing that it could cancel: it asks about it once it has.
+    const isAsked = () => site.seen.slice(seen).some(({ body }) => ['GetTask', 'tasks/get'].includes(body?.method));
+    if (name.startsWith('a2a')) await expect.poll(isAsked).toBe(true);
     stop.abort(new Error('cancelled'));
     await expect(running).rejects.toThrow('cancelled');
     await expect.poll(() => site.isCancelled()).toBe(true);

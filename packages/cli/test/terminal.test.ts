@@ -64,7 +64,7 @@ async function inTerminal(
     seen = shown.length;
     terminal.stdin.write(next.keys);
   });
-  const overdue = setTimeout(() => terminal.kill('SIGKILL'), 20_000);
+  const overdue = setTimeout(() => terminal.kill('SIGKILL'), 150_000);
   const [code] = (await once(terminal, 'close')) as [number];
   clearTimeout(overdue);
   expect(left, `never asked for; shown: ${shown}`).toEqual([]);

@@ -26,6 +26,7 @@ import { operatorChannelEndpoints } from './network/operator-channels.ts';
 import { channelEndpoints } from './payments/channels.ts';
 import { claimEndpoints } from './payments/claims.ts';
 import { heldPayoutEndpoints } from './payments/held-payouts.ts';
+import { networkEndpoints as paymentNetworkEndpoints } from './payments/networks.ts';
 import { paymentEndpoints } from './payments/payments.ts';
 import { reserveEndpoints } from './payments/reserves.ts';
 import { statementEndpoints } from './payments/statements.ts';
@@ -52,6 +53,7 @@ export const api = {
   ...heldPayoutEndpoints,
   ...statementEndpoints,
   ...reserveEndpoints,
+  ...paymentNetworkEndpoints,
   ...claimEndpoints,
   ...channelEndpoints,
   ...authEndpoints,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { startWatch } from '../../service/test/support/watch.ts';
 import { displayText, nameText } from './display-text.ts';
 
 const name = nameText(40);
@@ -95,9 +96,9 @@ it.each([
   ['white space within', `a${'\t'.repeat(100_000)}a`],
   ['marks that have to be sorted', `a${'\u0301\u0323'.repeat(50_000)}`],
 ])('a text that is far too long is refused within a second: %s', (_what, value) => {
-  const startMs = performance.now();
+  const tookMs = startWatch();
   expect([name, text].map((schema) => schema.safeParse(value).success)).toEqual([false, false]);
-  expect(performance.now() - startMs).toBeLessThan(1000);
+  expect(tookMs()).toBeLessThan(1000);
 });
 
 it('a text that is too long is not looked at any further', () => {

@@ -5,9 +5,12 @@ import type { ErrorCode } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Faces of the node beside REST; the operator may leave out some. */
-export const faces = ['mcp', 'a2a', 'openai', 'x402'] as const;
-export type Face = (typeof faces)[number];
+/** Protocols besides REST in which clients call a node; the operator may leave out some. */
+export const gateways = ['mcp', 'a2a', 'openai', 'x402'] as const;
+export type Gateway = (typeof gateways)[number];
+/** @deprecated The former names, for one version. */
+export { gateways as faces };
+export type Face = Gateway;
 
 /** One row of the endpoint table: the definition of a call for server, client, documents and tests. */
 export interface Endpoint {
@@ -23,8 +26,8 @@ export interface Endpoint {
    * by its `resultToken`, or signed in with the wallet that paid for it.
    */
   readonly keyless?: 'pays' | 'reads';
-  /** The face that it is part of: without it there is no such call. */
-  readonly face?: Face;
+  /** The gateway that it is part of: without it there is no such call. */
+  readonly gateway?: Gateway;
   /** The scope that an API key or a session needs. An identityToken has those of `agentScopes`. */
   readonly scope?: Scope;
   /** Refused to an identityToken, whatever the scope: it is about the whole account. */

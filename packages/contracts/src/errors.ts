@@ -79,10 +79,10 @@ export const errorCatalogue = {
       details: z
         .object({
           reason: ConflictReason.describe(
-            'Of the first call under the same Idempotency-Key, `still_running`: it has not ended; repeat it later. `answer_lost`: it was done, and its answer cannot be read any more; read what it made, and do not make it anew. `price_raised`: the call costs more than the account last paid this agent, or was told within a day, and names no limit.',
+            '`still_running`: the first call under this Idempotency-Key is still running; repeat it later. `answer_lost`: the first call was done, but its answer is gone; read the object that it created, and do not create another. `price_raised`: the call has no limit and costs more than the account last paid this agent, or was quoted within a day.',
           ),
           price: Usdc.optional().describe('With `price_raised`: the price of the call.'),
-          lastPrice: Usdc.optional().describe('With `price_raised`: what it cost by the terms before.'),
+          lastPrice: Usdc.optional().describe('With `price_raised`: the cost by the former terms.'),
         })
         .optional(),
     }),

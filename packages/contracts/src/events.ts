@@ -31,28 +31,28 @@ interface EventDeclaration {
  * how it is called: `interfaces`, `protocol` and `types` are read with GET /agents/{id}.
  */
 export const eventCatalogue = {
-  'invocation.completed': { when: 'A request of yours completed.', data: RequestRecord },
-  'invocation.failed': { when: 'A request of yours failed; its refund has started.', data: RequestRecord },
-  'invocation.cancelled': { when: 'A request of yours was cancelled.', data: RequestRecord },
+  'invocation.completed': { when: 'Your request completed.', data: RequestRecord },
+  'invocation.failed': { when: 'Your request failed; its refund has started.', data: RequestRecord },
+  'invocation.cancelled': { when: 'Your request was cancelled.', data: RequestRecord },
   'payment.confirmed': { when: 'A payment is final.', data: Payment },
   'payment.refunded': { when: 'A refund reached the payer.', data: Payment },
   'payment.failed': { when: 'A payment failed and moved no money.', data: Payment },
   'payment.held': {
-    when: 'The token refuses a withdrawal or a refund of yours. It is held, and tried again.',
+    when: 'The token refuses your withdrawal or refund. The node holds the money and retries.',
     data: HeldPayout,
   },
   'deposits.confirmed': {
     when: 'More than 20 plain transfers of your wallets were credited at once: one event for all of them, instead of a `payment.confirmed` each.',
     data: CreditedDeposits,
   },
-  'agent.verified': { when: 'An agent of yours has proven its endpoint and its owner.', data: AgentDetail },
-  'agent.online': { when: 'An agent of yours can be invoked.', data: AgentDetail },
-  'agent.offline': { when: 'An agent of yours stopped answering.', data: AgentDetail },
+  'agent.verified': { when: 'Your agent has proven its endpoint and its owner.', data: AgentDetail },
+  'agent.online': { when: 'Your agent can be invoked.', data: AgentDetail },
+  'agent.offline': { when: 'Your agent stopped answering.', data: AgentDetail },
   'agent.owner_changed': {
     when: 'The token of an agent moved to another wallet on chain. Sent to the account of the agent and to the account of that wallet.',
     data: AgentDetail,
   },
-  'agent.removed': { when: 'An agent of yours was removed permanently.', data: agentEndpoints.removeAgent.data },
+  'agent.removed': { when: 'Your agent was removed permanently.', data: agentEndpoints.removeAgent.data },
   'bulk.completed': { when: 'A bulk request has its outcome.', data: BulkRecord },
   'withdrawal.confirmed': { when: 'A withdrawal arrived in the wallet.', data: Withdrawal },
   'reserves.drift': {

@@ -20,7 +20,7 @@ const Invoke = z.strictObject({
   maxCost: UsdcInput.describe('The most that the call may cost, in USDC. Nothing is charged above it.'),
   input: JsonObject.optional().describe('Structured input for the agent.'),
   capability: CallCapability,
-  context: plainText(100_000).optional().describe('What the agent should know beside the task.'),
+  context: plainText(100_000).optional().describe('Background for the agent besides the task.'),
   quoteId: Id.optional().describe('A quote of this agent, whose price is used.'),
   waitSeconds: waitSeconds(25).describe(
     'How long to wait for the end. After it the request goes on: read it with get_invocation.',
@@ -34,7 +34,7 @@ const Invoke = z.strictObject({
 
 const requestId = Id.describe('The requestId of an invocation.');
 
-/** One tool of the MCP face (`/mcp`): its arguments and its structured result. */
+/** One tool of the MCP gateway (`/mcp`): its arguments and its structured result. */
 export interface McpTool {
   readonly title: string;
   readonly description: string;
@@ -134,7 +134,7 @@ export const mcpTools = {
   cancel_invocation: cancelInvocation,
   get_balance: {
     title: 'Read the balance',
-    description: 'Reads the USDC that your account can spend, and what is set aside for running requests.',
+    description: 'Reads the USDC that your account can spend, and the amount held for running requests.',
     annotations: reads,
     args: z.strictObject({}),
     data: api.getBalance.data,

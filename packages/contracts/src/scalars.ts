@@ -47,6 +47,9 @@ export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
 /** Identifiers are opaque. Ours are a prefix that names the kind, then letters and digits; another text names nothing. */
 export const Id = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'is not an id');
 
+/** As `Id`, with the asset of a treasury on a further network behind it: `@`, CAIP-19, chain ids of up to 15 digits. */
+export const TreasuryId = z.string().regex(/^[\x21-\x7e]{1,180}$/, 'is not an id');
+
 /** Header by which a node identifies itself. */
 export const viaHeader = z
   .string()

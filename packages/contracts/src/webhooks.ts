@@ -115,7 +115,7 @@ export const webhookEndpoints = {
         .describe('The last `sequence` that you have. Default: 0; for a stream: the latest one.'),
       lastEventId: queryInteger(0, Number.MAX_SAFE_INTEGER)
         .optional()
-        .describe('The same as `after`, as polyfills of EventSource send it.'),
+        .describe('Another name of `after`, used by polyfills of EventSource.'),
       type: EventTypeName.optional(),
       limit: pageQuery.limit,
     }),
@@ -166,7 +166,7 @@ export const webhookEndpoints = {
         eventTypes: Subscriptions.nullable().optional(),
         status: z.enum(['enabled', 'disabled']).optional(),
       })
-      .refine((body) => Object.keys(body).length > 0, 'names no field to change'),
+      .refine((body) => Object.keys(body).length > 0, 'has no field to change'),
     data: Webhook,
     errors: [],
   }),

@@ -50,6 +50,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getTreasury: {"method":"GET","path":"/payments/treasury/{treasuryId}","auth":"key"},
   getStatement: {"method":"GET","path":"/payments/treasury/{treasuryId}/statement","auth":"key"},
   getReserves: {"method":"GET","path":"/payments/reserves","auth":"none"},
+  listPaymentNetworks: {"method":"GET","path":"/payments/networks","auth":"none"},
   claimWallet: {"method":"POST","path":"/payments/claims","auth":"key","hasBody":true},
   listChannels: {"method":"GET","path":"/payments/channels","auth":"key"},
   getChannel: {"method":"GET","path":"/payments/channels/{channelId}","auth":"key"},
@@ -121,11 +122,11 @@ export interface DocumentedCalls {
   readonly getAgentHealth: EndpointName;
   /** List at most five online agents that could replace this one, the most similar first: `GET /agents/{id}/alternatives`. */
   readonly listAlternatives: EndpointName;
-  /** List all calls to an agent of yours, newest first, without what the callers sent: `GET /agents/{id}/calls`. */
+  /** List all calls to your agent, newest first, without what the callers sent: `GET /agents/{id}/calls`. */
   readonly listAgentCalls: EndpointName;
-  /** Group the failed calls to an agent of yours by reason, the most frequent first: `GET /agents/{id}/errors`. */
+  /** Group the failed calls to your agent by reason, the most frequent first: `GET /agents/{id}/errors`. */
   readonly listAgentErrors: EndpointName;
-  /** Read what an agent of yours earned, by day: `GET /agents/{id}/earnings`. */
+  /** Read the earnings of your agent, by day: `GET /agents/{id}/earnings`. */
   readonly getAgentEarnings: EndpointName;
   /** Rank online agents for a task, and explain each score in parts: `POST /agents/match`. */
   readonly matchAgents: EndpointName;
@@ -143,9 +144,9 @@ export interface DocumentedCalls {
   readonly updateIdentityMetadata: EndpointName;
   /** Invoke an agent: 402 with terms, paid by x402 or from a treasury, sync or async: `POST /invoke/{agentId}`. */
   readonly invokeAgent: EndpointName;
-  /** Read a request of yours: its state and, when completed, its result: `GET /invoke/{requestId}`. */
+  /** Read your request: its state and, when completed, its result: `GET /invoke/{requestId}`. */
   readonly getInvocation: EndpointName;
-  /** Cancel an open request of yours; its payment is refunded: `POST /invoke/{requestId}/cancel`. */
+  /** Cancel your open request; its payment is refunded: `POST /invoke/{requestId}/cancel`. */
   readonly cancelInvocation: EndpointName;
   /** Invoke the agent that matches a task best within a maximum cost: `POST /invoke/auto`. */
   readonly invokeAuto: EndpointName;
@@ -153,7 +154,7 @@ export interface DocumentedCalls {
   readonly invokeKeyless: EndpointName;
   /** Quote the price of a call: locked for 15 minutes, valid once: `POST /invoke/{agentId}/quote`. */
   readonly quoteInvocation: EndpointName;
-  /** The signed receipt of a request of yours that has ended: who paid whom, how much, for what and with what result: `GET /invoke/{requestId}/receipt`. */
+  /** The signed receipt of your finished request: who paid whom, how much, for what and with what result: `GET /invoke/{requestId}/receipt`. */
   readonly getReceipt: EndpointName;
   /** Stream the events of your request, from the start or after `Last-Event-ID`, until it ends: `GET /invoke/{requestId}/events`. */
   readonly streamInvocation: EndpointName;
@@ -177,27 +178,29 @@ export interface DocumentedCalls {
   readonly withdraw: EndpointName;
   /** Request the text that the wallet signs for a withdrawal by session: valid for five minutes, once, for these values only: `POST /payments/withdraw/challenge`. */
   readonly requestWithdrawal: EndpointName;
-  /** Read a withdrawal of yours: `GET /payments/withdrawals/{withdrawalId}`. */
+  /** Read your withdrawal: `GET /payments/withdrawals/{withdrawalId}`. */
   readonly getWithdrawal: EndpointName;
   /** List payouts that the token refuses: withdrawals of the account, refunds to its wallets or for its requests; for an operator, of all accounts: `GET /payments/held`. */
   readonly listHeldPayouts: EndpointName;
   /** End a held payout by crediting it here: a withdrawal to its treasury, a refund to the treasury of the account that has proven the wallet, otherwise to the wallet itself (POST /payments/claims). Withdraw it to another address after that: `POST /payments/held/{paymentId}/credit`. */
   readonly creditHeldPayout: EndpointName;
-  /** Read a treasury of yours: `GET /payments/treasury/{treasuryId}`. */
+  /** Read your treasury: `GET /payments/treasury/{treasuryId}`. */
   readonly getTreasury: EndpointName;
   /** Read the statement of a treasury: every entry of a period with the balance after it: `GET /payments/treasury/{treasuryId}/statement`. */
   readonly getStatement: EndpointName;
   /** Proof of reserves: the node's liabilities, and the balance of its wallet and its channels on chain: `GET /payments/reserves`. */
   readonly getReserves: EndpointName;
+  /** List the networks that the node is paid on, the default one first: `GET /payments/networks`. */
+  readonly listPaymentNetworks: EndpointName;
   /** Claim the USDC that your wallet sent to the node by a plain transfer: request a challenge, then send it signed: `POST /payments/claims`. */
   readonly claimWallet: EndpointName;
-  /** List payment channels that wallets of yours have opened here, newest first: `GET /payments/channels`. */
+  /** List payment channels that your wallets have opened here, newest first: `GET /payments/channels`. */
   readonly listChannels: EndpointName;
-  /** Read a payment channel of yours: balance, charges, claims, withdrawal: `GET /payments/channels/{channelId}`. */
+  /** Read your payment channel: balance, charges, claims, withdrawal: `GET /payments/channels/{channelId}`. */
   readonly getChannel: EndpointName;
-  /** List deposits into a payment channel of yours, its refunds, and claims of the last month, newest first: `GET /payments/channels/{channelId}/history`. */
+  /** List deposits into your payment channel, its refunds, and claims of the last month, newest first: `GET /payments/channels/{channelId}/history`. */
   readonly listChannelHistory: EndpointName;
-  /** List calls that vouchers of a payment channel of yours paid for, highest voucher first, kept as long as results: `GET /payments/channels/{channelId}/charges`. */
+  /** List calls that vouchers of your payment channel paid for, highest voucher first, kept as long as results: `GET /payments/channels/{channelId}/charges`. */
   readonly listChannelCharges: EndpointName;
   /** Request the text that a wallet signs to sign in; valid for five minutes, and for one sign-in: `POST /auth/challenge`. */
   readonly requestSignIn: EndpointName;
@@ -267,7 +270,7 @@ export interface DocumentedCalls {
   readonly getOperatorInvocation: EndpointName;
   /** List the accounts of the node, newest first: `GET /operator/accounts`. */
   readonly listOperatorAccounts: EndpointName;
-  /** Read an account: plan, use of its limits, money, and what operators changed: `GET /operator/accounts/{accountId}`. */
+  /** Read an account: plan, use of its limits, money, and changes by operators: `GET /operator/accounts/{accountId}`. */
   readonly getOperatorAccount: EndpointName;
   /** Set the plan of an account: `PUT /operator/accounts/{accountId}/plan`. */
   readonly setAccountPlan: EndpointName;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { startOpenaiUpstream } from '../../service/test/adapters/support/openai-upstream.ts';
-import type { TestUpstream } from '../../service/test/adapters/support/upstream.ts';
+import { startOpenaiUpstream } from '../../service/test/calls/protocols/support/openai-upstream.ts';
+import type { TestUpstream } from '../../service/test/calls/protocols/support/upstream.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';

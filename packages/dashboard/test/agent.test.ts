@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
   });
   page = (await world.signedIn()).page;
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([agent?.die(), other?.die()]);
   await world?.stop();

@@ -13,7 +13,8 @@ afterAll(() => world.stop());
 
 /** A page of each kind. */
 const pages = [
-  ['docs', '/docs', 'Quickstart'],
+  ['docs', '/docs', 'Concepts'],
+  ['docs-quickstart', '/docs/quickstart', 'Quickstart'],
   ['docs-errors', '/docs/errors', 'Errors'],
   ['docs-api', '/docs/api/network', 'Network'],
 ] as const;
@@ -22,7 +23,7 @@ it.each(pages)('%s is accessible in both themes, and stays within its width', as
   const { page } = await world.newPage();
   await page.goto(path);
   await page.getByRole('heading', { level: 1, name: title }).waitFor();
-  await page.locator('.copy').first().waitFor({ state: 'attached' });
+  await page.locator('.contents details[data-is-ready]').waitFor({ state: 'attached' });
   await lookAt(page, name);
   for (const width of isLong ? [320, 375, 1280, 1920] : [1280]) {
     await page.setViewportSize({ width, height: 900 });
@@ -65,7 +66,7 @@ it('the language that is chosen once is shown everywhere, and a sample is copied
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(copied).toBe(await samples.locator('.sample:visible pre').textContent());
   expect(copied).toContain(`"${world.h.baseUrl}/payments/withdraw"`);
-  await page.goto('/docs');
+  await page.goto('/docs/quickstart');
   await page.locator('.languages').first().waitFor();
   expect(await page.locator('#quickstart .sample:visible').first().getAttribute('data-language')).toBe('Python');
 });

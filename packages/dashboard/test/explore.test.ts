@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { until } from '../../service/src/lib/concurrency/until.ts';
 import { insertAgents } from '../../service/test/network/nodes/support/insert-agents.ts';
+import { until } from '../../service/test/support/until.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
 import { lookAt } from './support/screenshot.ts';
@@ -30,12 +30,7 @@ beforeAll(async () => {
       },
     });
   // In overload a node refuses a request before it begins it.
-  const register = (index: number) =>
-    until(async () => ((await registerOne(index)).status === 200 ? true : null), {
-      timeoutMs: 20_000,
-      firstMs: 50,
-      mostMs: 500,
-    });
+  const register = (index: number) => until(async () => (await registerOne(index)).status === 200);
   const registered = await Promise.all(Array.from({ length: COUNT }, (_, index) => register(index)));
   expect(registered).toEqual(registered.map(() => true));
   await h.ctx.db.query(
@@ -55,7 +50,7 @@ beforeAll(async () => {
        from numbered n where n.id = g.id`,
   );
   page = (await world.signedIn()).page;
-}, 60_000);
+});
 afterAll(() => world?.stop());
 
 const filters = () => page.getByRole('search', { name: 'Filters' });

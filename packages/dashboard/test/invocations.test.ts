@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { chunk, result, spokenBy } from '../../service/test/invocations/stream/support/streaming-agent.ts';
+import { chunk, result, spokenBy } from '../../service/test/calls/stream/support/streaming-agent.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { balanceOf, untilEnded } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
@@ -244,7 +244,7 @@ it('lists 10,000 invocations page by page without a hitch, filtered by the addre
   await lookAt(page, 'invocations');
 
   const devtools = await page.context().newCDPSession(page);
-  await devtools.send('Performance.enable');
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
   const scriptMs = async () => {
     const { metrics } = await devtools.send('Performance.getMetrics');
     const seconds = metrics.filter(({ name }) => /^(Script|Layout|RecalcStyle)Duration$/.test(name));

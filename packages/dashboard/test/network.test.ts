@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { callChain } from '../../chain/src/chain-rpc-client.ts';
-import { openAccount } from '../../service/src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../service/src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../service/src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../service/src/accounts/open-account.ts';
 import { NODE_VERSION } from '../../service/src/lib/process/node-version.ts';
-import { insertNode } from '../../service/src/network/nodes/node-store.ts';
+import { insertNode } from '../../service/src/network/node-store.ts';
 import { answerWith, startTestAgent } from '../../service/test/support/test-agent.ts';
 import { payV2 } from '../../service/test/support/x402-payer.ts';
 import { expectAccessible } from './support/expect-accessible.ts';

@@ -29,7 +29,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-const poll = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 });
+const poll = <T>(look: () => T) => expect.poll(look);
 const balanceOf = (page: Page) => askNode<Balance>(page, 'GET', '/payments/balance');
 const historyOf = async (page: Page, query = '') =>
   (await askNode<{ payments: PaymentItem[] }>(page, 'GET', `/payments/history?limit=100${query}`)).payments;

@@ -114,5 +114,5 @@ it('the colours are those of the dashboard', () => {
     );
   const colours = valuesIn('../src/styles.css');
   expect(colours.length).toBeGreaterThan(30);
-  expect(valuesIn('../../service/src/http/pages/pages.css')).toEqual(colours);
+  expect(valuesIn('../../service/src/http/site/pages.css')).toEqual(colours);
 });

@@ -13,7 +13,7 @@ let populated: Populated;
 beforeAll(async () => {
   world = await startWorld();
   populated = await populate(world);
-}, 60_000);
+});
 afterAll(async () => {
   await populated?.stop();
   await world?.stop();

@@ -1,12 +1,6 @@
 import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import {
-  chunk,
-  progress,
-  result,
-  says,
-  spokenBy,
-} from '../../service/test/invocations/stream/support/streaming-agent.ts';
+import { chunk, progress, result, says, spokenBy } from '../../service/test/calls/stream/support/streaming-agent.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { balanceOf } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
@@ -41,7 +35,7 @@ beforeAll(async () => {
   ({ page, wallet, complaints } = await world.signedIn());
   key = await keyOf(h, wallet.address);
   await fundTreasury(h, key, '1');
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([agent?.die(), free?.die()]);
   await world?.stop();

@@ -57,10 +57,10 @@ it('shows what was used by day, by agent and by key, and what is left of the lim
   await lookAt(page, 'usage');
 
   await page.getByRole('combobox', { name: 'Period' }).selectOption({ label: 'Last 7 days' });
-  await expect.poll(() => page.url(), { timeout: 8000 }).toContain('days=7');
+  await expect.poll(() => page.url()).toContain('days=7');
   await page.getByRole('button', { name: 'Show as table' }).first().click();
   const days = page.getByRole('table', { name: 'Requests by day' }).getByRole('row');
-  await expect.poll(() => days.count(), { timeout: 8000 }).toBe(8);
+  await expect.poll(() => days.count()).toBe(8);
   expect(await days.nth(7).getByRole('cell').allTextContents()).toEqual(['2', '0']);
   await row.getByRole('link').press('Enter');
   await page.getByRole('heading', { name: 'Invocations' }).waitFor();

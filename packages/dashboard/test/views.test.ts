@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await startWorld();
   populated = await populate(world);
   page = populated.page;
-}, 60_000);
+});
 afterAll(async () => {
   await populated?.stop();
   await world?.stop();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { answer, startReceiver } from '../../service/test/events/support/receiver.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { happen } from './support/happen.ts';
@@ -45,7 +45,7 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
 
   await happen(world.h, await accountIdOf(page));
   const row = page.getByRole('row', { name: /agent\.removed/ });
-  await row.getByText('HTTP 503').waitFor({ timeout: 15_000 });
+  await row.getByText('HTTP 503').waitFor();
   await page.getByText('No delivery has succeeded since').waitFor();
   const toSend = page.getByText('1 still to send');
   await toSend.waitFor();
@@ -62,10 +62,10 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   receiver.react(answer(200));
   offsetMs += 360_000;
   const taken = drawer.getByText(/^\d\. HTTP 200/);
-  await taken.waitFor({ timeout: 15_000 });
+  await taken.waitFor();
   await drawer.getByText('delivered').waitFor();
   await drawer.getByRole('button', { name: 'Replay' }).click();
-  await taken.nth(1).waitFor({ timeout: 15_000 });
+  await taken.nth(1).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('figure', { name: 'Delivery attempts' }).waitFor();
   const delivered = page.getByRole('row', { name: /delivered/ });
@@ -79,7 +79,7 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   await delivered.waitFor();
   await page.getByRole('button', { name: /Retry all failed/ }).waitFor({ state: 'hidden' });
   await row.getByRole('link', { name: 'agent.removed' }).click();
-  await taken.nth(2).waitFor({ timeout: 15_000 });
+  await taken.nth(2).waitFor();
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
   await page.reload();
   await taken.nth(1).waitFor();
@@ -117,7 +117,7 @@ it('reveals and rotates the secret, tests, disables, enables and recovers, and d
   const accountId = await accountIdOf(page);
   receiver.react(answer(410));
   await happen(world.h, accountId);
-  await page.getByText('The endpoint answered 410 Gone.').waitFor({ timeout: 15_000 });
+  await page.getByText('The endpoint answered 410 Gone.').waitFor();
   await happen(world.h, accountId);
   await expectAccessible(page);
   await lookAt(page, 'webhook-disabled');
@@ -125,7 +125,7 @@ it('reveals and rotates the secret, tests, disables, enables and recovers, and d
   await page.getByRole('button', { name: 'Enable' }).click();
   await dialog.getByRole('button', { name: 'Send again' }).click();
   await page.getByText('2 events queued to send again').waitFor();
-  await vi.waitUntil(() => receiver.received.filter(({ body }) => body.type === 'agent.removed').length === 3, 8000);
+  await expect.poll(() => receiver.received.filter(({ body }) => body.type === 'agent.removed').length).toBe(3);
 
   const more = page.getByRole('button', { name: 'More actions' });
   await more.click();

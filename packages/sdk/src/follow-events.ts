@@ -53,17 +53,17 @@ export async function* followEvents(
   sending: SendOptions,
   onOpen: OnOpen = () => undefined,
 ): AsyncGenerator<StoredEvent> {
-  const mostMisses = sending.maxRetries === 0 ? 0 : MAX_MISSES;
+  const maxMisses = sending.maxRetries === 0 ? 0 : MAX_MISSES;
   const progress: Progress = { lastId: null, misses: 0 };
   for (;;) {
     const { lastId } = progress;
     const headers = lastId === null ? request.headers : { ...request.headers, 'last-event-id': String(lastId) };
     progress.misses += 1;
     const opening = withRepeats(sending, () => openEvents({ ...request, headers }, sending, readLive));
-    const opened = await unlessAway(opening, lastId !== null && progress.misses <= mostMisses);
+    const opened = await unlessAway(opening, lastId !== null && progress.misses <= maxMisses);
     if (opened && !('events' in opened)) throw new NoAnswerError('The node answered with something else than a stream');
     if (opened) yield* passOn(opened.events, progress, onOpen);
-    if (progress.misses > mostMisses) throw new NoAnswerError('The stream of events broke off');
+    if (progress.misses > maxMisses) throw new NoAnswerError('The stream of events broke off');
     await wait(retryDelayMs(progress.misses, undefined, Math.random) ?? 0, sending.signal);
   }
 }

@@ -66,7 +66,7 @@ const noncePattern = /^0x[0-9a-f]{64}$/;
 const offeredNonce = ({ extra }: PaymentRequirementsV2): `0x${string}` | null =>
   typeof extra?.nonce === 'string' && noncePattern.test(extra.nonce) ? (extra.nonce as `0x${string}`) : null;
 
-/** Has a scheme sign under another nonce than the one that it makes up. */
+/** Overrides the scheme's random nonce. */
 const signingUnder = (signer: PayerSigner, nonce: `0x${string}`): PayerSigner => ({
   address: signer.address,
   signTypedData: (typedData) => signer.signTypedData({ ...typedData, message: { ...typedData.message, nonce } }),

@@ -81,7 +81,7 @@ function read(receipt: SignedReceipt): { message: InvocationReceipt; chainId: nu
   const isWhole = fields.every(([, value]) => typeof value === 'string' || typeof value === 'number');
   const chainId = receipt?.domain?.chainId;
   if (!isWhole || !Number.isSafeInteger(chainId) || typeof receipt.signature !== 'string')
-    throw refuse('malformed_receipt', 'The value is no receipt');
+    throw refuse('malformed_receipt', 'The value is not a receipt');
   return { message: Object.fromEntries(fields) as InvocationReceipt, chainId };
 }
 

@@ -13,14 +13,14 @@ export interface Sent<T> {
   readonly request: HttpRequest;
 }
 
-function shownPayment(request: HttpRequest): boolean {
+function readPresentedPayment(request: HttpRequest): boolean {
   return Object.keys(request.headers).some((name) => /^(payment-signature|x-payment)$/i.test(name));
 }
 
 /** Error of a failed request. One that its caller gave up may be done and paid all the same: the reason of an abort does not say so. */
 function endOf(given: unknown, request: HttpRequest, signal: AbortSignal | undefined): unknown {
   const isGivenUp = signal?.aborted && given === signal.reason;
-  if (!isGivenUp || (request.headers['idempotency-key'] === undefined && !shownPayment(request))) return given;
+  if (!isGivenUp || (request.headers['idempotency-key'] === undefined && !readPresentedPayment(request))) return given;
   return new NoAnswerError('The call was given up before its answer', { cause: given });
 }
 
@@ -84,7 +84,7 @@ export async function sendPaying<T>(
   try {
     return { answer: await send(request, { ...options, ...first.sending }), request };
   } catch (error) {
-    if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || shownPayment(request))
+    if (!payer || !isApiError(error, 'PAYMENT_REQUIRED') || readPresentedPayment(request))
       throw withPayment(error, request, signal);
   }
   const maxRetries = Math.max(options.maxRetries, paidRetries);

@@ -80,7 +80,7 @@ function parseEvent(body: Uint8Array): Pick<WebhookEvent, 'type' | 'timestamp' |
   } catch {
     // Answered below: signed, but nothing that an event could be read from.
   }
-  throw refuse('malformed_body', 'The body is no event');
+  throw refuse('malformed_body', 'The body is not an event');
 }
 
 /**

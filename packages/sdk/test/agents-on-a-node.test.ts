@@ -45,9 +45,7 @@ async function online(handle: HandleCall, more: Partial<ServeAgentOptions> = {})
   });
   served.push(agent);
   const id = agent.agentId ?? '';
-  await expect
-    .poll(async () => (await newClient().getAgentStatus({ params: { id } })).online, { timeout: 15_000 })
-    .toBe(true);
+  await expect.poll(async () => (await newClient().getAgentStatus({ params: { id } })).online).toBe(true);
   return id;
 }
 

@@ -120,7 +120,7 @@ describe('the SDK with channels', () => {
     expect((await call('after the refund')).status).toBe('completed');
     await payer.close();
     expect(await spentBy(wallet)).toBe(20n * PRICE);
-  }, 60_000);
+  });
 
   it('finds its channel again after its books were lost, from the chain and from a corrective 402', async () => {
     const { wallet, clientOf } = await startSdk({ deposit: '1' });

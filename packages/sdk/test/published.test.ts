@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { startMcpUpstream } from '../../service/test/adapters/support/mcp-upstream.ts';
+import { startMcpUpstream } from '../../service/test/calls/protocols/support/mcp-upstream.ts';
 import { type Harness, startHarness } from '../../service/test/support/harness.ts';
 import { untilStatus } from '../../service/test/support/test-agent.ts';
 import { newClient, untilEnded } from '../../service/test/support/treasury.ts';
@@ -75,7 +75,7 @@ async function callServed(h: Harness, command: string, target: readonly string[]
   });
   let shown = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (shown += text));
-  await expect.poll(() => shown, { timeout: 30_000 }).toContain('agentId');
+  await expect.poll(() => shown).toContain('agentId');
   const { agentId } = JSON.parse(shown.split('\n')[0] ?? '');
   await untilStatus(h, agentId, 'online');
   const { key } = await newClient(h, '1');

@@ -1,16 +1,14 @@
 import { IntSlab, sizeClassOf } from './int-slab.ts';
-import type { ListingRow } from './listing-fields.ts';
+import { type ListingRow, textTermsOf } from './listing-fields.ts';
 import type { PostingStore } from './posting-store.ts';
 import type { Lexicon } from './words/lexicon.ts';
-import { capabilityTerm, type HomeId, isPair, THIS_NODE, wordsOf } from './words/words.ts';
+import { capabilityTerm, isPair, wordsOf } from './words/words.ts';
 
 /** Place of a word: anywhere, in name or tags, in the name. A term has a set for each; words in the name are in all three. */
 export type Level = 0 | 1 | 2;
 export const LEVELS = 3;
 
 export const setId = (term: number, level: Level): number => term * LEVELS + level;
-
-export const homeTerm = (home: HomeId): string => (home === THIS_NODE ? '@' : `@${home}`);
 
 export const flags = {
   all: '!all',
@@ -68,12 +66,12 @@ export class TermsByAgent {
     const lexicon = this.#lexicon;
     const sets: number[] = [];
     for (const capability of capabilities) sets.push(setId(lexicon.take(capabilityTerm(capability)), 0));
+    for (const term of textTermsOf(row)) sets.push(setId(lexicon.take(term), 0));
     for (const [word, level] of levels) sets.push(setId(lexicon.take(word), level));
     sets.push(
       setId(lexicon.take(flags.all), 0),
       setId(lexicon.take(row.isOnline ? flags.online : flags.offline), 0),
       setId(lexicon.take(row.isVerified ? flags.verified : flags.unverified), 0),
-      setId(lexicon.take(homeTerm(row.home ?? THIS_NODE)), 0),
     );
     return Int32Array.from(sets).sort();
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { createListingIndex } from './create-listing-index.ts';
 
-const everyone = { wanted: { any: [], all: [], home: null }, words: null, beside: [] };
+const everyone = { wanted: { any: [], all: [], texts: [] }, words: null, beside: [] };
 const filter = { isOnline: [true, false], isVerified: [true, false], limits: [] };
 const facts = { description: '', tags: [], home: null, isOnline: true, isVerified: true, reputation: 0 };
 const amounts = { perRequestMicro: 0n, perHourMicro: 0n, responseMs: null, createdAt: new Date(0) };

@@ -1,13 +1,17 @@
 import { flags, setId } from './agent-terms.ts';
 import { findMatches, keyOf } from './find-matches.ts';
 import type { FacetQuestion, ListingFacets, ListingQuestion, SearchFilter } from './listing.ts';
+import { THIS_NODE, textMark, textTerm } from './listing-fields.ts';
 import { countBoth, type OrdinalSet } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
+import type { Mark } from './words/lexicon.ts';
 import type { WantedTerms } from './words/words.ts';
 
 const SHOWN = 50;
 const MAX_CAPABILITIES = 300;
 const MAX_HOMES = 300;
+const HOME = textMark('home');
+const HERE = textTerm('home', THIS_NODE);
 
 /** Counts the agents of each facet. */
 export const countFacets = (shelf: Shelf, question: FacetQuestion): ListingFacets =>
@@ -24,7 +28,10 @@ function facetsOf(shelf: Shelf, question: FacetQuestion): ListingFacets {
   const anyVerified = findMatches(shelf, withFilter(question, { isVerified: [true, false] }));
   const yes = countIn(anyVerified, flags.verified);
   const beside = findMatches(shelf, withWanted(question, { any: [], all: question.beside }));
-  const anyHome = findMatches(shelf, withWanted(question, { home: null }));
+  const anyHome = findMatches(
+    shelf,
+    withWanted(question, { texts: question.wanted.texts.filter((term) => !term.startsWith(HOME)) }),
+  );
   return {
     total: findMatches(shelf, question).size,
     capabilities: countTerms(shelf, beside, commonTerms(shelf, '=', MAX_CAPABILITIES))
@@ -32,13 +39,13 @@ function facetsOf(shelf: Shelf, question: FacetQuestion): ListingFacets {
       .map(({ term, count }) => ({ value: term.slice(1), count })),
     status: { online, offline: anyStatus.size - online },
     verified: { yes, no: anyVerified.size - yes },
-    homes: homesOf(countTerms(shelf, anyHome, commonTerms(shelf, '@', MAX_HOMES))),
+    homes: homesOf(countTerms(shelf, anyHome, commonTerms(shelf, HOME, MAX_HOMES))),
   };
 }
 
 /** Number of agents of each home node. */
 export const countHomes = (shelf: Shelf): ListingFacets['homes'] =>
-  homesOf(countTerms(shelf, agentsWith(shelf, flags.all), commonTerms(shelf, '@', Number.POSITIVE_INFINITY)));
+  homesOf(countTerms(shelf, agentsWith(shelf, flags.all), commonTerms(shelf, HOME, Number.POSITIVE_INFINITY)));
 
 const withFilter = (question: ListingQuestion, filter: Partial<SearchFilter>): ListingQuestion => ({
   ...question,
@@ -57,18 +64,18 @@ interface TermCount {
 
 /** This node first. */
 function homesOf(counts: readonly TermCount[]): ListingFacets['homes'] {
-  const homes = counts.map(({ term, count }) => ({ home: term === '@' ? null : term.slice(1), count }));
+  const homes = counts.map(({ term, count }) => ({ home: term === HERE ? null : term.slice(HOME.length), count }));
   return [...homes.filter(({ home }) => home === null), ...homes.filter(({ home }) => home !== null)];
 }
 
 /** The terms with this mark that most agents have, the most common first; the home of this node is always among them. */
-function commonTerms({ lexicon, postings }: Shelf, mark: '=' | '@', limit: number): string[] {
+function commonTerms({ lexicon, postings }: Shelf, mark: Mark, limit: number): string[] {
   const here: string[] = [];
   let best: TermCount[] = [];
   let least: TermCount | undefined;
   for (const term of lexicon.marked(mark)) {
     const each = { term, count: postings.size(setId(lexicon.idOf(term) as number, 0)) };
-    if (term === '@') here.push(term);
+    if (term === HERE) here.push(term);
     else if (least === undefined || mostFirst(each, least) < 0) best.push(each);
     if (best.length < limit * 2) continue;
     best = best.sort(mostFirst).slice(0, limit);

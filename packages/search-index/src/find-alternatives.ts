@@ -13,7 +13,7 @@ const CANDIDATES = 100;
 const MAX_TERMS = 60;
 
 const dearestFirst: SearchOrder = { keys: [{ field: 'rates.perRequest', order: 'desc' }], byId: 'desc' };
-const everyone = { wanted: { any: [], all: [], home: null }, words: null } as const;
+const everyone = { wanted: { any: [], all: [], texts: [] }, words: null } as const;
 
 /** See `ListingIndex.sharing`. */
 export function findSharing(
@@ -50,10 +50,10 @@ const online = (shelf: Shelf, capability: string, most: bigint | null): OrdinalS
     filter: onlineUpTo(most),
   });
 
-const onlineUpTo = (mostMicro: bigint | null): SearchFilter => ({
+const onlineUpTo = (maxMicro: bigint | null): SearchFilter => ({
   isOnline: [true],
   isVerified: [true, false],
-  limits: mostMicro === null ? [] : [{ field: 'rates.perRequest', key: amountKey(mostMicro) }],
+  limits: maxMicro === null ? [] : [{ field: 'rates.perRequest', key: amountKey(maxMicro) }],
 });
 
 /** See `ListingIndex.withTerms`. */

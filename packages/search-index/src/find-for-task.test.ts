@@ -29,7 +29,7 @@ const row: fc.Arbitrary<ListingRow> = fc.record({
 const question: fc.Arbitrary<TaskQuestion> = fc.record({
   words: fc.uniqueArray(fc.constantFrom(...words, 'translation', 'nobody', 'lawyer')),
   capabilities: fc.oneof(fc.constant([]), fc.subarray([...capabilities, 'nobody'], { maxLength: 2 })),
-  mostMicro: fc.constantFrom(null, ...prices),
+  maxMicro: fc.constantFrom(null, ...prices),
   leastMicro: fc.constantFrom(0n, 0n, 2n),
   takesFree: fc.boolean(),
   among: fc.option(fc.uniqueArray(ids)),
@@ -80,7 +80,7 @@ function model(rows: readonly ListingRow[], asked: TaskQuestion) {
   const usualMicro = asks[(asks.length - 1) >> 1] ?? 0n;
   const best = considered
     .filter(({ id }) => !asked.seen.includes(id))
-    .filter(({ priceMicro }) => asked.mostMicro === null || priceMicro <= asked.mostMicro)
+    .filter(({ priceMicro }) => asked.maxMicro === null || priceMicro <= asked.maxMicro)
     .filter(({ priceMicro }) => (priceMicro === 0n ? asked.takesFree : priceMicro >= asked.leastMicro))
     .sort(
       (a, b) =>
@@ -129,7 +129,7 @@ describe('agents for a task', () => {
     const japanese = String.fromCodePoint(...Array.from({ length: 120 }, (_, nth) => 0x4e00 + nth));
     index.put({ ...facts, id: 'agt_one', name: 'One', description: english, reputation: 0 });
     index.put({ ...facts, id: 'agt_two', name: 'Two', description: `${english} ${japanese}`, reputation: 0 });
-    const asked = { words: ['contract'], capabilities: [], mostMicro: null, leastMicro: 0n, takesFree: true };
+    const asked = { words: ['contract'], capabilities: [], maxMicro: null, leastMicro: 0n, takesFree: true };
     const { hits } = index.forTask(
       { ...asked, among: null, except: [], seen: [], also: null, limit: 2 },
       (hit) => hit.coverage,
@@ -157,7 +157,7 @@ describe('agents for a task', () => {
     const asked = {
       words: ['alpha', 'beta'],
       capabilities: [],
-      mostMicro: null,
+      maxMicro: null,
       leastMicro: 0n,
       takesFree: true,
       among: null,
@@ -180,7 +180,7 @@ describe('agents for a task', () => {
     const facts = { ...base, perRequestMicro: 1n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') };
     for (let n = 0; n < 2100; n++)
       index.put({ ...facts, id: `agt_${n}`, name: 'alpha', description: '', reputation: n % 1000 });
-    const asked = { words: ['alpha'], capabilities: [], mostMicro: null, leastMicro: 0n, takesFree: true };
+    const asked = { words: ['alpha'], capabilities: [], maxMicro: null, leastMicro: 0n, takesFree: true };
     const { hits } = index.forTask(
       { ...asked, among: null, except: [], seen: [], also: null, limit: 100 },
       ({ reputation }) => reputation,

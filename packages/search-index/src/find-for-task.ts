@@ -94,9 +94,9 @@ function without(set: OrdinalSet, ordinals: readonly number[]): OrdinalSet {
 }
 
 /** The agents whose price fits, the lowest price of all, and their usual one. */
-function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { mostMicro, leastMicro, takesFree }: TaskQuestion) {
+function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { maxMicro, leastMicro, takesFree }: TaskQuestion) {
   const price = columns.numbers['rates.perRequest'];
-  const most = mostMicro === null ? Number.POSITIVE_INFINITY : amountKey(mostMicro);
+  const most = maxMicro === null ? Number.POSITIVE_INFINITY : amountKey(maxMicro);
   const least = amountKey(leastMicro);
   const list = ordinalsOf(set);
   const within = new Int32Array(list.length);

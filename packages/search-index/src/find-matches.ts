@@ -1,4 +1,4 @@
-import { flags, homeTerm, type Level, setId } from './agent-terms.ts';
+import { flags, type Level, setId } from './agent-terms.ts';
 import type { ListingQuestion, SearchFilter } from './listing.ts';
 import { bestFirst } from './search-order.ts';
 import { emptySet, intersectAll, keepIf, type OrdinalSet, overlaps, unite } from './sets.ts';
@@ -43,7 +43,7 @@ function matchesOf(shelf: Shelf, { wanted, words, filter }: ListingQuestion): Or
   const sets = [
     ...wanted.all.map(having),
     ...(wanted.any.length === 0 ? [] : [unite(wanted.any.map(having), shelf.postings.words)]),
-    ...(wanted.home === null ? [] : [agentsWith(shelf, homeTerm(wanted.home))]),
+    ...wanted.texts.map((term) => agentsWith(shelf, term)),
     ...statesOf(filter).map((state) => agentsWith(shelf, state)),
     ...(words === null ? [] : wordSets(shelf, wordingOf(shelf, words), 0)),
   ];

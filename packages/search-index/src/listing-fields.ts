@@ -74,6 +74,38 @@ export const numberFields = {
 export type NumberFieldName = keyof typeof numberFields;
 export const numberFieldNames = Object.keys(numberFields) as NumberFieldName[];
 
+/** A text by which agents are filtered: those that have this very value. */
+interface TextField {
+  /** null: the agent has none. */
+  readonly valueOf: (row: ListingRow) => string | null;
+}
+
+/** The value of `home` for agents of this node. */
+export const THIS_NODE = 'this';
+
+/**
+ * All fields with texts, each under its name in the body of a search and among the parameters of counts. A line here, a member of
+ * `ListingRow` and its column in the query of rows make a field.
+ */
+export const textFields = {
+  home: { valueOf: (row) => row.home ?? THIS_NODE },
+} as const satisfies Partial<Record<keyof AgentQuery, TextField>>;
+
+export type TextFieldName = keyof typeof textFields;
+export const textFieldNames = Object.keys(textFields) as TextFieldName[];
+
+/** The sign that every term of the field begins with. */
+export const textMark = <N extends TextFieldName>(field: N): `@${N}:` => `@${field}:`;
+
+export const textTerm = (field: TextFieldName, value: string): string => `${textMark(field)}${value}`;
+
+/** The terms of an agent's texts. */
+export const textTermsOf = (row: ListingRow): string[] =>
+  textFieldNames.flatMap((field) => {
+    const value = textFields[field].valueOf(row);
+    return value === null ? [] : [textTerm(field, value)];
+  });
+
 const all: Readonly<Record<NumberFieldName, NumberField>> = numberFields;
 export const fieldOf = (name: NumberFieldName): NumberField => all[name];
 
@@ -98,7 +130,7 @@ function limitsFrom(read: (limit: FieldLimit) => string | number | undefined): L
     const value = limit && read(limit);
     if (value === undefined) return [];
     const key = typeof value === 'number' ? value : amountKey(parseUsdc(value));
-    // Everyone has at least nothing.
+    // A lower bound of zero filters nothing.
     return best === 'desc' && key <= 0 ? [] : [{ field, key }];
   });
 }

@@ -150,7 +150,7 @@ function model(rows: readonly ListingRow[]) {
       (row) =>
         wanted.all.every((each) => row.capabilities.includes(each)) &&
         (wanted.any.length === 0 || wanted.any.some((each) => row.capabilities.includes(each))) &&
-        (wanted.home === null || wanted.home === (row.home ?? 'this')) &&
+        wanted.texts.every((term) => term === `@home:${row.home ?? 'this'}`) &&
         (text === null || (text.length > 0 && hasAll(ownWords(row).every, text))) &&
         filter.isOnline.includes(row.isOnline) &&
         filter.isVerified.includes(row.isVerified) &&
@@ -228,8 +228,8 @@ function expectFacets(index: ListingIndex, rows: readonly ListingRow[], question
     .filter((each) => each.count > 0)
     .sort((a, b) => b.count - a.count || bytes(a.value, b.value));
   expect(facets.capabilities).toEqual(counted);
-  const others = ['node_a', 'node_b'].map((home) => ({ home, count: count({ wanted: { home } }) }));
-  const local = { home: null, count: count({ wanted: { home: 'this' } }) };
+  const others = ['node_a', 'node_b'].map((home) => ({ home, count: count({ wanted: { texts: [`@home:${home}`] } }) }));
+  const local = { home: null, count: count({ wanted: { texts: ['@home:this'] } }) };
   expect(facets.homes).toEqual(
     [local, ...others.sort((a, b) => b.count - a.count || bytes(a.home, b.home))].filter((each) => each.count > 0),
   );

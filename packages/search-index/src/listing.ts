@@ -88,7 +88,7 @@ export interface TaskQuestion {
   /** The agent has every one of these. With them, agents that share no word with the task match as well. */
   readonly capabilities: readonly string[];
   /** Maximum price per request; null for any. */
-  readonly mostMicro: bigint | null;
+  readonly maxMicro: bigint | null;
   /** Minimum price per request of agents that are not free. */
   readonly leastMicro: bigint;
   /** True: free agents fit too. */

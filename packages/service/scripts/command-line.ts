@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { modeOf } from '../src/config.ts';
+import { modeOf } from '../src/config/config.ts';
 
 /** A mistake in the arguments or the environment of a command: said in a line, with the exit code 2. */
 export class UsageError extends Error {}

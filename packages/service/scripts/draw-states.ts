@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentTransitions } from '../src/agents/agent.ts';
-import { invocationTransitions } from '../src/invocations/invocation.ts';
-import { chainPaymentTransitions } from '../src/payments/onchain/chain-payment-state.ts';
-import { claimTransitions } from '../src/payments/x402/channels/claims/claim-state.ts';
+import { invocationTransitions } from '../src/calls/invocation.ts';
+import { chainPaymentTransitions } from '../src/payments/chain-outbox/chain-payment-state.ts';
+import { claimTransitions } from '../src/payments/schemes/batch-settlement/claims/claim-state.ts';
 
 /** Writes `docs/architecture/states.md` from the state tables; with `--check` exits 1 when the page is another. */
 const FILE = join(import.meta.dirname, '../../../docs/architecture/states.md');
@@ -18,17 +18,17 @@ type Table = Readonly<Record<string, Readonly<Record<string, string>>>>;
 const machines: readonly { readonly title: string; readonly text: string; readonly table: Table }[] = [
   {
     title: 'Invocation',
-    text: '`invocations/invocation.ts`, column `invocation.status`. `queued` (it waits for a place) and `awaitingPayment` (it waits for its payment on chain) are both stored and shown as `pending`; `payment_method` tells them apart.',
+    text: '`calls/invocation.ts`, column `invocation.status`. `queued` (it waits for a slot) and `awaitingPayment` (it waits for its payment on chain) are both stored and shown as `pending`; `payment_method` tells them apart.',
     table: invocationTransitions,
   },
   {
     title: 'Payment on chain',
-    text: '`payments/onchain/chain-payment-state.ts`, column `chain_payment.state`: payments for invocations, deposits, refunds, withdrawals and bills.',
+    text: '`payments/chain-outbox/chain-payment-state.ts`, column `chain_payment.state`: payments for invocations, deposits, refunds, withdrawals and bills.',
     table: chainPaymentTransitions,
   },
   {
     title: 'Claim or refund of a channel',
-    text: '`payments/x402/channels/claims/claim-state.ts`, columns `channel_claim.state` and, of a refund, `channel_refund.state`. The events are what is seen of its transaction. A charge (`channel_charge`) has no state of its own: it is reserved until `ended_at`, and ends once.',
+    text: '`payments/schemes/batch-settlement/claims/claim-state.ts`, columns `channel_claim.state` and, of a refund, `channel_refund.state`. The events are what is seen of its transaction. A charge (`channel_charge`) has no state of its own: it is reserved until `ended_at`, and ends once.',
     table: claimTransitions,
   },
   { title: 'Agent', text: '`agents/agent.ts`, column `agent.status`.', table: agentTransitions },
@@ -39,6 +39,19 @@ const cellOf = (next: string | undefined) => {
   return next === 'ignored' ? '–' : `\`${next}\``;
 };
 
+/** The same as a picture: an arrow for each change, named for its events. */
+function drawDiagram(table: Table): string {
+  const arrows = Object.entries(table).flatMap(([state, cells]) => {
+    const changes = Object.entries(cells).filter(([, next]) => next !== 'illegal' && next !== 'ignored');
+    const nexts = [...new Set(changes.map(([, next]) => next))];
+    return nexts.map((next) => {
+      const events = changes.filter(([, to]) => to === next).map(([event]) => event);
+      return `  ${state} --> ${next}: ${events.join(', ')}`;
+    });
+  });
+  return ['```mermaid', 'stateDiagram-v2', ...arrows, '```'].join('\n');
+}
+
 function draw({ title, text, table }: (typeof machines)[number]): string {
   const states = Object.keys(table);
   const events = Object.keys(Object.values(table)[0] ?? {});
@@ -47,6 +60,8 @@ function draw({ title, text, table }: (typeof machines)[number]): string {
   return [
     `\n## ${title}\n`,
     text,
+    '',
+    drawDiagram(table),
     '',
     row(['', ...events]),
     row(['---', ...events.map(() => '---')]),

@@ -2,14 +2,14 @@ import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/db/embedded-postgres.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { silentLog } from '../src/lib/log/log.ts';
+import { silentLog } from '../src/lib/telemetry/log.ts';
+import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { migrate } from '../src/store/migrate.ts';
 import { removePostgresDataDir } from '../test/support/remove-data-dir.ts';
 
 /** Writes `packages/service/schema.sql`, the schema that all migrations make; with `--check` exits 1 when the file is another. */
 const FILE = join(import.meta.dirname, '../schema.sql');
-const HEADER = `-- The schema that the migrations in src/db/migrations make, one table after the other. Made by "npm run schema"; do not edit.
+const HEADER = `-- The schema that the migrations in src/store/migrations make, one table after the other. Made by "npm run schema"; do not edit.
 `;
 
 interface Table {

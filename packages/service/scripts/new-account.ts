@@ -1,13 +1,14 @@
 import { Plan } from '@agent-network/contracts/access/access';
 import { defaultScopes, Scope } from '@agent-network/contracts/access/scopes';
-import { openAccount } from '../src/access/accounts/open-account.ts';
-import { issueApiKey } from '../src/access/keys/manage-keys.ts';
-import { openDatabase } from '../src/db/database.ts';
+import { issueApiKey } from '../src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../src/accounts/open-account.ts';
+import { readNetworks } from '../src/config/networks.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { silentLog } from '../src/lib/log/log.ts';
+import { silentLog } from '../src/lib/telemetry/log.ts';
+import { openDatabase } from '../src/store/database.ts';
 import { databaseUrlOf, readArguments, runCommand, UsageError } from './command-line.ts';
 
-const usage = `Opens an account and prints an API key for it, once. For operators; needs DATABASE_URL and CHAIN_ID of the node
+const usage = `Opens an account and prints an API key for it, once. For operators; needs DATABASE_URL and CHAIN_ID, or NETWORKS, of the node
 (without DATABASE_URL: the local node which was started here).
 
   npm run account -- 0x<wallet address> [--plan ${Plan.options.join('|')}] [--scopes invoke,payments:read] [--name text]
@@ -44,7 +45,7 @@ await runCommand(async () => {
   const { address, plan, scopes } = termsOf(given.positionals, given.values);
   const db = openDatabase(databaseUrlOf(process.env), { max: 1, log: silentLog });
   try {
-    const keyMode = process.env.CHAIN_ID === '8453' ? ('live' as const) : ('test' as const);
+    const keyMode = readNetworks(process.env, 'production').chainId === 8453 ? ('live' as const) : ('test' as const);
     const ctx = { db, clock: systemClock, keyMode };
     const account = await openAccount(ctx, { address, plan, isWalletProven: false });
     const key = await issueApiKey(ctx, { accountId: account.accountId, name, scopes, expiresAt: null });

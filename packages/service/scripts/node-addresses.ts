@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { createNodeKeys } from '../src/chain/keys/node-keys.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 
 // Prints the addresses of the node's private keys, to send ETH to. Reads the settings of the node: node --env-file=<file> <this script>
 

@@ -1,12 +1,8 @@
 import pg from 'pg';
-import { type DatabaseOptions, openDatabase } from '../src/db/database.ts';
-import { hostsOf } from '../src/db/primary/database-hosts.ts';
-import { keptOn } from '../src/db/primary/durability.ts';
-import { acceptHole, readHoles } from '../src/db/primary/hole-store.ts';
-import { readPosition, readReplication } from '../src/db/primary/server-position-store.ts';
-import { findMoneyContradictions } from '../src/invocations/audit/audit-money.ts';
+import { findMoneyContradictions } from '../src/calls/finish/audit-money.ts';
+import { settingsInForce } from '../src/config/settings.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { silentLog } from '../src/lib/log/log.ts';
+import { silentLog } from '../src/lib/telemetry/log.ts';
 import { readArchive } from '../src/operator/archive-store.ts';
 import { archiveFaults } from '../src/operator/check-archive.ts';
 import { drainProcesses, isDrained, undoDrain, type Which } from '../src/operator/drain-processes.ts';
@@ -14,11 +10,17 @@ import { listProcesses, readDatabase, readQueues, readSettlements } from '../src
 import { isCaughtUp } from '../src/payments/payouts/catch-up-store.ts';
 import { type Decision, decidePayout } from '../src/payments/payouts/decide-payout.ts';
 import { needsOperator, reportRestore, reportText } from '../src/payments/reconcile/report-restore.ts';
+import { type DatabaseOptions, openDatabase } from '../src/store/database.ts';
+import { hostsOf } from '../src/store/primary/database-hosts.ts';
+import { keptOn } from '../src/store/primary/durability.ts';
+import { acceptHole, readHoles } from '../src/store/primary/hole-store.ts';
+import { readPosition, readReplication } from '../src/store/primary/server-position-store.ts';
 import { databaseUrlOf, readArguments, runCommand, UsageError } from './command-line.ts';
 
 const usage = `For the operator of a node, on its database: DATABASE_URL, or that of the local node which was started here.
 Prints JSON; ends with 1 when something is wrong, with 2 when the command is.
 
+  npm run operator -- settings                      every setting with its value in force, as this environment has it; keys are not printed
   npm run operator -- status                        processes with version and draining, queues, settlements, replication, holes
   npm run operator -- reconcile                     holds every request against the ledger; lists contradictions
   npm run operator -- reconcile --report [--json]   what the chain told after a restore: repaired, and to be decided
@@ -213,6 +215,7 @@ function commandOf(words: readonly string[]) {
 await runCommand(async () => {
   const given = readArguments(usage, options);
   if (given === null) return;
+  if (given.positionals.join(' ') === 'settings') return print(settingsInForce(process.env));
   const { command, subject } = commandOf(given.positionals);
   const end = await command(databaseUrlOf(process.env), { ...given.values, subject });
   process.exitCode = typeof end === 'number' ? end : end ? 0 : 1;

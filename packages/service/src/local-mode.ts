@@ -1,6 +1,6 @@
+import { type LocalJson, seedLocal } from './compose/local/seed-local.ts';
+import { welcomeText } from './compose/local/welcome.ts';
 import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
-import { type LocalJson, seedLocal } from './local/seed-local.ts';
-import { welcomeText } from './local/welcome.ts';
 import { type NodeOptions, type RunningNode, startNode } from './node.ts';
 
 export interface LocalNode extends RunningNode {

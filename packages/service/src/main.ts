@@ -1,11 +1,11 @@
-import { readConfig } from './config.ts';
-import { startDashboardBuild } from './http/build/dashboard-build.ts';
-import { createLog } from './lib/log/log.ts';
-import { redactText } from './lib/log/redact.ts';
+import { warnOfMisspelt } from './compose/start-warnings.ts';
+import { readConfig } from './config/config.ts';
+import { startDashboardBuild } from './http/site/dashboard-build.ts';
 import { stopAsked } from './lib/process/stop-asked.ts';
+import { createLog } from './lib/telemetry/log.ts';
+import { redactText } from './lib/telemetry/redact.ts';
 import { startLocalNode } from './local-mode.ts';
 import { startNode } from './node.ts';
-import { warnOfMisspelt } from './start-warnings.ts';
 
 /** Reads the configuration, starts the node, waits for a stop signal, stops. Exit code 1: start or orderly stop failed. */
 async function main(): Promise<void> {

@@ -1,31 +1,32 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createApp } from './app.ts';
+import { hearCancellations } from './calls/run/cancel-invocation.ts';
+import { handBackInvocations, recoverInvocations } from './calls/run/recover-invocations.ts';
 import { createNodeKeys } from './chain/keys/node-keys.ts';
-import type { Config } from './config.ts';
-import type { ConfiguredSecrets } from './config-keys.ts';
-import { createContext, type NodeContext } from './context.ts';
-import { migrate } from './db/migrate.ts';
-import { createPrimaryGate } from './db/primary/primary-gate.ts';
-import { recallPromise } from './db/primary/promise-file.ts';
+import { createApp } from './compose/app.ts';
+import { createContext, type NodeContext } from './compose/context.ts';
+import { startRecurring } from './compose/jobs.ts';
+import { type LocalPlan, startLocalParts } from './compose/local/local-parts.ts';
+import { startNetworks } from './compose/networks.ts';
+import { reportSignatureEngine, warnOfReach } from './compose/start-warnings.ts';
+import type { Config } from './config/config.ts';
+import type { ConfiguredSecrets } from './config/keys.ts';
 import { createAdmission } from './http/admission/admission.ts';
-import type { DashboardBuild } from './http/build/dashboard-build.ts';
-import { listen } from './http/listen.ts';
-import { hearCancellations } from './invocations/run/hear-cancellations.ts';
-import { handBackInvocations, recoverInvocations } from './invocations/start/recover-invocations.ts';
-import { startRecurring } from './jobs.ts';
+import { listen } from './http/admission/listen.ts';
+import type { DashboardBuild } from './http/site/dashboard-build.ts';
 import type { Clock } from './lib/clock.ts';
-import type { Log } from './lib/log/log.ts';
 import { armFailpoint } from './lib/process/failpoint.ts';
 import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
 import { NODE_VERSION } from './lib/process/node-version.ts';
-import { startTracing } from './lib/tracing/tracing.ts';
-import { type LocalPlan, startLocalParts } from './local/local-parts.ts';
+import type { Log } from './lib/telemetry/log.ts';
+import { startTracing } from './lib/telemetry/tracing.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
 import { catchUp } from './payments/reconcile/read-payouts.ts';
 import { startPayouts } from './payments/settlement/send-payouts.ts';
 import { warnOfSettlement } from './payments/settlement/settlement-state.ts';
-import { noteSignatureEngine, warnOfReach } from './start-warnings.ts';
+import { migrate } from './store/migrate.ts';
+import { createPrimaryGate } from './store/primary/primary-gate.ts';
+import { recallPromise } from './store/primary/promise-file.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -55,6 +56,8 @@ export interface RunningNode {
 /** Time that running work gets after the stop; the rest is handed back. */
 const GRACE_MS = 2500;
 const SETTLE_GRACE_MS = 500;
+/** The migration from which on processes keep assets apart: one of before would take further ones for the default asset. */
+const SEVERAL_NETWORKS = 143;
 /** Time limit of an orderly stop after it has been announced. */
 const STOP_MS = 10_000;
 
@@ -85,7 +88,8 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   const gate = createPrimaryGate({ url: databaseUrl, log, label: config.nodeLabel });
   if (config.databasePromiseFile !== null) await recallPromise(gate, config.databasePromiseFile);
-  const schemaVersion = await migrate(databaseUrl, log, { gate });
+  const isOnSeveral = config.furtherNetworks.length + config.localChainIds.length > 0;
+  const schemaVersion = await migrate(databaseUrl, log, { gate, needs: isOnSeveral ? SEVERAL_NETWORKS : null });
   const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
   let isReady = false;
@@ -102,7 +106,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
     isReady: () => isReady,
     isDraining: () => isDraining,
   });
-  noteSignatureEngine(ctx);
+  reportSignatureEngine(ctx);
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'database watch', stop: () => Promise.all([ctx.databaseWatch.stop(), ctx.databaseClock.stop()]) });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
@@ -119,6 +123,8 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   await ctx.replica.start();
   await prepareChain(ctx, local?.chainRepair, () => catchUp(ctx));
   await warnOfSettlement(ctx);
+  const networks = await startNetworks(ctx, local?.furtherNetworks() ?? config.furtherNetworks, config.channels);
+  stops.push({ name: 'further networks', stop: () => networks.stop() });
   await startBackground(ctx, stops);
   stops.push({
     name: 'requests',
@@ -129,9 +135,10 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
       isReady = false;
       await handBackInvocations(ctx, GRACE_MS);
       ctx.changeHub.leave();
-      ctx.registryWriter.stop();
-      await ctx.settler.stop(SETTLE_GRACE_MS);
-      await ctx.channelClaims.stop(SETTLE_GRACE_MS);
+      // The recurring work, stopped next, waits for its run.
+      void ctx.registryWriter.stop();
+      await Promise.all(ctx.networks.map(({ settler }) => settler.stop(SETTLE_GRACE_MS)));
+      await Promise.all(ctx.networks.map(({ channelClaims }) => channelClaims.stop(SETTLE_GRACE_MS)));
     },
   });
   const node = { ctx, baseUrl, local };
@@ -144,7 +151,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
 /** OpenTelemetry is loaded where it is used: elsewhere it would cost every start a fifth of a second. */
 async function traceIfOn({ config, log }: NodeOptions, stops: StopStep[]): Promise<void> {
   if (!config.tracing) return;
-  const { createOpenTelemetry } = await import('./lib/tracing/open-telemetry.ts');
+  const { createOpenTelemetry } = await import('./lib/telemetry/open-telemetry.ts');
   const tracing = startTracing(createOpenTelemetry(config.tracing, { log, nodeLabel: config.nodeLabel }));
   stops.push({ name: 'traces', stop: () => tracing.stop() });
   log.info({ ...config.tracing, endpoint: new URL(config.tracing.endpoint).origin }, 'traces are on');

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { api } from '@agent-network/contracts/api';
 import { expect, it } from 'vitest';
 import { floors } from '../../../scripts/floors.ts';
+import { fromRepository } from '../src/http/documents/guides.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const skipped = new Set(['node_modules', '.git', 'dist', 'screenshots', '.agent-network']);
@@ -31,7 +32,9 @@ const isThere = (path: string) => [path, `${path}.ts`].some((each) => endings.ha
 function filesNamedIn(text: string): string[] {
   const spans = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
   const folders = spans.filter((span) => /^[\w.-]+(\/[\w.-]+)*\/$/.test(span) && rooms.has(span.split('/')[0] ?? ''));
-  const blocks = [...text.matchAll(/^```\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split(/[\s,;:()]+/));
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].flatMap(([, language, block = '']) =>
+    language === '' ? block.split(/[\s,;:()]+/) : [],
+  );
   return [...spans.filter(namesAFile), ...folders.map((span) => span.slice(0, -1)), ...blocks.filter(isBareFile)];
 }
 
@@ -53,7 +56,19 @@ const chapters = new Set(
   documents
     .filter((document) => document.includes('/http/documents/'))
     .flatMap((document) => [...readFileSync(join(root, document), 'utf8').matchAll(/^## .* \{#(\w+)\}$/gm)])
-    .map(([, id]) => id),
+    .map(([, id = '']) => id)
+    .concat(Object.keys(fromRepository)),
+);
+
+/** Headings of chapters have the id of their chapter before their own. */
+const headings = new Set(
+  documents
+    .filter((document) => document.includes('/http/documents/'))
+    .flatMap((document) => readFileSync(join(root, document), 'utf8').split(/^## /m))
+    .flatMap((chapter) => {
+      const id = /\{#(\w+)\}/.exec(chapter)?.[1];
+      return anchorsOf(chapter).map((anchor) => `${id}-${anchor}`);
+    }),
 );
 
 function brokenLinksOf(document: string, text: string): string[] {
@@ -64,7 +79,7 @@ function brokenLinksOf(document: string, text: string): string[] {
       const [path = '', anchor] = to.split('#');
       const target = path === '' ? join(root, document) : join(root, dirname(document), path);
       if (path === '' && document.includes('/http/documents/') && anchor !== undefined)
-        return !(anchor in api || chapters.has(anchor) || anchor === 'errors');
+        return !(anchor in api || chapters.has(anchor) || headings.has(anchor) || anchor === 'errors');
       if (!existsSync(target) || relative(root, target).startsWith('..')) return true;
       return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
     });
@@ -119,17 +134,19 @@ it('every section of the design and the specification that the code cites exists
   expect(missing.map(([citation]) => citation)).toEqual([]);
 });
 
-it('the tree of ARCHITECTURE has every room of the floors, and a page of docs/architecture describes it', () => {
+it('the tree of ARCHITECTURE has every folder of the service, and a page of docs/architecture describes each room', () => {
   const [, tree = ''] = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').match(/^```\n([\s\S]*?)^```/m) ?? [];
   const pages = globSync('docs/architecture/*.md', { cwd: root }).map((page) => readFileSync(join(root, page), 'utf8'));
-  const rooms = floors.map((floor) => floor.split('/')).filter(([domain = '']) => !domain.endsWith('.ts'));
-  const undrawn = rooms.filter(([domain, room]) => {
-    const line = tree.split('\n').find((each) => each.includes(`── ${domain}/`));
-    return line === undefined || (room !== undefined && !line.includes(`${room}/`));
+  const folders = globSync('**/*.ts', { cwd: join(root, 'packages/service/src') })
+    .map((path) => dirname(path).split('/'))
+    .filter(([room]) => room !== '.');
+  const undrawn = folders.filter(([room, ...inside]) => {
+    const line = tree.split('\n').find((each) => each.includes(`── ${room}/`));
+    return line === undefined || !inside.every((folder) => line.includes(`${folder}/`));
   });
-  const undescribed = rooms
-    .filter(([domain]) => domain !== 'lib')
-    .filter(([domain, room]) => !pages.some((page) => page.includes(room ? `${room}/\`` : `${domain}`)));
+  const undescribed = floors.filter(
+    (room) => !/\.ts$|^(lib|config)$/.test(room) && !pages.some((page) => page.includes(`\`${room}/`)),
+  );
   expect({ undrawn, undescribed }).toEqual({ undrawn: [], undescribed: [] });
 });
 

@@ -63,7 +63,7 @@ async function killAll(): Promise<void> {
   process.kill(-(holder?.pid ?? 0), 'SIGKILL');
   process.kill(-anvilGroup, 'SIGKILL');
   await gone;
-  await vi.waitFor(() => expect(groupIsGone(anvilGroup)).toBe(true), { timeout: 5000, interval: 5 });
+  await expect.poll(() => groupIsGone(anvilGroup), { interval: 5 }).toBe(true);
 }
 
 const transfer = (value: bigint) =>
@@ -115,7 +115,7 @@ it('a transaction whose receipt anyone saw is there after a kill -9 of everythin
   const rpcUrl = await start();
   await expectAll(rpcUrl, seen);
   expect(await usdcBalance(rpcUrl, payee)).toBe(BigInt(seen.filter(({ status }) => status === '0x1').length));
-}, 60_000);
+});
 
 it('test money, settings and mined blocks of other programs come back as well, once', async () => {
   await start();
@@ -152,14 +152,20 @@ it('a payment whose window has closed since succeeds again, without a database t
   await chain?.stop();
   const rpcUrl = await startElsewhere();
   const [payer, settler] = payers as [(typeof payers)[number], (typeof payers)[number]];
-  const closesAtS = Math.floor(Date.now() / 1000) + 2;
-  const authorization = openAuthorization(payer.address, payee, { validBefore: BigInt(closesAtS) });
-  const args = bytesArguments(authorization, await signTransfer(payer, authorization));
-  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args });
-  const hash = await callChain(rpcUrl, 'eth_sendRawTransaction', await sign(settler, 0, data));
-  expect(await told(rpcUrl, hash)).toMatchObject({ status: '0x1' });
+  /** On a machine that is busy with something else, one window may close before its payment is mined: the next one is longer. */
+  const payWithin = async (seconds: number, nonce: number): Promise<{ hash: unknown; closesAtS: number }> => {
+    expect(seconds).toBeLessThan(100);
+    const validBefore = Math.floor(Date.now() / 1000) + seconds;
+    const authorization = openAuthorization(payer.address, payee, { validBefore: BigInt(validBefore) });
+    const args = bytesArguments(authorization, await signTransfer(payer, authorization));
+    const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args });
+    const sent = await callChain(rpcUrl, 'eth_sendRawTransaction', await sign(settler, nonce, data));
+    const isPaid = (await told(rpcUrl, sent)).status === '0x1';
+    return isPaid ? { hash: sent, closesAtS: validBefore } : payWithin(2 * seconds, nonce + 1);
+  };
+  const { hash, closesAtS } = await payWithin(2, 0);
   await killAll();
-  await vi.waitFor(() => expect(Date.now() / 1000).toBeGreaterThan(closesAtS + 1), { timeout: 5000 });
+  await expect.poll(() => Date.now() / 1000).toBeGreaterThan(closesAtS + 1);
   expect(await told(await start(), hash)).toMatchObject({ status: '0x1' });
 });
 

@@ -39,7 +39,7 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
   let changes = 0;
   let lastSentMs = 0;
 
-  const note = async (records: readonly JournalRecord[]) => {
+  const record = async (records: readonly JournalRecord[]) => {
     changes += 1;
     await journal?.append(records, { sync: true });
   };
@@ -48,7 +48,7 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
     if (error) throw new Error(`${method}: ${error.message}`);
     return result as Result;
   };
-  const { mine, mineBlocks } = createMining({ upstream, journal, clock }, note);
+  const { mine, mineBlocks } = createMining({ upstream, journal, clock }, record);
   const turn: Turn = {
     mine,
     async mineLeftovers() {
@@ -72,7 +72,7 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
     lastSentMs: () => lastSentMs,
     async makeTogether(calls) {
       const atS = clock.nextS();
-      await note(calls.map((call) => ({ ...call, atS })));
+      await record(calls.map((call) => ({ ...call, atS })));
       const answers: UpstreamAnswer[] = [];
       for (const { method, params } of calls) answers.push(await upstream.call(method, params));
       const isSent = calls.some(({ method }, index) => kindOf(method) === 'send' && !answers[index]?.error);
@@ -100,10 +100,10 @@ export function createChainWriter({ upstream, journal, clock, onRewritten }: Wri
 
 const INVALID_PARAMS = -32602;
 
-/** Mines blocks at times that are in the journal before. `note` writes records to disk. */
+/** Mines blocks at times that are in the journal before. `record` writes records to disk. */
 function createMining(
   { upstream, journal, clock }: Omit<WriterParts, 'onRewritten'>,
-  note: (records: readonly JournalRecord[]) => Promise<void>,
+  record: (records: readonly JournalRecord[]) => Promise<void>,
 ) {
   const mineAt = async (atS: number) => {
     await upstream.mine(atS);
@@ -122,7 +122,7 @@ function createMining(
       if (asked.atS !== undefined) clock.moved('setTime', [asked.atS]);
       const firstS = clock.nextS();
       const times = Array.from({ length: asked.blocks }, (_, index) => firstS + index * asked.intervalS);
-      await note(times.map((atS) => ({ method: 'evm_mine', params: [], atS })));
+      await record(times.map((atS) => ({ method: 'evm_mine', params: [], atS })));
       for (const atS of times) await mineAt(atS);
       return { result: method === 'evm_mine' ? '0x0' : null };
     },

@@ -1,6 +1,7 @@
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { priceText } from '@agent-network/contracts/agents/price-text';
 import type { Command } from 'commander';
+import { agentIdOf, ownAgentIdOf } from '../agent-id.ts';
 import { action } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { listOf, readObject, usdc } from '../output/arguments.ts';
@@ -23,24 +24,24 @@ export function addAgents(program: Command): void {
   const agents = program.command('agents').description('listed agents, and your own');
   agents
     .command('show')
-    .argument('<agent>', 'its id')
+    .argument('<agent>', 'its id or name')
     .description('everything about an agent')
     .action(action<[string]>(show));
   agents.command('list').description('your own agents').action(action(list));
   withFields(agents.command('register').description('register an agent (verify its endpoint afterwards)')).action(
     action<[AgentOptions]>(register),
   );
-  withFields(agents.command('update').argument('<agent>').description('update one of your agents')).action(
-    action<[string, AgentOptions]>(update),
-  );
+  withFields(
+    agents.command('update').argument('<agent>', 'its id or name').description('update one of your agents'),
+  ).action(action<[string, AgentOptions]>(update));
   agents
     .command('remove')
-    .argument('<agent>')
+    .argument('<agent>', 'its id or name')
     .description('remove one of your agents; asks first, or needs --yes')
     .action(action<[string]>(remove));
   agents
     .command('verify')
-    .argument('<agent>')
+    .argument('<agent>', 'its id or name')
     .description('verify the endpoint of one of your agents now; exit code 1 if there is no proof')
     .action(action<[string]>(verify));
   addOwnAgent(agents);
@@ -62,7 +63,8 @@ async function bodyOf({ file, name, description, capability, price, endpoint }: 
   return { ...base, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
-async function show({ client, terminal }: Session, id: string): Promise<void> {
+async function show({ client, terminal }: Session, named: string): Promise<void> {
+  const id = await agentIdOf({ client }, named);
   const agent = await client.getAgent({ params: { id } });
   terminal.result(agent, () => agentFacts(agent, terminal));
 }
@@ -74,7 +76,7 @@ const agentFacts = (agent: AgentDetail, terminal: Terminal): string =>
     ['description', oneLine(agent.description) || null],
     ['capabilities', agent.capabilities.join(', ')],
     ['price', `${priceText({ ...agent.rates, metadata: agent.metadata })} a request`],
-    ['reputation', `${Math.round(agent.reputation)} of 1000, ${agent.totalRequests} requests`],
+    ['reputation', `${Math.round(agent.reputation)} of 1,000, ${agent.totalRequests} requests`],
     ['status', agent.status === 'online' ? terminal.good(agent.status) : terminal.bad(agent.status)],
     ['verified', agent.verified ? 'yes' : 'no'],
     ['response', agent.avgResponseTime],
@@ -108,24 +110,29 @@ async function register(session: Session, options: AgentOptions): Promise<void> 
   );
 }
 
-async function update(session: Session, id: string, options: AgentOptions): Promise<void> {
+async function update(session: Session, named: string, options: AgentOptions): Promise<void> {
   const body = await bodyOf(options);
   if (Object.keys(body).length === 0)
     throw new CommandError('Nothing to change. Pass a field, for example --price 0.02.');
-  const agent = await session.requireClient().updateAgent({ params: { id }, body: body as never });
+  const client = session.requireClient();
+  const id = await ownAgentIdOf(client, named);
+  const agent = await client.updateAgent({ params: { id }, body: body as never });
   session.terminal.result(agent, () => `Updated ${id}.`);
 }
 
-async function remove(session: Session, id: string): Promise<void> {
+async function remove(session: Session, named: string): Promise<void> {
   const client = session.requireClient();
+  const id = await ownAgentIdOf(client, named);
   const agent = await client.getAgent({ params: { id } });
   await session.confirm(`Remove "${oneLine(agent.name)}" (${id})? It can't be registered under this id again.`);
   const removed = await client.removeAgent({ params: { id } });
   session.terminal.result(removed, () => `Removed ${id}.`);
 }
 
-async function verify(session: Session, agentId: string): Promise<ExitCode> {
-  const answer = await session.requireClient().verifyIdentity({ body: { agentId, proof: 'endpoint' } });
+async function verify(session: Session, named: string): Promise<ExitCode> {
+  const client = session.requireClient();
+  const agentId = await ownAgentIdOf(client, named);
+  const answer = await client.verifyIdentity({ body: { agentId, proof: 'endpoint' } });
   const { by = null, reason = null } = 'by' in answer ? answer : {};
   session.terminal.result(answer, () =>
     by === null

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { Client } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
+import { agentIdOf } from '../agent-id.ts';
 import { action } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { once } from '../once.ts';
@@ -29,7 +30,7 @@ interface Quoted {
 export function addCall(program: Command): void {
   program
     .command('quote')
-    .argument('<agent>', 'its id')
+    .argument('<agent>', 'its id or name')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
     .option('-c, --capability <name>', 'capability to use, if their types differ')
@@ -37,7 +38,7 @@ export function addCall(program: Command): void {
     .action(action<[string, string, CallOptions]>(quote));
   program
     .command('call')
-    .argument('<agent>', 'its id')
+    .argument('<agent>', 'its id or name')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
     .option('-c, --capability <name>', 'capability to use, if their types differ')
@@ -51,8 +52,9 @@ export function addCall(program: Command): void {
     .action(action<[string, string, CallOptions]>(call));
 }
 
-async function quote(session: Session, agentId: string, text: string, options: CallOptions): Promise<void> {
+async function quote(session: Session, agent: string, text: string, options: CallOptions): Promise<void> {
   const task = await readText(text, process);
+  const agentId = await agentIdOf(session, agent);
   const input = await readInput(options);
   const quoted = await session
     .requireClient()
@@ -68,11 +70,12 @@ async function quote(session: Session, agentId: string, text: string, options: C
   );
 }
 
-async function call(session: Session, agentId: string, text: string, options: CallOptions): Promise<ExitCode> {
+async function call(session: Session, agent: string, text: string, options: CallOptions): Promise<ExitCode> {
   if (options.async && options.stream) throw new CommandError('Choose one of --async and --stream.');
   const task = await readText(text, process);
   const input = await readInput(options);
   const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
+  const agentId = await agentIdOf(session, agent);
   const key = options.idempotencyKey ?? randomUUID();
   const quoted = await agreePrice(session, agentId, body, { ...options, idempotencyKey: key });
   const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(quoted.cost) } : {});

@@ -1,6 +1,7 @@
 import { requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import type { Client, StreamEvent } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
+import { agentIdOf } from '../agent-id.ts';
 import { action } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { integer } from '../output/arguments.ts';
@@ -27,7 +28,7 @@ export function addCalls(program: Command): void {
     .description('newest first')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
     .addOption(new Option('--status <status>').choices([...requestStatuses]))
-    .option('--agent <agent>', 'only calls to this agent')
+    .option('--agent <agent>', 'only calls to this agent (its id or name)')
     .option('--cursor <cursor>', 'nextCursor of the previous page')
     .action(action<[ListOptions]>(list));
   calls.command('show').argument('<request>').description('a request and its result').action(action<[string]>(show));
@@ -51,7 +52,8 @@ export function addCalls(program: Command): void {
 }
 
 async function list(session: Session, { limit, status, agent, cursor }: ListOptions): Promise<void> {
-  const page = await session.requireClient().listInvocations({ query: { limit, status, agentId: agent, cursor } });
+  const agentId = agent === undefined ? undefined : await agentIdOf(session, agent);
+  const page = await session.requireClient().listInvocations({ query: { limit, status, agentId, cursor } });
   const { terminal } = session;
   terminal.result(page, () =>
     page.requests.length === 0

@@ -21,7 +21,7 @@ export function addMcp(program: Command): void {
 async function serveMcp(session: Session, { maxPerCall }: { maxPerCall?: string }): Promise<void> {
   const { url, apiKey, walletKey } = session;
   if (walletKey && !maxPerCall && !apiKey)
-    throw new CommandError('A wallet that pays by itself needs a limit: --max-per-call.');
+    throw new CommandError('Set a limit with --max-per-call: the wallet pays without asking.');
   const relay = createMcpRelay({
     url,
     apiKey,

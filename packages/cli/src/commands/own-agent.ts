@@ -2,6 +2,7 @@ import type { AgentCallItem, FailureGroup } from '@agent-network/contracts/agent
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
 import { type Command, Option } from 'commander';
+import { ownAgentIdOf } from '../agent-id.ts';
 import { action } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { integer } from '../output/arguments.ts';
@@ -27,12 +28,12 @@ const daysOption = () =>
 export function addOwnAgent(agents: Command): void {
   agents
     .command('status')
-    .argument('<agent>')
+    .argument('<agent>', 'its id or name')
     .description('status of one of your agents; while it is offline, the reason and the remedy, and exit code 1')
     .action(action<[string]>(status));
   agents
     .command('calls')
-    .argument('<agent>')
+    .argument('<agent>', 'its id or name')
     .description('calls to one of your agents by any caller, newest first; --errors groups its failures')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
     .addOption(new Option('--status <status>').choices([...requestStatuses]))
@@ -45,7 +46,7 @@ export function addOwnAgent(agents: Command): void {
     .action(action<[string, CallsOptions]>(calls));
   agents
     .command('earnings')
-    .argument('<agent>')
+    .argument('<agent>', 'its id or name')
     .description('earnings of one of your agents, by day')
     .addOption(daysOption())
     .action(action<[string, { days: Days }]>(earnings));
@@ -54,14 +55,19 @@ export function addOwnAgent(agents: Command): void {
 const minute = (time: string) => time.slice(0, 16).replace('T', ' ');
 const second = (time: string) => time.slice(0, 19).replace('T', ' ');
 
-async function status(session: Session, agentId: string): Promise<ExitCode> {
-  const { agents } = await session.requireClient().listOwnAgents({ query: { agentId } });
+async function status(session: Session, named: string): Promise<ExitCode> {
+  const client = session.requireClient();
+  const agentId = await ownAgentIdOf(client, named);
+  const { agents } = await client.listOwnAgents({ query: { agentId } });
   const [agent] = agents;
   if (!agent)
-    throw new CommandError(`You have no agent with the id "${agentId}". List yours with "agentnet agents list".`, {
-      code: 'NOT_FOUND',
-      exitCode: EXIT.failed,
-    });
+    throw new CommandError(
+      `You have no agent with the id or name "${agentId}". List yours with "agentnet agents list".`,
+      {
+        code: 'NOT_FOUND',
+        exitCode: EXIT.failed,
+      },
+    );
   session.terminal.result(agent, () => statusFacts(agent, session.terminal));
   return agent.status === 'online' ? EXIT.done : EXIT.failed;
 }
@@ -87,7 +93,8 @@ function statusFacts(agent: OwnAgent, terminal: Terminal): string {
   ]);
 }
 
-async function calls(session: Session, agentId: string, options: CallsOptions): Promise<void> {
+async function calls(session: Session, named: string, options: CallsOptions): Promise<void> {
+  const agentId = await ownAgentIdOf(session.requireClient(), named);
   if (options.errors) return failures(session, agentId, options.days);
   const { limit, status: wanted, error, cursor } = options;
   const query = { limit, status: wanted, error, cursor };
@@ -137,8 +144,10 @@ const failureTable = (groups: readonly FailureGroup[], terminal: Terminal): stri
     terminal.columns,
   );
 
-async function earnings(session: Session, agentId: string, { days }: { days: Days }): Promise<void> {
-  const found = await session.requireClient().getAgentEarnings({ params: { id: agentId }, query: { days } });
+async function earnings(session: Session, named: string, { days }: { days: Days }): Promise<void> {
+  const client = session.requireClient();
+  const agentId = await ownAgentIdOf(client, named);
+  const found = await client.getAgentEarnings({ params: { id: agentId }, query: { days } });
   const { terminal } = session;
   terminal.result(found, () => {
     const total = `${found.earned} USDC earned with ${found.calls} calls, of which ${found.failed} failed.`;

@@ -86,7 +86,7 @@ async function readJson<T>(file: string, empty: T): Promise<T> {
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new Error(`${file} is not JSON. Mend it, or remove it and run "agentnet login" again.`);
+    throw new Error(`${file} is not JSON. Fix it, or remove it and run "agentnet login" again.`);
   }
 }
 

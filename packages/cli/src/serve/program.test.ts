@@ -26,13 +26,13 @@ it.runIf(hasShell)('a cancelled call ends, whatever its program left behind', as
     () => 'done',
     (error: Error) => error.message,
   );
-  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 10_000 }).not.toBe('');
+  await expect.poll(() => readFile(file, 'utf8').catch(() => '')).not.toBe('');
   const [program = 0, sleeper = 0] = (await readFile(file, 'utf8')).split(' ').map(Number);
   onTestFinished(async () => {
     process.kill(sleeper, 'SIGKILL');
     await rm(folder, { recursive: true });
   });
-  await expect.poll(() => isAlive(program), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(program)).toBe(false);
   stop.abort(new Error('cancelled'));
   expect(await ended).toBe('cancelled');
 });
@@ -59,5 +59,5 @@ it.runIf(hasShell)('a call whose program left a writer without end behind fails,
   });
   await expect(ended).rejects.toMatchObject({ code: 'result_too_large' });
   const pid = Number(await readFile(file, 'utf8'));
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, faces } from '../endpoint.ts';
+import { endpoint, gateways } from '../endpoint.ts';
 import { PeriodDays } from '../invocations/figures.ts';
 import { failureReasons, requestStatuses } from '../invocations/invocations.ts';
 import { cursorQuery, pageQuery } from '../page.ts';
@@ -10,14 +10,17 @@ export const callerKinds = ['account', 'agent', 'wallet', 'node'] as const;
 export type CallerKind = (typeof callerKinds)[number];
 
 /** Ways in which calls come to a node. */
-export const callFaces = ['rest', ...faces] as const;
-export type CallFace = (typeof callFaces)[number];
+export const callGateways = ['rest', ...gateways] as const;
+export type CallGateway = (typeof callGateways)[number];
+/** @deprecated The former names, for one version. */
+export { callGateways as callFaces };
+export type CallFace = CallGateway;
 
 const FailureCode = z.enum(failureReasons);
 const params = z.object({ id: Id });
 
 const AgentCallItem = z.object({
-  requestId: Id.describe('As the endpoint is told it with the call (`X-Request-Id`).'),
+  requestId: Id.describe('The id that the endpoint gets with the call (`X-Request-Id`).'),
   caller: z
     .enum(callerKinds)
     .nullable()
@@ -25,7 +28,7 @@ const AgentCallItem = z.object({
       '`account`: with an API key or a session; `agent`: with an identityToken; `wallet`: without a key, paid by x402 or free; `node`: a node of the network for a caller of its own. Null: made before this was recorded.',
     ),
   isOwn: z.boolean().describe("True for calls of the owner's own account."),
-  face: z.enum(callFaces).nullable().describe('The way in which it came. Null: made before this was recorded.'),
+  face: z.enum(callGateways).nullable().describe('The way in which it came. Null: made before this was recorded.'),
   status: z.enum(requestStatuses),
   latencyMs: z.int().min(0).nullable().describe('From its start to its end; null: it never began, or has not ended.'),
   cost: Usdc.nullable().describe('The amount charged to the caller, fees included; null while open.'),
@@ -69,7 +72,7 @@ export const agentCallEndpoints = {
   listAgentCalls: endpoint({
     method: 'GET',
     path: '/agents/{id}/calls',
-    summary: 'List all calls to an agent of yours, newest first, without what the callers sent',
+    summary: 'List all calls to your agent, newest first, without what the callers sent',
     tag: 'Agents',
     auth: 'key',
     scope: 'payments:read',
@@ -94,7 +97,7 @@ export const agentCallEndpoints = {
   listAgentErrors: endpoint({
     method: 'GET',
     path: '/agents/{id}/errors',
-    summary: 'Group the failed calls to an agent of yours by reason, the most frequent first',
+    summary: 'Group the failed calls to your agent by reason, the most frequent first',
     tag: 'Agents',
     auth: 'key',
     scope: 'payments:read',
@@ -114,7 +117,7 @@ export const agentCallEndpoints = {
   getAgentEarnings: endpoint({
     method: 'GET',
     path: '/agents/{id}/earnings',
-    summary: 'Read what an agent of yours earned, by day',
+    summary: 'Read the earnings of your agent, by day',
     tag: 'Agents',
     auth: 'key',
     scope: 'payments:read',

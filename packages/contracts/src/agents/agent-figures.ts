@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { PercentileMs, PeriodDays } from '../invocations/figures.ts';
 import { Fraction, Id, plainText, Timestamp } from '../scalars.ts';
-import { CapabilityList, Home, limitParams } from './agent-search.ts';
+import { CapabilityList, limitParams, textFilters } from './agent-search.ts';
 import { AgentListItem, agentEndpoints } from './agents.ts';
 
 const Count = z.int().min(0);
@@ -63,13 +63,13 @@ export const agentFigureEndpoints = {
       capability,
       any: CapabilityNames.optional().describe('At least one of these, as in a search; commas between.'),
       all: CapabilityNames.optional().describe('Every one of these.'),
-      home: Home.optional(),
+      ...textFilters,
       maxPrice,
       ...limitParams,
       minReputation,
       status,
       verified: z.enum(['true', 'false']).optional(),
-      text: plainText(200).trim().min(1).optional().describe('As in a search.'),
+      text: plainText(200).trim().min(1).optional().describe('Words to find, in the same way as a search.'),
     }),
     data: AgentFacets,
     errors: [],

@@ -9,7 +9,7 @@ export type UnitMeasure = (typeof unitMeasures)[number];
 const Measure = z
   .enum(unitMeasures)
   .describe(
-    'What is counted there: a `number` (0 or more, rounded up), the `items` of a list, the `characters` or the `bytes` (UTF-8) of a text. An input that has anything else there, or nothing, is refused with 400.',
+    'The unit there: a `number` (0 or more, rounded up), the `items` of a list, the `characters` or the `bytes` (UTF-8) of a text. An input that has anything else there, or nothing, is refused with 400.',
   );
 
 /** A price by what a call asks for, beside the price per request. */
@@ -17,7 +17,7 @@ const PerUnit = z.object({
   price: Usdc.describe('Price of one unit.'),
   unit: nameText(32)
     .min(1)
-    .describe('What is counted, for people.')
+    .describe('Name of the unit, for people.')
     .meta({ examples: ['page'] }),
   count: plainText(200)
     .regex(/^(\/([^~/]|~[01])*)+$/, 'is not a JSON pointer')
@@ -25,7 +25,7 @@ const PerUnit = z.object({
     .meta({ examples: ['/pages'] }),
   measure: Measure.optional().meta({
     description:
-      'What is counted there. Agents that were declared before this field have none: a number, the items of a list or the characters of a text, by the JSON type.',
+      'The unit there. Agents that were declared before this field have none: a number, the items of a list or the characters of a text, by the JSON type.',
   }),
   maximum: Usdc.describe('The most that the units of one call cost.'),
 });
@@ -92,6 +92,10 @@ export const AgentMetadata = z.object({
     ),
 });
 
+export type AgentMetadata = z.output<typeof AgentMetadata>;
+export type PerUnit = NonNullable<AgentMetadata['perUnit']>;
+export type SizeStep = NonNullable<AgentMetadata['sizeSteps']>[number];
+
 /** The metadata as an owner declares it: a price by units says what is counted. */
 export const DeclaredMetadata = AgentMetadata.extend({
   perUnit: PerUnit.extend({ measure: Measure })
@@ -99,21 +103,12 @@ export const DeclaredMetadata = AgentMetadata.extend({
     .describe(AgentMetadata.shape.perUnit.description ?? ''),
 });
 
-const { avatar, website, tags, maxConcurrency, priceHints, sizeSteps, perUnit, shownShare, showsUnjudged } =
-  DeclaredMetadata.shape;
+type Nullable<Shape extends z.ZodRawShape> = { [Name in keyof Shape]: z.ZodNullable<Shape[Name]> };
+const nullable = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, field]) => [name, z.nullable(field)]),
+  ) as unknown as Nullable<Shape>;
 
 /** A change of the metadata: the fields that it names are replaced, null removes one, the others stay. */
-export const AgentMetadataChange = z
-  .object({
-    avatar: avatar.nullable(),
-    website: website.nullable(),
-    tags: tags.nullable(),
-    maxConcurrency: maxConcurrency.nullable(),
-    priceHints: priceHints.nullable(),
-    sizeSteps: sizeSteps.nullable(),
-    perUnit: perUnit.nullable(),
-    shownShare: shownShare.nullable(),
-    showsUnjudged: showsUnjudged.nullable(),
-  })
-  .partial();
+export const AgentMetadataChange = z.object(nullable(DeclaredMetadata.shape)).partial();
 export type AgentMetadataChange = z.output<typeof AgentMetadataChange>;

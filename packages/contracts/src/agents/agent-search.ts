@@ -11,11 +11,14 @@ export const Capability = z
   );
 export const CapabilityList = z.array(Capability).min(1).max(20);
 
-export const Home = z
+const Home = z
   .string()
   .regex(/^[a-z0-9_]{1,100}$/i, 'is neither `this` nor the id of a node')
   .describe('Home node of the agents: `this` for this node, or the id of another. An extension of the spec.')
   .meta({ examples: ['this'] });
+
+/** Texts that agents have to have, in the body of a search and as parameters of counts. */
+export const textFilters = { home: Home.optional() };
 
 /** Conditions on an agent (spec, "Search body"). All must hold; an empty query matches every agent. */
 export const AgentQuery = z.object({
@@ -39,7 +42,7 @@ export const AgentQuery = z.object({
   reputation: z.object({ min: z.number().min(0).max(1000) }).optional(),
   verified: z.boolean().optional(),
   online: z.boolean().optional(),
-  home: Home.optional(),
+  ...textFilters,
 });
 export type AgentQuery = z.output<typeof AgentQuery>;
 

@@ -36,7 +36,7 @@ export const AgentTypes = TypesPart.extend({
     .record(Capability, TypesPart)
     .optional()
     .describe(
-      'The same for single capabilities of the agent: used for calls that name one as `capability`. What a capability leaves out is as for the whole agent.',
+      'Types of single capabilities of the agent, for calls that name one as `capability`. A type that a capability leaves out is that of the agent.',
     ),
 })
   .refine((types) => JSON.stringify(types).length <= MAX_BYTES, `has more than ${MAX_BYTES} characters of JSON`)

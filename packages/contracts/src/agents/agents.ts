@@ -20,8 +20,8 @@ const RateTiersInput = z.object({ basic: UsdcInput, premium: UsdcInput, enterpri
 /** `perHour` and `tiers` default to the price per request. */
 const RatesInput = z.object({
   perRequest: UsdcInput.describe('The price of a call, unless the metadata state what else it follows.'),
-  perHour: UsdcInput.optional().describe('Shown and searched; no call is charged by it.'),
-  tiers: RateTiersInput.partial().optional().describe('Shown; no call is charged by them.'),
+  perHour: UsdcInput.optional().describe('For display and search only: calls are charged by `perRequest`.'),
+  tiers: RateTiersInput.partial().optional().describe('For display only: calls are charged by `perRequest`.'),
 });
 const Rates = z.object({ perRequest: Usdc, perHour: Usdc });
 
@@ -35,7 +35,7 @@ export const AgentRegistration = z.object({
   protocol: AgentProtocolName.optional(),
   upstream: Upstream.optional(),
   metadata: DeclaredMetadata.default({}),
-  types: AgentTypes.optional().describe('What the agent takes and gives, as JSON Schemas.'),
+  types: AgentTypes.optional().describe('Input and output of the agent, as JSON Schemas.'),
 });
 export type AgentRegistration = z.output<typeof AgentRegistration>;
 
@@ -52,7 +52,7 @@ export const AgentUpdate = z
     metadata: AgentMetadataChange.optional().describe('Replaces the fields that it names; null removes one.'),
     types: AgentTypes.nullable().optional().describe('Replaces all types of the agent; null: removes them.'),
   })
-  .refine((body) => Object.keys(body).length > 0, 'names no field to change');
+  .refine((body) => Object.keys(body).length > 0, 'has no field to change');
 export type AgentUpdate = z.output<typeof AgentUpdate>;
 
 export const agentStatuses = ['pending_verification', 'online', 'offline'] as const;
@@ -110,7 +110,7 @@ const address = (path: string) =>
 /** Addresses of an agent by protocol. A protocol that the node does not serve is absent. */
 export const AgentInterfaces = z.object({
   invoke: address('/invoke/{id}').describe('POST /invoke/{id}, with a key.'),
-  x402: address('/x402/{id}').optional().describe('The same without a key, paid by x402.'),
+  x402: address('/x402/{id}').optional().describe('The call without a key, paid by x402.'),
   a2a: address('/a2a/{id}/').optional().describe('A2A endpoint of the agent.'),
   agentCard: address('/a2a/{id}/.well-known/agent-card.json').optional().describe('Its A2A agent card.'),
   mcp: address('/agents/{id}/mcp').optional().describe('MCP endpoint of the agent.'),
@@ -215,7 +215,7 @@ export const agentEndpoints = {
     data: AgentDetail.extend({
       interfaces: AgentInterfaces,
       protocol: AgentProtocolName,
-      types: AgentTypes.optional().describe('What the agent takes and gives; absent: it has not said.'),
+      types: AgentTypes.optional().describe('Input and output of the agent; absent: not declared.'),
     }),
     errors: [],
   }),

@@ -30,7 +30,7 @@ const every = ['curl', 'TypeScript SDK', '@x402/fetch', 'MCP host', 'A2A client'
 
 it.each<[string, SnippetFacts, readonly string[]]>([
   ['everything', all, every],
-  ['no face but REST', without('x402', 'a2a', 'agentCard', 'mcp', 'openai'), ['curl', 'TypeScript SDK']],
+  ['no gateway but REST', without('x402', 'a2a', 'agentCard', 'mcp', 'openai'), ['curl', 'TypeScript SDK']],
   ['no A2A', without('a2a', 'agentCard'), every.filter((label) => label !== 'A2A client')],
   [
     'a free agent, which needs neither wallet nor key',

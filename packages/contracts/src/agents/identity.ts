@@ -202,7 +202,7 @@ export const identityEndpoints = {
     scope: 'agents:write',
     limit: 'api',
     params,
-    body: AgentMetadataChange.refine((body) => Object.keys(body).length > 0, 'names no field to change'),
+    body: AgentMetadataChange.refine((body) => Object.keys(body).length > 0, 'has no field to change'),
     data: z.object({ id: Id, metadata: AgentMetadata, updated: z.array(z.string()), updatedAt: Timestamp }),
     errors: ['CONFLICT'],
   }),

@@ -28,7 +28,7 @@ const example = {
     outcomes: {
       ...{ weight: 0.8, value: 0.845, contribution: 676 },
       explanation:
-        '30 of 30 paid calls succeeded, from 10 well-known payers and 0 payers hardly known yet. By a cautious estimate, 84.5 % of calls succeed.',
+        '30 of 30 paid calls succeeded, from 10 established and 0 new payers. By a cautious estimate, 84.5% of calls succeed.',
       calls: { good: 30, bad: 0 },
       evidence: { good: 30, bad: 0 },
       payers: { credible: 10, weak: 0, linked: 0 },
@@ -38,11 +38,11 @@ const example = {
     },
     uptime: {
       ...{ weight: 0.12, value: 1, contribution: 120, days: 30, probes: 43200 },
-      explanation: '100 % of 43200 health probes of the last 30 days were answered.',
+      explanation: '100% of 43,200 health probes of the last 30 days succeeded.',
     },
     latency: {
       ...{ weight: 0.08, value: 0.998, contribution: 80, responseTime: '0.012s' },
-      explanation: 'Probes are answered in 0.012s on average; five seconds or more give no points.',
+      explanation: 'The average probe takes 12 ms; five seconds or more give no points.',
     },
   },
 };

@@ -4,7 +4,7 @@ import { AgentListItem, agentStatuses } from '../agents/agents.ts';
 import { AgentProtocolName, OwnUpstream } from '../agents/upstream.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorQuery, pageQuery } from '../page.ts';
-import { Fraction, Id, Timestamp, Usdc } from '../scalars.ts';
+import { Fraction, Id, Timestamp, TreasuryId, Usdc } from '../scalars.ts';
 import { failureReasons } from './invocations.ts';
 
 const Count = z.int().min(0);
@@ -33,7 +33,7 @@ const CallFigures = z.object({
   calls: Count.describe('Ended requests that were made in this time.'),
   succeeded: Count,
   failed: Count.describe('Cancelled requests do not count.'),
-  successRate: Fraction.nullable().describe('Of those that succeeded or failed; null: of none.'),
+  successRate: Fraction.nullable().describe('Share of the calls that succeeded or failed; null: there were none.'),
   p50Ms: PercentileMs,
   p95Ms: PercentileMs,
 });
@@ -98,9 +98,9 @@ export const OwnAgent = AgentListItem.omit({ status: true }).extend({
   endpoint: z.string(),
   protocol: AgentProtocolName,
   upstream: OwnUpstream,
-  fault: z.string().nullable().describe('What is wrong with its endpoint, as the last check found; null: nothing.'),
+  fault: z.string().nullable().describe('Fault of the endpoint that the last check found; null: none.'),
   offline: OfflineReason.nullable()
-    .describe('Why it takes no calls now; null: it is online.')
+    .describe('Reason why it is offline; null: it is online.')
     .meta({ examples: [null] }),
   status: z.enum(agentStatuses),
   frozen: z.boolean(),
@@ -114,7 +114,7 @@ export const OwnAgent = AgentListItem.omit({ status: true }).extend({
     lastCheckAt: Timestamp.nullable(),
     nextCheckAt: Timestamp.nullable(),
   }),
-  treasuryId: Id.nullable(),
+  treasuryId: TreasuryId.nullable(),
   balance: z.object({ available: Usdc, held: Usdc }),
   earned: z
     .object({ today: Usdc, days7: Usdc, days30: Usdc })

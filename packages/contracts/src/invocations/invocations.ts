@@ -208,12 +208,16 @@ export const invocationHeaders = z.object({
     'Schemes that the client can pay by beside `exact`, separated by commas.',
   ),
   'payment-signature': z.string().max(16_384).optional().describe('x402 payment, base64 JSON.'),
-  'x-payment': z.string().max(16_384).optional().describe('The same, under the name of x402 v1.'),
+  'x-payment': z
+    .string()
+    .max(16_384)
+    .optional()
+    .describe('x402 payment, base64 JSON, under the header name of x402 v1.'),
 });
 
 /** For clients that choose only the address: `X-Payment-Scheme` in the query. */
 export const paymentQuery = z.object({
-  paymentScheme: PaymentSchemes.optional().describe('As the header `X-Payment-Scheme`.'),
+  paymentScheme: PaymentSchemes.optional().describe('The header `X-Payment-Scheme`, for clients that cannot set it.'),
 });
 
 export const invocationErrors = [
@@ -271,7 +275,7 @@ export const invocationEndpoints = {
   getInvocation: endpoint({
     method: 'GET',
     path: '/invoke/{requestId}',
-    summary: 'Read a request of yours: its state and, when completed, its result',
+    summary: 'Read your request: its state and, when completed, its result',
     tag: 'Invocation',
     auth: 'key',
     keyless: 'reads',
@@ -288,7 +292,7 @@ export const invocationEndpoints = {
   cancelInvocation: endpoint({
     method: 'POST',
     path: '/invoke/{requestId}/cancel',
-    summary: 'Cancel an open request of yours; its payment is refunded',
+    summary: 'Cancel your open request; its payment is refunded',
     tag: 'Invocation',
     auth: 'key',
     scope: 'invoke',

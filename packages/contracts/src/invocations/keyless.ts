@@ -36,7 +36,7 @@ export const keylessEndpoints = {
     tag: 'Invocation',
     auth: 'none',
     keyless: 'pays',
-    face: 'x402',
+    gateway: 'x402',
     limit: 'invocations',
     params: z.object({ agentId: Id }),
     query: paymentQuery,

@@ -8,7 +8,7 @@ const Quote = z.object({
   estimatedCost: Usdc,
   estimatedTime: z.string(),
   endedEarly: Usdc.describe(
-    'What the call costs if it is ended without a result after output of it was shown: by its caller, its deadline or a decided bulk request, not by an error of the agent (`metadata.shownShare`).',
+    'Cost of the call if it ends without a result after you received some output: ended by its caller, its deadline or a decided bulk request, not by an error of the agent (`metadata.shownShare`).',
   ),
   breakdown: z.object({
     base_fee: Usdc.describe("The agent's price per request.").meta({ examples: ['0.04'] }),

@@ -8,8 +8,7 @@ export const receiptEndpoints = {
   getReceipt: endpoint({
     method: 'GET',
     path: '/invoke/{requestId}/receipt',
-    summary:
-      'The signed receipt of a request of yours that has ended: who paid whom, how much, for what and with what result',
+    summary: 'The signed receipt of your finished request: who paid whom, how much, for what and with what result',
     tag: 'Invocation',
     auth: 'key',
     keyless: 'reads',

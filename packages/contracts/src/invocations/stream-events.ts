@@ -56,7 +56,7 @@ export const streamEndpoints = {
       after: queryInteger(0, 9_999_999).optional().describe('Like Last-Event-ID, for clients that cannot set headers.'),
       lastEventId: queryInteger(0, 9_999_999)
         .optional()
-        .describe('The same as `after`, as polyfills of EventSource send it.'),
+        .describe('Another name of `after`, used by polyfills of EventSource.'),
     }),
     headers: keylessReadHeaders.extend({
       'last-event-id': z

@@ -24,7 +24,7 @@ const Gate = z.object({
   state: z.enum(['moving', 'stalled']),
   block: z.int().min(0),
   ageS: z.int().min(0).describe('Seconds since the block last rose.'),
-  reason: z.string().nullable().describe('What stands still, since when, and what that means; null: it moves.'),
+  reason: z.string().nullable().describe('Cause and consequence of the stall, with its start; null: it moves.'),
 });
 export type Gate = z.infer<typeof Gate>;
 
@@ -42,7 +42,7 @@ export const ChainIndex = z.object({
     .describe(
       'Blocks up to this one count as safe from reorgs: reported by the chain, or 600 deep where that is newer.',
     ),
-  gates: z.array(Gate).describe('What the node waits for on the chain, and whether it moves.'),
+  gates: z.array(Gate).describe('Chain data that the node waits for, each with its progress.'),
 });
 
 export type ChainIndex = z.infer<typeof ChainIndex>;

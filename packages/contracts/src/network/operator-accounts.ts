@@ -46,7 +46,7 @@ export const OperatorAccount = AccountItem.extend({
     .describe('Agents registered here that are not removed; `most` is null without a limit.'),
   storage: z.object({ usedBytes: z.int().min(0), mostBytes: z.int().meta({ examples: [4_294_967_296] }) }),
   available: Usdc.describe('In the treasuries of the account and its agents; the account may withdraw it.'),
-  changes: z.array(AccountChange).describe('What operators changed, newest first; at most 50.'),
+  changes: z.array(AccountChange).describe('Changes by operators, newest first; at most 50.'),
 });
 export type OperatorAccount = z.infer<typeof OperatorAccount>;
 
@@ -79,7 +79,7 @@ export const operatorAccountEndpoints = {
     ...operator,
     method: 'GET',
     path: '/operator/accounts/{accountId}',
-    summary: 'Read an account: plan, use of its limits, money, and what operators changed',
+    summary: 'Read an account: plan, use of its limits, money, and changes by operators',
     params,
     data: OperatorAccount,
     errors: [],

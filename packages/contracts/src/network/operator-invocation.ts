@@ -67,8 +67,8 @@ const Voucher = z.object({
   voucher: Usdc.describe('Sum of the voucher that came with the call: all calls before it, and its price.'),
   reserved: Usdc.describe('Reserved in the channel as the call was admitted.'),
   reservedAt: Timestamp,
-  charged: Usdc.nullable().describe('What the channel was charged in the end; null: it is reserved still.'),
-  released: Usdc.nullable().describe('The rest, free again; null: it is reserved still.'),
+  charged: Usdc.nullable().describe('Final charge of the channel; null: still reserved.'),
+  released: Usdc.nullable().describe('The released rest; null: still reserved.'),
   endedAt: Timestamp.nullable(),
 });
 
@@ -160,7 +160,7 @@ export const OperatorInvocation = z.object({
   ),
   payments: z.array(Payment).describe('Payments on chain, including signed payments that are not sent yet.'),
   voucher: Voucher.nullable().describe(
-    'The voucher that paid for it; null: paid otherwise, or forgotten with the result.',
+    'The voucher that paid for it; null: paid in another way, or deleted with the result.',
   ),
   transfers: z.array(Transfer).describe('Ledger transfers.'),
   deliveries: z.array(Delivery).describe('Webhook deliveries of its events and of the events of its payments.'),

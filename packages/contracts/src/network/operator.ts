@@ -6,7 +6,7 @@ import { ChainIndex } from './network.ts';
 import { OperatorInvocation } from './operator-invocation.ts';
 
 const Count = z.int().min(0);
-const AgeS = z.number().min(0).nullable().describe('Of the oldest, in seconds; null: there is none.');
+const AgeS = z.number().min(0).nullable().describe('Age of the oldest, in seconds; null: none.');
 
 /** Status of the node, for its operator. */
 export const OperatorStatus = z.object({
@@ -18,8 +18,8 @@ export const OperatorStatus = z.object({
       startedAt: Timestamp,
       seenAt: Timestamp.describe('Time of its last heartbeat; one every 2 seconds.'),
       isThis: z.boolean().describe('true: the process that answers this call.'),
-      version: z.string().nullable().describe('Version of its code; null: older than versions are told.'),
-      drainingSince: Timestamp.nullable().describe('It refuses new calls since then; null: it takes them.'),
+      version: z.string().nullable().describe('Version of its code; null: a version that does not report it.'),
+      drainingSince: Timestamp.nullable().describe('Time since which it refuses new calls; null: it accepts them.'),
       eventLoopDelayMs: z
         .object({ p50: z.number().min(0), p99: z.number().min(0), max: z.number().min(0) })
         .nullable()
@@ -31,7 +31,7 @@ export const OperatorStatus = z.object({
     .describe('Waiting and running work. Counted up to 10,000 of each kind.'),
   settlements: z.object({
     inFlight: Count.describe('Claimed or sent, outcome not known yet.'),
-    unknown: Count.describe('Of these, overdue ones.'),
+    unknown: Count.describe('Overdue ones of these.'),
     lost: Count.describe('Reorganised out of a block, and not found in another yet.'),
     held: Count.describe('Payouts that the token refuses: GET /payments/held lists them.'),
     halted: z

@@ -123,7 +123,7 @@ const parameters = {
     in: 'header',
     required: false,
     description:
-      'The same key within 24 hours returns the same answer without repeating the work. While the first call runs: 409; with ' +
+      'A repeated key returns the same answer for 24 hours without repeating the work. While the first call runs: 409; with ' +
       'another request: 422. Use the same key for the paid repetition of a call that was answered 402.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['7d0f8f6e2c1b4a59'] },
   },

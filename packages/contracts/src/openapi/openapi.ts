@@ -14,7 +14,7 @@ const tags: Record<Endpoint['tag'], string> = {
   Invocation: 'Ask an agent to do a task, and pay for it.',
   Identity: 'Proofs of who runs and owns an agent.',
   Payments: 'Treasuries and every movement of money.',
-  Network: 'The nodes that this one lists, and what they ask each other.',
+  Network: 'Known nodes, and the calls that nodes make to each other.',
   Account: 'The account, its API keys and limits, its webhooks and events.',
 };
 
@@ -75,7 +75,7 @@ const hasResult = (type: EventType): boolean => 'result' in eventCatalogue[type]
 const resultUrl = {
   type: 'string',
   format: 'uri',
-  description: 'Of a large delivery, instead of `result`: the address that answers with the whole object to your key.',
+  description: 'Replaces `result` in a large delivery: the address where your key reads the whole object.',
 };
 
 /** The schema of a delivery: that of its event, but a large one has `resultUrl` in the place of `result`. */
@@ -156,7 +156,7 @@ export function openApiDocument(prices: Prices = null) {
       'x-guidance': guidance,
     },
     servers: [{ url: '/' }],
-    tags: [...Object.entries(tags), ['Events', 'What a node tells its webhooks.'] as const].map(
+    tags: [...Object.entries(tags), ['Events', 'Events that a node sends to webhooks.'] as const].map(
       ([name, description]) => ({ name, description }),
     ),
     paths: openApiPaths(resolve, prices),

@@ -20,12 +20,12 @@ export const ChannelItem = z.object({
   state: z
     .enum(channelStates)
     .describe(
-      '`used_up`: it holds nothing beyond what calls cost; the next call needs a deposit. `refunding`: a refund is under way. `withdrawing`: the payer has begun to withdraw on chain. The last two take no voucher.',
+      '`used_up`: it holds nothing beyond what calls cost; the next call needs a deposit. `refunding`: a refund is under way. `withdrawing`: the payer has begun to withdraw on chain. The last two do not accept vouchers.',
     ),
   balance: Usdc.describe('Deposits less refunds and withdrawals, as deep in the chain as the node asks for.'),
   charged: Usdc.describe('Cost of the calls that have ended.'),
   inFlight: Usdc.describe('Prices of the calls that have not ended.'),
-  remaining: Usdc.describe('What further calls can cost, and what a refund would give back.'),
+  remaining: Usdc.describe('Amount left for further calls; a refund returns it.'),
   claimed: Usdc.describe('Part of `charged` that the node has claimed on chain.'),
   withdrawal: z
     .object({
@@ -58,7 +58,7 @@ const ChannelEntry = z.object({
   entryId: z.string(),
   type: z.enum(channelEntryTypes),
   state: z.enum(['pending', 'done', 'failed']),
-  amount: Usdc.describe('Of a claim: the total of all claims of the channel after it, as claims are cumulative.'),
+  amount: Usdc.describe('For a claim: the total of all claims of the channel after it; claims are cumulative.'),
   transactionHash: TransactionHash.nullable().describe('null: not sent yet.'),
   createdAt: Timestamp,
   endedAt: Timestamp.nullable(),
@@ -69,9 +69,7 @@ const ChannelCharge = z.object({
   requestId: Id,
   voucher: Usdc.describe('Sum of the voucher that came with the call: all calls before it, and its price.'),
   price: Usdc,
-  charged: Usdc.nullable().describe(
-    'What the call cost in the end; null: it has not ended. A call that failed costs 0.',
-  ),
+  charged: Usdc.nullable().describe('Final cost of the call; null: still running. A failed call costs 0.'),
   createdAt: Timestamp,
   endedAt: Timestamp.nullable(),
 });
@@ -96,7 +94,7 @@ export const channelEndpoints = {
     ...read,
     method: 'GET',
     path: '/payments/channels',
-    summary: 'List payment channels that wallets of yours have opened here, newest first',
+    summary: 'List payment channels that your wallets have opened here, newest first',
     query: z.object(pageOf),
     data: z.object({ channels: z.array(ChannelItem), ...next }),
   }),
@@ -104,7 +102,7 @@ export const channelEndpoints = {
     ...read,
     method: 'GET',
     path: '/payments/channels/{channelId}',
-    summary: 'Read a payment channel of yours: balance, charges, claims, withdrawal',
+    summary: 'Read your payment channel: balance, charges, claims, withdrawal',
     params: z.object({ channelId: Id }),
     data: ChannelDetail,
   }),
@@ -112,7 +110,7 @@ export const channelEndpoints = {
     ...read,
     method: 'GET',
     path: '/payments/channels/{channelId}/history',
-    summary: 'List deposits into a payment channel of yours, its refunds, and claims of the last month, newest first',
+    summary: 'List deposits into your payment channel, its refunds, and claims of the last month, newest first',
     params: z.object({ channelId: Id }),
     query: z.object(pageOf),
     data: z.object({ entries: z.array(ChannelEntry), ...next }),
@@ -122,7 +120,7 @@ export const channelEndpoints = {
     method: 'GET',
     path: '/payments/channels/{channelId}/charges',
     summary:
-      'List calls that vouchers of a payment channel of yours paid for, highest voucher first, kept as long as results',
+      'List calls that vouchers of your payment channel paid for, highest voucher first, kept as long as results',
     params: z.object({ channelId: Id }),
     query: z.object(pageOf),
     data: z.object({ charges: z.array(ChannelCharge), ...next }),

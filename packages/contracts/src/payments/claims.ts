@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WalletSignature } from '../agents/identity.ts';
 import { endpoint } from '../endpoint.ts';
-import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, TreasuryId, Usdc, WalletAddress } from '../scalars.ts';
 
 /** The two bodies of POST /payments/claims: a wallet, then its signature under the challenge. */
 export const ClaimRequest = z.union([
@@ -22,7 +22,7 @@ const ClaimChallenge = z.object({
 const WalletClaimed = z.object({
   address: WalletAddress,
   amount: Usdc.describe('Amount that this call credited.'),
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   claimedAt: Timestamp,
 });
 

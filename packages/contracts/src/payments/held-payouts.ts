@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, TransactionHash, TreasuryId, Usdc, WalletAddress } from '../scalars.ts';
 
 export const HeldPayout = z.object({
   paymentId: z.string(),
@@ -47,7 +47,7 @@ export const heldPayoutEndpoints = {
     data: z.object({
       paymentId: z.string(),
       amount: Usdc,
-      treasuryId: Id.nullable().describe('null: it waits for whoever proves the wallet.'),
+      treasuryId: TreasuryId.nullable().describe('null: it waits for whoever proves the wallet.'),
       transactionHash: TransactionHash.nullable(),
     }),
     errors: [],

@@ -3,13 +3,14 @@ import { WalletSignature } from '../agents/identity.ts';
 import { nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, dayQuery } from '../page.ts';
-import { Id, Timestamp, TransactionHash, Usdc, UsdcInput, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, TransactionHash, TreasuryId, Usdc, UsdcInput, WalletAddress } from '../scalars.ts';
+import { AssetId, NetworkId } from './networks.ts';
 
 const currency = z.literal('USDC');
 const network = z.string().meta({ examples: ['base'] });
 
 export const Treasury = z.object({
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   address: WalletAddress.describe("The node's wallet, which receives deposits."),
   balance: Usdc,
   currency,
@@ -21,7 +22,7 @@ export const Treasury = z.object({
 export type Treasury = z.infer<typeof Treasury>;
 
 const TreasuryBalance = z.object({
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   agentId: Id.nullable(),
   label: z.string().nullable(),
   agentName: z.string().nullable().describe("Name of the agent whose treasury it is; null: it is the account's."),
@@ -33,7 +34,7 @@ const TreasuryBalance = z.object({
 const spendingBounds = ['funds', 'per_call', 'per_day', 'plan', 'scope', 'frozen'] as const;
 
 const Spendable = z.object({
-  treasuryId: Id.nullable().describe(
+  treasuryId: TreasuryId.nullable().describe(
     'The treasury that pays for calls of this caller; null: there is none, so wallets pay.',
   ),
   perCall: Usdc.describe('The most that one call may cost now.'),
@@ -43,9 +44,17 @@ const Spendable = z.object({
   limitedBy: z
     .enum(spendingBounds)
     .describe(
-      'What bounds `perCall`: `funds` of the treasury, the limits `per_call` and `per_day` of the key, no calls left in this hour by the `plan`, a key without the `scope` invoke, a `frozen` treasury.',
+      'The bound of `perCall`: `funds` of the treasury, the limits `per_call` and `per_day` of the key, no calls left in this hour by the `plan`, a key without the `scope` invoke, a `frozen` treasury.',
     ),
   callsLeft: z.int().min(0).describe('Calls left in this hour by the plan, of all keys of the account.'),
+});
+
+const AssetBalance = z.object({
+  asset: AssetId,
+  network: NetworkId,
+  available: Usdc,
+  held: Usdc,
+  pending: Usdc,
 });
 
 const Balance = z.object({
@@ -55,7 +64,12 @@ const Balance = z.object({
   currency,
   network,
   treasuries: z.array(TreasuryBalance),
-  spendable: Spendable.describe('What this caller can spend from a treasury.'),
+  byAsset: z
+    .array(AssetBalance)
+    .describe(
+      'The balance in each asset with money in it, the default network first. The fields above are those of the default network.',
+    ),
+  spendable: Spendable.describe('Amount that this caller can spend from a treasury.'),
 });
 export type Balance = z.infer<typeof Balance>;
 
@@ -75,7 +89,7 @@ export type Payment = z.infer<typeof Payment>;
 
 /** Plain transfers that were credited at once, told of together. */
 export const CreditedDeposits = z.object({
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   count: z.int().min(1).describe('Number of deposits; GET /payments/history lists each.'),
   amount: Usdc.describe('Sum of them.'),
   firstPaymentId: Id,
@@ -86,7 +100,7 @@ export type CreditedDeposits = z.infer<typeof CreditedDeposits>;
 
 /** A payment in a list, with where the money came from or went. */
 const PaymentItem = Payment.extend({
-  treasuryId: Id.nullable().describe('The treasury that it was paid from or into; null: a wallet.'),
+  treasuryId: TreasuryId.nullable().describe('The treasury that it was paid from or into; null: a wallet.'),
   counterparty: z.string().nullable().describe('The agent that was called, or the wallet on the other side.'),
   counterpartyName: z.string().nullable().describe('The name of that agent.'),
   withdrawalId: Id.nullable(),
@@ -100,7 +114,7 @@ export const Withdrawal = z.object({
   amount: Usdc,
   to: WalletAddress,
   transactionHash: TransactionHash.nullable(),
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   held: z
     .object({ paymentId: z.string(), reason: z.string(), since: Timestamp, nextTryAt: Timestamp })
     .optional()
@@ -112,7 +126,7 @@ export type Withdrawal = z.infer<typeof Withdrawal>;
 const WithdrawalInput = z.object({
   amount: UsdcInput,
   to: WalletAddress.optional().describe('Default: the wallet of the account.'),
-  treasuryId: Id.optional().describe('Default: the treasury of the account.'),
+  treasuryId: TreasuryId.optional().describe('Default: the treasury of the account.'),
   from: z
     .enum(['treasury', 'fees'])
     .optional()
@@ -123,7 +137,7 @@ const WithdrawalInput = z.object({
 
 const DepositReceipt = z.object({
   paymentId: z.string(),
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   amount: Usdc,
   balance: Usdc,
   transactionHash: TransactionHash,
@@ -159,7 +173,7 @@ export const paymentEndpoints = {
       'payment-signature': z.string().max(16_384).optional(),
       'x-payment': z.string().max(16_384).optional(),
     }),
-    body: z.object({ amount: UsdcInput, treasuryId: Id.optional() }),
+    body: z.object({ amount: UsdcInput, treasuryId: TreasuryId.optional() }),
     data: DepositReceipt,
     errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING'],
   }),
@@ -228,7 +242,7 @@ export const paymentEndpoints = {
   getWithdrawal: endpoint({
     method: 'GET',
     path: '/payments/withdrawals/{withdrawalId}',
-    summary: 'Read a withdrawal of yours',
+    summary: 'Read your withdrawal',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',

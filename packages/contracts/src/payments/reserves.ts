@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { SignedUsdc, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
+import { AssetId, NetworkId } from './networks.ts';
 
 const Liabilities = z.object({
   treasuries: Usdc.describe('Treasuries of accounts, including holds for running requests.'),
@@ -20,6 +21,25 @@ const ChannelAssets = z.object({
   claimed: Usdc.describe('Claimed for the wallet in the settlement contract, and not swept into it yet.'),
 });
 
+/** The reserves of one asset in short. Without `inFlight`: `onChain` + `escrow` - `difference` is what the books expect there. */
+const AssetReserves = z.object({
+  asset: AssetId,
+  network: NetworkId,
+  wallet: WalletAddress,
+  onChain: Usdc.nullable().describe('Balance of the wallet; null: it cannot be read now.'),
+  owed: Usdc.describe('Amount that the node owes to others in this asset.'),
+  escrow: Usdc.nullable().describe(
+    'Held by contracts for the node, such as that of payment channels; null: it cannot be read now.',
+  ),
+  difference: SignedUsdc.nullable().describe('On chain less what the books expect; null: it cannot be read now.'),
+  status: z
+    .enum(['balanced', 'settling', 'drift', 'away', 'removed'])
+    .describe(
+      'The first three as below, of this asset. `away`: its chain does not answer. `removed`: the node is not on its network any more.',
+    ),
+});
+export type AssetReserves = z.infer<typeof AssetReserves>;
+
 /**
  * The node's liabilities, the balance of its wallet, and what payment channels owe it. Always: `onChain` + `channels.vouchers` +
  * `channels.claimed` + `bookedAfterBlock` - `difference` + `loss` = `liabilities.total`. The books are read in one snapshot, the chain at
@@ -34,7 +54,9 @@ export const Reserves = z.object({
   ),
   block: z.object({ number: z.int().min(0), hash: TransactionHash }),
   onChain: Usdc.describe('Balance of the wallet at that block.'),
-  channels: ChannelAssets.describe('What the settlement contract of payment channels owes the wallet at that block.'),
+  channels: ChannelAssets.describe(
+    'Amount that the settlement contract of payment channels owes the wallet at that block.',
+  ),
   liabilities: Liabilities,
   inFlight: z.object({
     incoming: Usdc.describe('Pending payments to the node.'),
@@ -65,7 +87,11 @@ export const reserveEndpoints = {
     auth: 'none',
     isPublic: true,
     limit: 'api',
-    data: Reserves,
+    data: Reserves.extend({
+      assets: z
+        .array(AssetReserves)
+        .describe('Each asset, that of the default network first, of which everything above is.'),
+    }),
     errors: [],
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
-import { Id, Timestamp, TransactionHash, Usdc } from '../scalars.ts';
+import { Id, Timestamp, TransactionHash, TreasuryId, Usdc } from '../scalars.ts';
 import { Treasury } from './payments.ts';
 
 export const entryTypes = [
@@ -43,7 +43,7 @@ const StatementEntry = z.object({
 
 /** Every entry of a period: the opening balance, and all entries added up, are the closing balance. */
 const Statement = z.object({
-  treasuryId: Id,
+  treasuryId: TreasuryId,
   currency: z.literal('USDC'),
   network: z.string().meta({ examples: ['base'] }),
   from: Timestamp.nullable().describe('null: from the first entry on.'),
@@ -61,12 +61,12 @@ export const statementEndpoints = {
   getTreasury: endpoint({
     method: 'GET',
     path: '/payments/treasury/{treasuryId}',
-    summary: 'Read a treasury of yours',
+    summary: 'Read your treasury',
     tag: 'Payments',
     auth: 'key',
     scope: 'payments:read',
     limit: 'api',
-    params: z.object({ treasuryId: Id }),
+    params: z.object({ treasuryId: TreasuryId }),
     data: Treasury,
     errors: [],
   }),
@@ -78,7 +78,7 @@ export const statementEndpoints = {
     auth: 'key',
     scope: 'payments:read',
     limit: 'api',
-    params: z.object({ treasuryId: Id }),
+    params: z.object({ treasuryId: TreasuryId }),
     query: z.object({
       from: Timestamp.optional().describe('Entries at or after this time.'),
       to: Timestamp.optional().describe('Entries before this time.'),

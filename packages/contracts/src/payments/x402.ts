@@ -59,6 +59,10 @@ export const PaymentPayloadV2 = z.object({ ...payloadV2, payload: Eip3009Payload
 
 export const CHANNEL_SCHEME = 'batch-settlement';
 
+/** Schemes of x402 that a node takes, in the order of a 402. One transaction of a node locks their rows in this order. */
+export const x402SchemeIds = ['exact', CHANNEL_SCHEME] as const;
+export type X402SchemeId = (typeof x402SchemeIds)[number];
+
 const Hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/);
 const Signature = z.string().regex(/^0x([0-9a-fA-F]{2}){0,4096}$/);
 

@@ -24,6 +24,6 @@ export const useSessionInfo = (): SessionInfo => useSuspenseQuery(sessionQuery).
 /** The session. Only for what stands inside the shell, which shows nothing without one. */
 export function useSession(): Session {
   const { session } = useSessionInfo();
-  if (!session) throw new Error('nobody is signed in');
+  if (!session) throw new Error('not signed in');
   return session;
 }

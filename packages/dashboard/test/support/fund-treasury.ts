@@ -1,5 +1,5 @@
-import { openAccount } from '../../../service/src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../../service/src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../../service/src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../../service/src/accounts/open-account.ts';
 import type { Harness } from '../../../service/test/support/harness.ts';
 import { deposit } from '../../../service/test/support/treasury.ts';
 

@@ -1,8 +1,8 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import type { Page } from 'playwright-core';
 import { generatePrivateKey } from 'viem/accounts';
-import { openAccount } from '../../../service/src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../../service/src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../../service/src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../../service/src/accounts/open-account.ts';
 import { type Harness, newWallet } from '../../../service/test/support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../../service/test/support/test-agent.ts';
 import { deposit, untilEnded } from '../../../service/test/support/treasury.ts';

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { WAIT_MS } from '../../../service/test/support/until.ts';
 
 /** A profile of the browser, of one visitor at a time. */
 export interface Profile {
@@ -75,7 +76,7 @@ async function newContext(browser: Browser, baseURL: string): Promise<BrowserCon
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(WAIT_MS);
   return context;
 }
 

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
-import { startDashboardBuild } from '../../../service/src/http/build/dashboard-build.ts';
-import { silentLog } from '../../../service/src/lib/log/log.ts';
+import { startDashboardBuild } from '../../../service/src/http/site/dashboard-build.ts';
+import { silentLog } from '../../../service/src/lib/telemetry/log.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../../service/test/support/harness.ts';
 import { type Loan, lend } from '../../../service/test/support/lend.ts';
 import { startLasting } from '../../../service/test/support/lent-harness.ts';

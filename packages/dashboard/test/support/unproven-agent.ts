@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { challengeResponse } from '../../../service/src/identity/agent-signature.ts';
+import { challengeResponse } from '../../../service/src/agents/health/prove-endpoint.ts';
 
 export interface UnprovenAgent {
   readonly endpoint: string;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { onTestFinished, TestRunner } from 'vitest';
-import { openAccount } from '../../../service/src/access/accounts/open-account.ts';
+import { openAccount } from '../../../service/src/accounts/open-account.ts';
 import { openBrowser } from '../../../service/test/support/browser.ts';
 import type { Harness, HarnessOptions } from '../../../service/test/support/harness.ts';
 import { expectNoComplaints, type OpenPage, watchPage } from './open-page.ts';

@@ -1,4 +1,4 @@
-import { SaidLog } from './said.ts';
+import { SaidLog } from './stream-log.ts';
 
 /** An HTTP answer. */
 export interface Answer {

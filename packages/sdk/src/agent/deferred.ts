@@ -57,7 +57,7 @@ export class Deferred {
     const requestId = requestOfStatusUrl(identityToken, url);
     if (requestId === undefined) return null;
     const known = requestId === null ? undefined : this.#answers.find(requestId);
-    if (requestId === null || !known) throw new AgentError('not_found', 'There is no such call', 404);
+    if (requestId === null || !known) throw new AgentError('not_found', 'Call not found', 404);
     if (method === 'DELETE') this.#answers.abort(requestId, new Error('the request was cancelled'));
     else if (this.#answers.isRunning(requestId))
       return { status: 200, body: JSON.stringify({ status: 'processing', status_url: url.slice(url.indexOf('?')) }) };

@@ -2,7 +2,7 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import { AgentError } from './agent-error.ts';
 import type { Answer } from './answer-once.ts';
 import type { CallContent } from './parse-call.ts';
-import { isProgress, type SaidLog } from './said.ts';
+import { isProgress, type SaidLog } from './stream-log.ts';
 
 /** Maximum events that a node accepts from one stream. */
 const maxSaid = 10_000;

@@ -7,7 +7,7 @@ import { requireToken } from './call-signature.ts';
 import { Deferred } from './deferred.ts';
 import { type AgentIdentity, registerSelf, type SelfRegistration } from './register-self.ts';
 import type { AgentCall, HandleCall } from './run-call.ts';
-import { progress } from './said.ts';
+import { progress } from './stream-log.ts';
 import { withResolvers } from './with-resolvers.ts';
 
 export { type AgentCall, AgentError, type HandleCall, progress };
@@ -100,7 +100,7 @@ export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgen
   const given = registerWith ? identity.promise.then((known) => known.identityToken) : options.identityToken;
   if (given === undefined)
     throw new TypeError(
-      'serveAgent needs an identityToken or registerWith: without one nobody could be told from a stranger',
+      'serveAgent needs an identityToken or registerWith: without one the agent cannot tell the node from a stranger',
     );
   if (typeof given === 'string') requireToken(given);
   const token = Promise.resolve(given).then((known) => requireToken(known));

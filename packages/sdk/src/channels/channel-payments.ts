@@ -29,7 +29,7 @@ export interface ChannelPayments {
 }
 
 /** Parallel calls are corrected one after the other; a call that is refused more often than this gives up. */
-const mostRefusals = 16;
+const maxRefusals = 16;
 /** From here on refused payments are spaced out. */
 const quickRefusals = 4;
 
@@ -69,7 +69,7 @@ export function channelPayments(wallet: ChannelWallet): ChannelPayments {
         const call = channel.inFlight.get(header);
         channel.inFlight.delete(header);
         call?.end();
-        if (!call || !(await book(channel, call, answer)) || call.refusals >= mostRefusals) return null;
+        if (!call || !(await book(channel, call, answer)) || call.refusals >= maxRefusals) return null;
         const terms = termsOf(answer?.paymentRequired ?? '');
         return terms && correctedBooks(wallet, channel, call, terms);
       });

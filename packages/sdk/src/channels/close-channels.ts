@@ -24,9 +24,9 @@ export interface ClosedChannel {
 type TermsOf = (header: string) => readonly ChannelTerms[];
 
 const nothingThere = ['_refund_no_balance', '_missing_channel', '_channel_not_found'];
-const mostCorrections = 3;
+const maxCorrections = 3;
 /** Over about a minute: a refund waits for the chain. */
-const mostRepeats = 14;
+const maxRepeats = 14;
 
 /** A GET that is repeated while the server is away or not done; the same bytes each time. */
 async function getRepeating(
@@ -36,12 +36,12 @@ async function getRepeating(
 ): Promise<Response> {
   for (let attempt = 0; ; attempt += 1) {
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) }).catch((error: unknown) => {
-      if (attempt >= mostRepeats) throw error;
+      if (attempt >= maxRepeats) throw error;
       return null;
     });
     await response?.body?.cancel();
     const isPassing = !response || [429, 502, 503, 504].includes(response.status);
-    if (response && (!isPassing || attempt >= mostRepeats)) return response;
+    if (response && (!isPassing || attempt >= maxRepeats)) return response;
     const retryAfterS = parseRetryAfterS(response?.headers.get('retry-after') ?? null, new Date());
     const delayMs = retryDelayMs(attempt, retryAfterS, Math.random);
     if (response && delayMs === null) return response;
@@ -136,7 +136,7 @@ async function prepareAgain(
   const { terms, error, corrections } = refused;
   await wallet.books.keep(channel, { ...channel.record, refund: null });
   const isBusy = error.endsWith('_channel_busy');
-  if (corrections > (isBusy ? mostRepeats : mostCorrections)) throw failed(channel.record, error);
+  if (corrections > (isBusy ? maxRepeats : maxCorrections)) throw failed(channel.record, error);
   if (isBusy) return wait(retryDelayMs(corrections, undefined, Math.random) ?? 0, undefined);
   const told = stateInOffer(terms);
   const adopted = adoptSum(channel.record, told, await provenSum(channel.record, terms.chainId, told), 0n);

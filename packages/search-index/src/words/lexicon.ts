@@ -1,3 +1,4 @@
+import { type TextFieldName, textFieldNames, textMark } from '../listing-fields.ts';
 import { SortedList } from '../sorted-list.ts';
 import { charactersOf, TypoTable } from './typo-table.ts';
 import { compareWords } from './words.ts';
@@ -9,20 +10,24 @@ const MAX_BEGUN = 10_000;
 /** A shorter word is taken as it is: too many words are within one edit. */
 const MIN_MENDED_CHARS = 4;
 
+/** The sign of capabilities, and those of the text fields. */
+export type Mark = '=' | `@${TextFieldName}:`;
+const marks: readonly Mark[] = ['=', ...textFieldNames.map(textMark)];
+
 function isWord(term: string): boolean {
   const first = term.charAt(0);
   return first !== '=' && first !== '@' && first !== '!';
 }
 
 /**
- * The terms that agents have, numbered: words, `=capability`, `@home`, `!flag`. A number is used again when no agent has its term
+ * The terms that agents have, numbered: words, `=capability`, `@field:text`, `!flag`. A number is used again when no agent has its term
  * any more.
  */
 export class Lexicon {
   readonly #ids = new Map<string, number>();
   readonly #terms: string[] = [];
   readonly #free: number[] = [];
-  readonly #marked = { '=': new Set<string>(), '@': new Set<string>() };
+  readonly #marked = new Map<Mark, Set<string>>(marks.map((mark) => [mark, new Set()]));
   readonly #words = new SortedList((a, b) => compareWords(this.textOf(a), this.textOf(b)));
   #isSorted = false;
   readonly #typos: TypoTable;
@@ -40,8 +45,8 @@ export class Lexicon {
   }
 
   /** All terms with this mark. */
-  marked(mark: '=' | '@'): ReadonlySet<string> {
-    return this.#marked[mark];
+  marked(mark: Mark): ReadonlySet<string> {
+    return this.#marked.get(mark) ?? new Set();
   }
 
   /** The number of a term, new or known. */
@@ -70,7 +75,8 @@ export class Lexicon {
   }
 
   #setOf(term: string): Set<string> | null {
-    return term.startsWith('=') ? this.#marked['='] : term.startsWith('@') ? this.#marked['@'] : null;
+    const mark = marks.find((each) => term.startsWith(each));
+    return (mark && this.#marked.get(mark)) ?? null;
   }
 
   /**

@@ -20,9 +20,10 @@ test('a word is marked for where it stands', () => {
 
 test('a condition that follows from the others is left out', () => {
   const wanted = (any?: string[], all?: string[]) => wantedOf({ capabilities: { any, all } });
-  expect(wanted(['a'])).toEqual({ any: [], all: ['a'], home: null });
-  expect(wanted(['a', 'a'], ['b'])).toEqual({ any: [], all: ['b', 'a'], home: null });
-  expect(wanted(['a', 'b'], ['b', 'b'])).toEqual({ any: [], all: ['b'], home: null });
-  expect(wanted(['a', 'b'], ['c'])).toEqual({ any: ['a', 'b'], all: ['c'], home: null });
-  expect(wantedOf({})).toEqual({ any: [], all: [], home: null });
+  expect(wanted(['a'])).toEqual({ any: [], all: ['a'], texts: [] });
+  expect(wanted(['a', 'a'], ['b'])).toEqual({ any: [], all: ['b', 'a'], texts: [] });
+  expect(wanted(['a', 'b'], ['b', 'b'])).toEqual({ any: [], all: ['b'], texts: [] });
+  expect(wanted(['a', 'b'], ['c'])).toEqual({ any: ['a', 'b'], all: ['c'], texts: [] });
+  expect(wantedOf({})).toEqual({ any: [], all: [], texts: [] });
+  expect(wantedOf({ home: 'node_a' })).toEqual({ any: [], all: [], texts: ['@home:node_a'] });
 });

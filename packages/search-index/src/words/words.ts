@@ -1,4 +1,5 @@
 import type { AgentQuery } from '@agent-network/contracts/agents/agent-search';
+import { type TextFieldName, textFieldNames, textTerm } from '../listing-fields.ts';
 
 const MAX_WORD_CHARS = 64;
 
@@ -67,22 +68,21 @@ export function termsOf({ name, description, capabilities, metadata }: Described
   ];
 }
 
-/** Home of agents: the id of another node, or this one. */
-export type HomeId = string;
-export const THIS_NODE: HomeId = 'this';
-
 export interface WantedTerms {
   readonly any: readonly string[];
   readonly all: readonly string[];
-  /** null: anywhere. */
-  readonly home: HomeId | null;
+  /** Terms of text fields, see `textTerm`. */
+  readonly texts: readonly string[];
 }
 
 /** The required terms without redundant ones: each capability once, `any` of one as part of `all`. */
-export function wantedOf(query: Pick<AgentQuery, 'capabilities' | 'home'>): WantedTerms {
-  const home = query.home ?? null;
+export function wantedOf(query: Pick<AgentQuery, 'capabilities' | TextFieldName>): WantedTerms {
+  const texts = textFieldNames.flatMap((field) => {
+    const value = query[field];
+    return value === undefined ? [] : [textTerm(field, value)];
+  });
   const any = [...new Set(query.capabilities?.any ?? [])];
   const all = new Set(query.capabilities?.all ?? []);
-  if (any.some((capability) => all.has(capability))) return { any: [], all: [...all], home };
-  return any.length === 1 ? { any: [], all: [...new Set([...all, ...any])], home } : { any, all: [...all], home };
+  if (any.some((capability) => all.has(capability))) return { any: [], all: [...all], texts };
+  return any.length === 1 ? { any: [], all: [...new Set([...all, ...any])], texts } : { any, all: [...all], texts };
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Sql } from '../db/sql.ts';
+import type { Sql } from '../store/sql.ts';
 import type { Agent } from './agent.ts';
 
 export type AgentChange = Partial<
@@ -105,6 +105,6 @@ export async function updateAgentRow(sql: Sql, id: string, change: StoredChange)
 }
 
 /** Puts the agent into the feed to other nodes again after a change outside its row. */
-export async function noteChange(sql: Sql, id: string, now: Date): Promise<void> {
-  await sql.query('note-agent-change', 'update agent set changed_at = $2 where id = $1', [id, now]);
+export async function recordChange(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql.query('record-agent-change', 'update agent set changed_at = $2 where id = $1', [id, now]);
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/sql.ts';
+import type { Tx } from '../store/sql.ts';
 import type { Agent } from './agent.ts';
 import { columns, source } from './agent-row.ts';
 

@@ -1,5 +1,6 @@
-import type { Sql } from '../db/sql.ts';
-import type { Agent, AgentMetadata, CallableAgent } from './agent.ts';
+import type { AgentMetadata } from '@agent-network/contracts/agents/agent-metadata';
+import type { Sql } from '../store/sql.ts';
+import type { Agent, CallableAgent } from './agent.ts';
 import { columns, source, sourceOf } from './agent-row.ts';
 
 export interface NewAgent {

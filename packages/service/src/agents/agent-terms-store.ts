@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql, Statement } from '../store/sql.ts';
 import type { Agent, CallableAgent } from './agent.ts';
 
 /** Terms on which a call of an agent is sold. */
@@ -14,3 +14,32 @@ export const listTerms = (sql: Sql, ids: readonly string[]): Promise<SaleTerms[]
        from agent where id = any($1) and status <> 'removed'`,
     [ids],
   );
+
+/** Terms that a sale goes by; with `isPriceLocked` its price may be another by now. */
+export type SoldTerms = Omit<SaleTerms, 'status'> & { readonly isPriceLocked: boolean };
+
+const jsonOf = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
+
+/** As a guard of a flush: the agents are online, and sell by these terms. */
+export const termsGuard = (sold: readonly SoldTerms[]): Statement => ({
+  name: 'agent-terms-guard',
+  text: `select require_true(not exists (
+     select from unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::int[], $8::boolean[])
+         as s(id, price, types, hints, per_unit, steps, share, is_locked)
+       left join agent a on a.id = s.id
+      where a.status is distinct from 'online' or a.types_id is distinct from s.types or not s.is_locked and (
+        a.per_request_micro <> s.price or coalesce((a.metadata->>'priceHints')::boolean, false) <> s.hints
+        or coalesce((a.metadata->>'shownShare')::int, 100) <> s.share
+        or coalesce((a.metadata->'perUnit')::jsonb, 'null') <> coalesce(s.per_unit::jsonb, 'null')
+        or coalesce((a.metadata->'sizeSteps')::jsonb, 'null') <> coalesce(s.steps::jsonb, 'null'))))`,
+  params: [
+    sold.map((s) => s.id),
+    sold.map((s) => s.perRequestMicro),
+    sold.map((s) => s.typesId),
+    sold.map((s) => s.takesHints),
+    sold.map((s) => jsonOf(s.perUnit)),
+    sold.map((s) => jsonOf(s.sizeSteps)),
+    sold.map((s) => s.shownShare),
+    sold.map((s) => s.isPriceLocked),
+  ],
+});

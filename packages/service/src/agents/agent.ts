@@ -1,7 +1,7 @@
+import type { AgentMetadata, PerUnit, SizeStep } from '@agent-network/contracts/agents/agent-metadata';
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { StateTable } from '../lib/state-table.ts';
-import type { UnitPlace } from './count-units.ts';
 
 /** The events of the agent state machine. `refused`: the agent reported itself that it takes no calls. */
 export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';
@@ -144,31 +144,6 @@ export interface StoredUpstream {
   readonly model?: string | undefined;
   /** Names of the headers that are sent along. */
   readonly headers?: readonly string[] | undefined;
-}
-
-export interface AgentMetadata {
-  avatar?: string | undefined;
-  website?: string | undefined;
-  tags?: string[] | undefined;
-  maxConcurrency?: number | undefined;
-  priceHints?: boolean | undefined;
-  perUnit?: PerUnit | undefined;
-  sizeSteps?: SizeStep[] | undefined;
-  shownShare?: number | undefined;
-  showsUnjudged?: boolean | undefined;
-}
-
-/** Calls of more bytes cost their price times the multiplier, as on the wire ("1.25"). */
-export interface SizeStep {
-  readonly aboveBytes: number;
-  readonly multiplier: string;
-}
-
-/** A price by units that the input of a call names; amounts as on the wire. */
-export interface PerUnit extends UnitPlace {
-  readonly price: string;
-  readonly unit: string;
-  readonly maximum: string;
 }
 
 /** The home node of an agent. */

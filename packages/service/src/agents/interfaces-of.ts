@@ -1,15 +1,15 @@
 import type { AgentInterfaces } from '@agent-network/contracts/agents/agents';
 import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
-import type { Face } from '@agent-network/contracts/endpoint';
+import type { Gateway } from '@agent-network/contracts/endpoint';
 import type { HasBaseUrl } from '../chain/chain-info.ts';
 
-export interface HasFaces {
-  /** The faces that are served beside REST. */
-  readonly faces: ReadonlySet<Face>;
+export interface HasGateways {
+  /** The gateways that are served beside REST. */
+  readonly gateways: ReadonlySet<Gateway>;
 }
 
-/** Addresses that a face gives each agent. */
-const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
+/** Addresses that a gateway gives each agent. */
+const byGateway: Partial<Record<Gateway, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
   x402: (baseUrl, id) => ({ x402: `${baseUrl}/x402/${id}`, openapi: `${baseUrl}/agents/${id}/openapi.json` }),
   a2a: (baseUrl, id) => ({
     // With the slash, clients find the card at `.well-known/agent-card.json` relative to it.
@@ -21,13 +21,16 @@ const byFace: Partial<Record<Face, (baseUrl: string, id: string) => Omit<AgentIn
 };
 
 /** Addresses of an agent by protocol, for the protocols that this node serves. */
-export const interfacesOf = ({ baseUrl, faces }: HasBaseUrl & HasFaces, id: string): AgentInterfaces =>
-  Object.assign({ invoke: `${baseUrl}/invoke/${id}` }, ...[...faces].map((face) => byFace[face]?.(baseUrl, id) ?? {}));
+export const interfacesOf = ({ baseUrl, gateways }: HasBaseUrl & HasGateways, id: string): AgentInterfaces =>
+  Object.assign(
+    { invoke: `${baseUrl}/invoke/${id}` },
+    ...[...gateways].map((gateway) => byGateway[gateway]?.(baseUrl, id) ?? {}),
+  );
 
 type Service = AgentRegistrationFile['services'][number];
 
-/** A face's entry in the services of an ERC-8004 registration file, under the name that its readers know. */
-const serviceByFace: Partial<Record<Face, (baseUrl: string, id: string) => Service>> = {
+/** A gateway's entry in the services of an ERC-8004 registration file, under the name that its readers know. */
+const serviceByGateway: Partial<Record<Gateway, (baseUrl: string, id: string) => Service>> = {
   a2a: (baseUrl, id) => ({
     name: 'A2A',
     endpoint: `${baseUrl}/a2a/${id}/.well-known/agent-card.json`,
@@ -36,6 +39,6 @@ const serviceByFace: Partial<Record<Face, (baseUrl: string, id: string) => Servi
   mcp: (baseUrl, id) => ({ name: 'MCP', endpoint: `${baseUrl}/agents/${id}/mcp`, version: '2026-07-28' }),
 };
 
-/** Services of an agent, by the faces that this node serves. */
-export const faceServicesOf = ({ baseUrl, faces }: HasBaseUrl & HasFaces, id: string): Service[] =>
-  [...faces].flatMap((face) => serviceByFace[face]?.(baseUrl, id) ?? []);
+/** Services of an agent, by the gateways that this node serves. */
+export const gatewayServicesOf = ({ baseUrl, gateways }: HasBaseUrl & HasGateways, id: string): Service[] =>
+  [...gateways].flatMap((gateway) => serviceByGateway[gateway]?.(baseUrl, id) ?? []);

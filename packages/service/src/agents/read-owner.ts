@@ -1,4 +1,4 @@
-import type { HasDb } from '../db/database.ts';
+import type { HasDb } from '../store/database.ts';
 import { findOwner } from './agent-store.ts';
 
 /** The owner's address of an agent that has been here, removed or not. */

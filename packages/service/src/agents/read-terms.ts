@@ -1,7 +1,7 @@
-import type { Tx } from '../db/sql.ts';
-import { listTerms, type SaleTerms } from './agent-terms-store.ts';
+import type { Tx } from '../store/sql.ts';
+import { listTerms, type SaleTerms, termsGuard } from './agent-terms-store.ts';
 
-export type { SaleTerms };
+export { type SaleTerms, termsGuard };
 
 /** The present terms of each of these agents, by id; removed agents have none. */
 export async function readTerms(tx: Tx, ids: Iterable<string>): Promise<ReadonlyMap<string, SaleTerms>> {

@@ -1,3 +1,5 @@
+import { payableChain } from '@agent-network/chain/addresses';
+
 /** The chain that this node is paid on, as read at start. */
 export interface ChainInfo {
   readonly chainId: number;
@@ -9,6 +11,8 @@ export interface ChainInfo {
   readonly name: string;
   /** USDC, lower case. */
   readonly token: string;
+  /** CAIP-19 id that the ids of the token's ledger accounts end in; null: it is the node's default asset. */
+  readonly ledgerAsset: string | null;
   /** The token's EIP-712 name and version: "USD Coin" on Base, "USDC" on Base Sepolia. */
   readonly tokenName: string;
   readonly tokenVersion: string;
@@ -24,6 +28,13 @@ export interface ChainInfo {
   readonly channelFault?: string;
 }
 
+/** What a token says of its EIP-712 domain. */
+export interface TokenFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly domainSeparator: `0x${string}`;
+}
+
 /** Terms of the node for an x402 channel (scheme `batch-settlement`). */
 export interface ChannelTerms {
   /** Time from the beginning of a payer's withdrawal to its end, in which vouchers can be claimed. */
@@ -31,8 +42,18 @@ export interface ChannelTerms {
   readonly minDepositMicro: bigint;
   /** True when every 402 of a call offers them; else those to clients that ask. */
   readonly isOfferedToAll?: boolean;
-  /** Longest time of a call that a channel pays (`config-call-time.ts`). */
+  /** Longest time of a call that a channel pays (`config/call-time.ts`). */
   readonly longestCallS: number;
+}
+
+/** CAIP-19 id of a network's token. */
+export const assetIdOf = ({ caip2, token }: Pick<ChainInfo, 'caip2' | 'token'>): string => `${caip2}/erc20:${token}`;
+
+/** The names of the network of an asset, which the node may have no more; null: the default one, whose chain this is. */
+export function networkNamesOf(chain: ChainInfo, ledgerAsset: string | null): Pick<ChainInfo, 'caip2' | 'name'> {
+  const caip2 = ledgerAsset?.split('/', 1)[0];
+  if (caip2 === undefined) return chain;
+  return { caip2, name: payableChain(Number(caip2.split(':')[1]))?.name ?? caip2 };
 }
 
 export interface HasChain {

@@ -1,5 +1,5 @@
 import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex } from 'viem';
-import { hasContractSigned } from './signatures/contract-wallet-client.ts';
+import { hasContractSigned } from './keys/contract-wallet-client.ts';
 
 /** The newest block, as the RPC node that was asked has it. */
 export interface Head {
@@ -23,15 +23,15 @@ const KNOWN_FOR_MS = 10_000;
 /** Tells the newest block that any RPC node has told of lately: "no" is said by the state there. A node that lacks it says nothing. */
 export function createNewestBlock(gatherer: PublicClient) {
   let newest = { number: 0n, atMs: 0 };
-  const note = (number: bigint): bigint => {
+  const record = (number: bigint): bigint => {
     if (number >= newest.number || performance.now() - newest.atMs > KNOWN_FOR_MS)
       newest = { number, atMs: performance.now() };
     return number;
   };
   return {
-    note,
+    record,
     async read(): Promise<bigint> {
-      note(await gatherer.getBlockNumber({ cacheTime: 0 }));
+      record(await gatherer.getBlockNumber({ cacheTime: 0 }));
       return newest.number;
     },
   };
@@ -45,11 +45,11 @@ export function readsOf(client: PublicClient, gatherer: PublicClient, newest: Ne
     gatherer.request({ method: 'eth_getBlockByNumber', params: [toHex(block), false] });
   return {
     chainId: () => client.getChainId(),
-    headBlock: async () => newest.note(await gatherer.getBlockNumber({ cacheTime: 0 })),
+    headBlock: async () => newest.record(await gatherer.getBlockNumber({ cacheTime: 0 })),
     /** The newest block. Read other things at its number: of several RPC nodes behind one address, the next may be behind. */
     async head(): Promise<Head> {
       const { number, timestamp } = await client.getBlock({ blockTag: 'latest' });
-      return { number: newest.note(number), timeS: timestamp };
+      return { number: newest.record(number), timeS: timestamp };
     },
     async newestBlock() {
       const { number, hash } = await client.getBlock({ blockTag: 'latest' });

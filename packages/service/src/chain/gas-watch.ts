@@ -1,8 +1,12 @@
 import { AppError } from '../lib/app-error.ts';
-import type { Telemetry } from '../lib/log/telemetry.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { cachedFlight } from '../lib/concurrency/single-flight.ts';
+import { DAY_MS } from '../lib/duration.ts';
+import type { Telemetry } from '../lib/telemetry/telemetry.ts';
+import type { HasDb } from '../store/database.ts';
 import type { HasFees } from './chain-fees.ts';
-import { createGasCap, type GasCap, type GasCapContext } from './keys/gas-cap.ts';
 import type { HasRegistrar, HasSenders, HasWallet } from './keys/node-keys.ts';
+import { readSpentWei } from './keys/signer-store.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
@@ -11,7 +15,7 @@ export interface GasWatch {
   /** Reads the balances, updates the metrics and logs low ones. Throws when the chain does not answer. */
   refresh(): Promise<void>;
   /** Addresses of keys whose last known balance covers a transaction of this cost. */
-  thatBear(costWei: bigint): string[];
+  fundedSenders(costWei: bigint): string[];
   /** Deducts spent gas from a key's cached balance until the next read. */
   spend(address: string, costWei: bigint): void;
   /** Throws UNAVAILABLE: with this message when no key can pay for a transaction of this gas now, in other words when the cap is reached. */
@@ -19,7 +23,7 @@ export interface GasWatch {
   /** True while the operator's cap of gas for a day is reached. Throws when the database does not answer. */
   isCapReached(): Promise<boolean>;
   /** The most gas that any one key can pay for now; null when unknown. */
-  mostGas(): Promise<bigint | null>;
+  maxGas(): Promise<bigint | null>;
   /** Balance of each key, at most a second old; null when the chain does not answer. */
   levels(): Promise<GasLevel[]>;
 }
@@ -34,13 +38,11 @@ export interface HasGas {
   readonly gas: GasWatch;
 }
 
-export interface HasRegistrarGas {
+/** The keys that sign for this node, and the gas that they have. */
+export interface SigningKeys extends HasWallet, HasSenders, HasRegistrar, HasGas {
   /** Gas watch of the key that writes to the registry; that key settles no payments. */
   readonly registrarGas: GasWatch;
 }
-
-/** The keys that sign for this node, and the gas that they have. */
-export interface SigningKeys extends HasWallet, HasSenders, HasRegistrar, HasGas, HasRegistrarGas {}
 
 interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
   /** The most that the sending keys spend on gas in 24 hours; null: no cap. */
@@ -50,7 +52,7 @@ interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
 export function createGasWatches(
   { senders, registrar }: HasSenders & HasRegistrar,
   needs: SigningNeeds,
-): HasGas & HasRegistrarGas {
+): HasGas & { readonly registrarGas: GasWatch } {
   const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, addressesOf(senders), needs.gasPerDayWei);
   return {
     gas: createGasWatch({ ...needs, senders, gasCap }),
@@ -77,28 +79,24 @@ function createGasWatch(ctx: WatchContext): GasWatch {
   const balances = new Map<string, bigint>();
   const low = new Set<string>();
   let feePerGas = 0n;
-  let readAtMs = Number.NEGATIVE_INFINITY;
 
-  const thatBear = (costWei: bigint): string[] =>
+  const fundedSenders = (costWei: bigint): string[] =>
     addressesOf(ctx.senders).filter((address) => (balances.get(address) ?? costWei) >= costWei);
 
   async function refresh(): Promise<void> {
-    readAtMs = performance.now();
     const addresses = addressesOf(ctx.senders);
     const [fees, ...read] = await Promise.all([
       ctx.fees.current(),
       ...addresses.map((address) => ctx.usdc.gasBalanceOf(address)),
     ]);
     feePerGas = fees.maxFeePerGas;
-    for (const [index, address] of addresses.entries()) note(address, read[index] ?? 0n);
+    for (const [index, address] of addresses.entries()) record(address, read[index] ?? 0n);
   }
 
-  /** Refreshes the balances, as a key may have been funded since the last read. */
-  async function lookAgain(): Promise<void> {
-    if (performance.now() - readAtMs > LOOK_AGAIN_MS) await refresh().catch(() => undefined);
-  }
+  /** Refreshes the balances, as a key may have been funded since the last read. All who ask meanwhile wait for the same read. */
+  const lookAgain = cachedFlight(LOOK_AGAIN_MS, () => refresh().catch(() => undefined));
 
-  function note(address: string, balanceWei: bigint): void {
+  function record(address: string, balanceWei: bigint): void {
     balances.set(address, balanceWei);
     ctx.metrics.gasBalance.set({ signer: address }, Number(balanceWei));
     const isLow = balanceWei < MAX_TRANSACTION_GAS * feePerGas * LOW_AT_TRANSACTIONS;
@@ -111,14 +109,14 @@ function createGasWatch(ctx: WatchContext): GasWatch {
 
   return {
     refresh,
-    thatBear,
+    fundedSenders,
     isCapReached: async () => (await ctx.gasCap?.isReached()) ?? false,
     spend(address, costWei) {
       const balance = balances.get(address);
       if (balance !== undefined) balances.set(address, balance - costWei);
     },
     async requireGas(gas, message) {
-      const canPay = () => thatBear(gas * feePerGas).length > 0;
+      const canPay = () => fundedSenders(gas * feePerGas).length > 0;
       if (!canPay()) await lookAgain();
       if (!canPay()) throw refuse(message, 'no sending key has the gas');
       if (await ctx.gasCap?.isReached()) throw refuse(CAPPED, 'the cap of gas for a day is reached');
@@ -131,13 +129,63 @@ function createGasWatch(ctx: WatchContext): GasWatch {
         isLow: low.has(address),
       }));
     },
-    async mostGas() {
+    async maxGas() {
       const { maxFeePerGas } = await ctx.fees.current();
-      if (thatBear(MAX_TRANSACTION_GAS * maxFeePerGas).length === 0) await lookAgain();
+      if (fundedSenders(MAX_TRANSACTION_GAS * maxFeePerGas).length === 0) await lookAgain();
       const known = ctx.senders.map(({ address }) => balances.get(address));
       if (known.includes(undefined)) return null;
-      const [mostWei = 0n] = known.filter((wei) => wei !== undefined).sort((a, b) => (a < b ? 1 : -1));
-      return mostWei / maxFeePerGas;
+      const [maxWei = 0n] = known.filter((wei) => wei !== undefined).sort((a, b) => (a < b ? 1 : -1));
+      return maxWei / maxFeePerGas;
+    },
+  };
+}
+
+/** The operator's cap of what the sending keys of all processes spend on gas in 24 hours (`GAS_PER_DAY`). */
+interface GasCap {
+  /** True while it is reached, as of the last five seconds. Throws when the database does not answer. */
+  isReached(): Promise<boolean>;
+}
+
+const READ_EVERY_MS = 5000;
+
+interface GasCapContext extends HasDb, HasClock, Telemetry {
+  readonly chain: { readonly chainId: number };
+}
+
+function createGasCap(ctx: GasCapContext, signers: readonly string[], capWei: bigint): GasCap {
+  let wasReached = false;
+  let reading: { readonly atMs: number; readonly isReached: Promise<boolean> } | null = null;
+
+  async function read(): Promise<boolean> {
+    const spentWei = await readSpentWei(
+      ctx.db,
+      { chainId: ctx.chain.chainId, signers },
+      new Date(ctx.clock.now().getTime() - DAY_MS),
+    );
+    const isReached = spentWei >= capWei;
+    ctx.metrics.gasSpent.set(Number(spentWei));
+    ctx.metrics.gasCapReached.set(isReached ? 1 : 0);
+    if (isReached && !wasReached)
+      ctx.log.error(
+        { spentWei: String(spentWei), capWei: String(capWei), remedy: 'docs/alerts.md#gascapreached' },
+        'the cap of gas for a day is reached: payments, deposits and withdrawals are refused until less was spent in 24 hours',
+      );
+    wasReached = isReached;
+    return isReached;
+  }
+
+  return {
+    async isReached() {
+      const nowMs = performance.now();
+      if (reading === null || nowMs - reading.atMs > READ_EVERY_MS) {
+        const started = { atMs: nowMs, isReached: read() };
+        reading = started;
+        // One that failed is not kept: the next question reads again.
+        started.isReached.catch(() => {
+          if (reading === started) reading = null;
+        });
+      }
+      return reading.isReached;
     },
   };
 }

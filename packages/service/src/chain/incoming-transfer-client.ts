@@ -1,8 +1,7 @@
 import { createPublicClient, type Hex, pad, toEventHash, toHex } from 'viem';
 import { SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
 import { channelEventOf } from './channels/channel-events.ts';
-import { createLogQuery } from './rpc/log-query.ts';
-import { movesMoney } from './rpc/receipts-of-logs.ts';
+import { createLogQuery, movesMoney } from './rpc/log-query.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 import { usdcEventsOf } from './usdc-events.ts';

@@ -4,10 +4,9 @@ import {
   type HasIncomingTransfers,
   type IncomingTransfer,
 } from './incoming-transfer-client.ts';
-import { createLogQuery } from './rpc/log-query.ts';
-import { movesMoney } from './rpc/receipts-of-logs.ts';
+import { createLogQuery, movesMoney } from './rpc/log-query.ts';
 import { usdcEventsOf } from './usdc-events.ts';
-import { createWalletBalances, type HasWalletBalances } from './wallet-balance-client.ts';
+import { createWalletBalances, type WalletBalances } from './wallet-balance-client.ts';
 
 /** A USDC transfer out of the node's wallet, from the chain's logs. Addresses and hashes are lower case. */
 export type OutgoingTransfer = Omit<IncomingTransfer, 'from'> & { readonly to: string };
@@ -17,19 +16,17 @@ export interface OutgoingTransfers {
   read(fromBlock: bigint, toBlock: bigint): Promise<OutgoingTransfer[]>;
 }
 
-export interface HasOutgoingTransfers {
+/** Transfers to the wallet and out of it. */
+export interface TransferReads extends HasIncomingTransfers {
   readonly outgoingTransfers: OutgoingTransfers;
 }
-
-/** Transfers to the wallet and out of it. */
-export interface TransferReads extends HasIncomingTransfers, HasOutgoingTransfers {}
 
 const TRANSFER = toEventHash('Transfer(address,address,uint256)');
 
 /** Reads what the chain has of a wallet: the transfers to and from it, and its balance. */
 export const createWalletReads = (
   options: Parameters<typeof createOutgoingTransfers>[0],
-): TransferReads & HasWalletBalances => ({
+): TransferReads & { readonly walletBalances: WalletBalances } => ({
   incomingTransfers: createIncomingTransfers(options),
   outgoingTransfers: createOutgoingTransfers(options),
   walletBalances: createWalletBalances(options),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { decodeFunctionData } from 'viem';
 import { expect, it } from 'vitest';
 import { SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
-import { BATCH_GAS, MAX_TRANSACTION_GAS, settlementCall, thatFit, transferCall } from './settlement-call.ts';
+import { BATCH_GAS, fitting, MAX_TRANSACTION_GAS, settlementCall, transferCall } from './settlement-call.ts';
 
 const token = `0x${'aa'.repeat(20)}` as const;
 const ofKey = `0x${'11'.repeat(64)}1b`;
@@ -23,7 +23,7 @@ const signed = (signature: string, index: number) => ({
 
 it('a full batch is within what the chain takes, and 160 payments of keys share a transaction', () => {
   const many = Array.from({ length: 200 }, (_, index) => signed(ofKey, index));
-  const full = thatFit(many, MAX_TRANSACTION_GAS);
+  const full = fitting(many, MAX_TRANSACTION_GAS);
   expect(settlementCall(token, full).gas <= MAX_TRANSACTION_GAS).toBe(true);
   expect(full.length).toBeGreaterThanOrEqual(160);
   expect(BATCH_GAS / 100_000n).toBe(BigInt(full.length));
@@ -35,15 +35,15 @@ it('as many fit as the gas allows', () => {
       fc.integer({ min: 1, max: 200 }),
       fc.bigInt({ min: 0n, max: MAX_TRANSACTION_GAS }),
       fc.array(fc.boolean(), { minLength: 200, maxLength: 200 }),
-      (count, mostGas, isDeposit) => {
+      (count, maxGas, isDeposit) => {
         const batch = Array.from({ length: count }, (_, index) => ({
           ...signed(ofKey, index),
           depositCall: isDeposit[index] ? `0xdd${index}` : null,
         }));
-        const first = thatFit(batch, mostGas);
-        expect(first.length === 0 || settlementCall(token, first).gas <= mostGas).toBe(true);
+        const first = fitting(batch, maxGas);
+        expect(first.length === 0 || settlementCall(token, first).gas <= maxGas).toBe(true);
         const more = batch.slice(0, first.length + 1);
-        expect(more.length === first.length || settlementCall(token, more).gas > mostGas).toBe(true);
+        expect(more.length === first.length || settlementCall(token, more).gas > maxGas).toBe(true);
       },
     ),
   );

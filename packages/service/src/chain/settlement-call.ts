@@ -2,7 +2,7 @@ import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { encodeFunctionData, type Hex, parseAbi, prepareEncodeFunctionData } from 'viem';
 import { SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
-import { type Authorization, splitSignature } from './signatures/authorization.ts';
+import { type Authorization, splitSignature } from './keys/authorization.ts';
 
 export type SignedAuthorization = {
   authorization: Authorization;
@@ -91,9 +91,9 @@ export const GAS_OF_ONE = GAS_BASE + GAS_OF_KEY;
 /** Gas that a key must be able to pay for before a payment is taken: its own, that of its refund, and that of others taken at the same time. */
 export const gasToTake = (gasOfPayment: bigint): bigint => TRANSACTIONS_TO_TAKE * gasOfPayment;
 
-/** The longest prefix of the batch whose gas fits into `mostGas`; empty when nothing fits. */
-export function thatFit<T extends SignedAuthorization>(batch: readonly T[], mostGas: bigint): T[] {
-  let left = mostGas - GAS_BASE;
+/** The longest prefix of the batch whose gas fits into `maxGas`; empty when nothing fits. */
+export function fitting<T extends SignedAuthorization>(batch: readonly T[], maxGas: bigint): T[] {
+  let left = maxGas - GAS_BASE;
   const beyond = batch.findIndex((each) => {
     left -= gasInBatch(each);
     return left < 0n;

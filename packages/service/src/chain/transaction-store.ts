@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/sql.ts';
+import { run, type Sql, type Statement, type Tx } from '../store/sql.ts';
 import { freeKey, freeKeyOf, lockKey, lockKeyOf, type SignerKey, strandKey } from './keys/signer-store.ts';
 import type { MinedTransaction } from './usdc-client.ts';
 
@@ -19,21 +19,28 @@ export interface OpenNonce extends SignerKey {
   readonly firstAt: Date;
 }
 
-export async function insertTransaction(
-  sql: Sql,
-  key: SignerKey,
-  transaction: { hash: string; nonce: bigint; raw: string; costWei: bigint; now: Date },
-): Promise<void> {
-  await sql.query(
-    'insert-chain-transaction',
-    `insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at, cost_wei)
-     values ($1, $2, $3, $4, $5, 'sent', $6, $7)`,
-    [
-      ...[transaction.hash, key.chainId, key.signer, transaction.nonce, transaction.raw, transaction.now],
-      transaction.costWei,
-    ],
-  );
+export async function insertTransaction(sql: Sql, key: SignerKey, transaction: NewTransaction): Promise<void> {
+  await run(sql, transactionInserted(key, transaction));
 }
+
+interface NewTransaction {
+  readonly hash: string;
+  readonly nonce: bigint;
+  readonly raw: string;
+  readonly costWei: bigint;
+  readonly now: Date;
+}
+
+/** The same as a statement. */
+export const transactionInserted = (key: SignerKey, transaction: NewTransaction): Statement => ({
+  name: 'insert-chain-transaction',
+  text: `insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at, cost_wei)
+     values ($1, $2, $3, $4, $5, 'sent', $6, $7)`,
+  params: [
+    ...[transaction.hash, key.chainId, key.signer, transaction.nonce, transaction.raw, transaction.now],
+    transaction.costWei,
+  ],
+});
 
 /** Records the block of a transaction, marks the others under its nonce as replaced and frees its key. Idempotent. */
 export async function markMined(

@@ -11,10 +11,10 @@ import {
   type TransactionReceipt,
 } from 'viem';
 import { createNewestBlock, type NewestBlock, NodeBehindError, readsOf } from './chain-reads.ts';
+import type { Authorization } from './keys/authorization.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
 import { aggregate, type ContractCall, paymentCall, type SignedAuthorization } from './settlement-call.ts';
-import type { Authorization } from './signatures/authorization.ts';
-import { authorizationKey, type PlaceOnChain, type UsedAuthorization, usedIn } from './used-authorizations.ts';
+import { authorizationKey, type BlockReference, type UsedAuthorization, usedIn } from './used-authorizations.ts';
 
 export interface MinedTransaction {
   readonly hash: string;
@@ -34,7 +34,7 @@ export interface MinedTransaction {
 }
 
 /** Use or cancellation of an authorization, according to the chain's logs. */
-export type SpentAuthorization = UsedAuthorization | { readonly cancelledIn: PlaceOnChain };
+export type SpentAuthorization = UsedAuthorization | { readonly cancelledIn: BlockReference };
 
 /** Calls combined into one; some RPC providers limit the gas of an eth_call. */
 const MAX_IN_ONE_CALL = 200;
@@ -79,13 +79,13 @@ async function tryAll(client: PublicClient, calls: readonly ContractCall[], at: 
 
 const refusalsOf = (client: PublicClient, token: Hex) => ({
   /**
-   * For each address: the reason that the token would move nothing from or to it now, whoever pays (a pause, a blacklist); null if it
-   * would. Asks for a transfer of zero from the address to itself.
+   * For each address: the reason that the token would move nothing from or to it now, or at the end of a block, whoever pays (a pause, a
+   * blacklist); null if it would. Asks for a transfer of zero from the address to itself.
    */
-  async whyRefused(addresses: readonly string[]): Promise<(string | null)[]> {
+  async whyRefused(addresses: readonly string[], blockNumber?: bigint): Promise<(string | null)[]> {
     const probes = addresses.map((address) => probeCall(token, address));
-    const results = await tryAll(client, probes, { blockTag: 'pending' });
-    return results.map(reasonOf);
+    const at: At = blockNumber === undefined ? { blockTag: 'pending' } : { blockNumber };
+    return (await tryAll(client, probes, at)).map(reasonOf);
   },
 });
 
@@ -119,10 +119,13 @@ function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock)
       if (!answers.some(isOfState)) return answers;
       const head = await newest.read();
       // Above the head: the next block, with what waits for it. At the head: a node without a pending block, or one that is a block behind.
+      // Below it: a node that is behind, which does not have the head; or a chain whose contracts see another number (Arbitrum: Ethereum's).
       const asOf = BigInt(height?.returnData ?? 0);
       if (asOf > head) return answers;
-      const known = asOf < head ? [] : (await tryAll(client, calls, { blockNumber: head })).map(reasonOf);
-      if (answers.some((reason, index) => isOfState(reason) && !known[index])) throw new NodeBehindError();
+      const atHead = await tryAll(client, calls, { blockNumber: head }).catch((error: unknown) => {
+        throw asOf < head ? new NodeBehindError() : error;
+      });
+      if (answers.some((reason, index) => isOfState(reason) && atHead[index]?.success)) throw new NodeBehindError();
       return answers;
     },
 

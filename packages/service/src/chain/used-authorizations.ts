@@ -1,17 +1,17 @@
 import type { TransactionReceipt } from 'viem';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from './channels/channel-calls.ts';
 import { channelEventOf } from './channels/channel-events.ts';
-import type { Authorization } from './signatures/authorization.ts';
+import type { Authorization } from './keys/authorization.ts';
 import { type UsdcEvent, usdcEventsOf } from './usdc-events.ts';
 
 /** A block, as a log or a receipt names it. */
-export interface PlaceOnChain {
+export interface BlockReference {
   readonly blockNumber: bigint;
   readonly blockHash: string;
 }
 
 /** A transfer caused by an authorization, according to the chain's logs. */
-export interface UsedAuthorization extends PlaceOnChain {
+export interface UsedAuthorization extends BlockReference {
   readonly transactionHash: string;
   readonly to: string;
   readonly valueMicro: bigint;

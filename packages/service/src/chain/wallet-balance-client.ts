@@ -2,8 +2,8 @@ import { MULTICALL3_ADDRESS } from '@agent-network/chain/addresses';
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { createPublicClient, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import type { Authorization } from './keys/authorization.ts';
 import { rpcTransport } from './rpc/rpc-transport.ts';
-import type { Authorization } from './signatures/authorization.ts';
 
 export interface Block {
   readonly number: bigint;
@@ -16,10 +16,6 @@ export interface WalletBalances {
   balanceAt(block: Block): Promise<bigint>;
   /** For each authorization: true if it was used or cancelled by that block. */
   areSpentAt(block: Block, batch: readonly Pick<Authorization, 'from' | 'nonce'>[]): Promise<boolean[]>;
-}
-
-export interface HasWalletBalances {
-  readonly walletBalances: WalletBalances;
 }
 
 const MAX_ASKED = 500;

@@ -35,7 +35,7 @@ it('a refusal says the first three problems, and how many more there are', () =>
 
 it('missing and invalid values are errors of the catalogue, in its shape', () => {
   expect(notFound('agent')).toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('GET /agents') });
-  expect(notFound('request')).toMatchObject({ code: 'NOT_FOUND', message: 'There is no such request.' });
+  expect(notFound('request')).toMatchObject({ code: 'NOT_FOUND', message: 'Request not found.' });
   const error = invalid('rates.perHour', 'is wrong');
   expect(error).toMatchObject({ code: 'VALIDATION_ERROR', message: 'Invalid request: rates.perHour is wrong.' });
   expect(errorCatalogue.VALIDATION_ERROR.extra.parse(error.extra)).toEqual({

@@ -28,10 +28,14 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Hints at the source of valid ids, by kind. */
-const SOURCES: Readonly<Record<string, string>> = { agent: ' GET /agents lists what there is.' };
+/** Next steps for objects that were not found, by kind. */
+const nextSteps: Readonly<Record<string, string>> = {
+  agent: ' List agents with GET /agents.',
+  'account treasury': ' Create it with POST /payments/treasury.',
+};
 
-export const notFound = (what: string) => new AppError('NOT_FOUND', `There is no such ${what}.${SOURCES[what] ?? ''}`);
+export const notFound = (what: string) =>
+  new AppError('NOT_FOUND', `${what.charAt(0).toUpperCase()}${what.slice(1)} not found.${nextSteps[what] ?? ''}`);
 
 /** A field of a request that is not what it must be. */
 export interface Problem {

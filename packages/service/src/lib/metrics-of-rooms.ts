@@ -1,5 +1,12 @@
 import { Counter, Gauge, type OpenMetricsContentType, type Registry } from 'prom-client';
 
+/** A figure of one network. It is 0 on the default one, whose series have no label, until it is set. */
+export function figure(options: { name: string; help: string; registers: Registry<OpenMetricsContentType>[] }) {
+  const gauge = new Gauge({ ...options, labelNames: ['network'] as const });
+  gauge.set(0);
+  return gauge;
+}
+
 export const registryMetrics = (registers: Registry<OpenMetricsContentType>[]) => ({
   readModelLag: new Gauge({
     name: 'registry_read_model_lag_seconds',
@@ -88,7 +95,7 @@ export const moneyMetrics = (registers: Registry<OpenMetricsContentType>[]) => (
     labelNames: ['outcome'] as const,
     registers,
   }),
-  settlementHalted: new Gauge({
+  settlementHalted: figure({
     name: 'settlement_halted',
     help: '1 while the token moves nothing from or to the wallet of this node (paused, or the wallet is blacklisted), else 0.',
     registers,
@@ -108,17 +115,23 @@ export const moneyMetrics = (registers: Registry<OpenMetricsContentType>[]) => (
     help: 'Age of the oldest overdue payment; 0 without any.',
     registers,
   }),
-  reservesDifference: new Gauge({
+  reservesDifference: figure({
     name: 'reserves_difference_micro',
     help: 'Wallet balance less the balance that the books expect, in micro-USDC; negative: USDC is missing.',
     registers,
   }),
-  reservesChecked: new Gauge({
+  networkOpen: new Gauge({
+    name: 'payment_network_open',
+    help: '1: the node can be paid on this further network; 0: its chain does not answer, or contradicts the books.',
+    labelNames: ['network'] as const,
+    registers,
+  }),
+  reservesChecked: figure({
     name: 'reserves_checked_timestamp_seconds',
     help: 'When this process last compared the wallet with the books; before that, when it started.',
     registers,
   }),
-  booksLoss: new Gauge({
+  booksLoss: figure({
     name: 'books_loss_micro',
     help: 'Losses of the node in its books, in micro-USDC, at the last comparison of wallet and books by this process; none before its first.',
     registers,

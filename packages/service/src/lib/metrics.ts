@@ -1,33 +1,35 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
-import { moneyMetrics, networkMetrics, registryMetrics } from './metrics-of-rooms.ts';
+import { figure, moneyMetrics, networkMetrics, registryMetrics } from './metrics-of-rooms.ts';
 
 export interface Metrics {
   /** The metrics for Prometheus: in OpenMetrics, with exemplars, or in its older text format. */
   readonly exposition: (format: 'openmetrics' | 'text') => Promise<{ readonly type: string; readonly text: string }>;
-  readonly requestDuration: Histogram<'route' | 'face' | 'status'>;
+  readonly requestDuration: Histogram<'route' | 'gateway' | 'face' | 'status'>;
   readonly invocationsEnded: Counter<'status' | 'reason'>;
   readonly invocationsCharged: Counter;
   readonly invocationsRefunded: Counter<'way'>;
   readonly settlements: Counter<'outcome'>;
   readonly channelRefusals: Counter<'reason'>;
   readonly nativeSignatures: Gauge;
-  readonly gasBalance: Gauge<'signer'>;
-  readonly gasLow: Gauge<'signer'>;
-  readonly gasSpent: Gauge;
-  readonly gasCapReached: Gauge;
-  readonly settlementHalted: Gauge;
+  readonly gasBalance: Gauge<'signer' | 'network'>;
+  readonly gasLow: Gauge<'signer' | 'network'>;
+  readonly gasSpent: Gauge<'network'>;
+  readonly gasCapReached: Gauge<'network'>;
+  readonly settlementHalted: Gauge<'network'>;
   readonly heldPayouts: Gauge;
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
-  readonly reservesDifference: Gauge;
-  readonly reservesChecked: Gauge;
-  readonly booksLoss: Gauge;
+  readonly reservesDifference: Gauge<'network'>;
+  /** Of networks beside the default one, without which a process is not ready. */
+  readonly networkOpen: Gauge<'network'>;
+  readonly reservesChecked: Gauge<'network'>;
+  readonly booksLoss: Gauge<'network'>;
   readonly moneyContradictions: Counter<'kind'>;
-  readonly channelsOpen: Gauge;
-  readonly channelUnclaimed: Gauge;
-  readonly channelClaimsOverdue: Gauge;
-  readonly channelWithdrawals: Gauge;
-  readonly channelOldestUnclaimedSeconds: Gauge;
+  readonly channelsOpen: Gauge<'network'>;
+  readonly channelUnclaimed: Gauge<'network'>;
+  readonly channelClaimsOverdue: Gauge<'network'>;
+  readonly channelWithdrawals: Gauge<'network'>;
+  readonly channelOldestUnclaimedSeconds: Gauge<'network'>;
   readonly channelClaims: Counter<'outcome'>;
   readonly channelClaimed: Counter;
   readonly channelClaimGas: Histogram;
@@ -35,7 +37,7 @@ export interface Metrics {
   readonly requestsShed: Counter<'reason' | 'priority'>;
   readonly queueTime: Histogram;
   /** Seconds that this machine is ahead of the `database`, and the node's time ahead of the latest block of the `chain`. */
-  readonly clockOffset: Gauge<'reference'>;
+  readonly clockOffset: Gauge<'reference' | 'network'>;
   readonly databaseHole: Gauge;
   readonly databaseTimeline: Gauge;
   readonly databaseStandbys: Gauge<'kind'>;
@@ -55,6 +57,31 @@ export interface Metrics {
   readonly networkFeedFailures: Counter<'reason'>;
 }
 
+/** Figures of one network each. */
+const figures = [
+  ...(['gasBalance', 'gasLow', 'gasSpent', 'gasCapReached', 'settlementHalted', 'clockOffset'] as const),
+  ...(['reservesDifference', 'reservesChecked', 'booksLoss', 'channelsOpen', 'channelUnclaimed'] as const),
+  ...(['channelOldestUnclaimedSeconds', 'channelClaimsOverdue', 'channelWithdrawals'] as const),
+];
+
+/** The metrics for a further network: the figures that are of one network have the label `network`. */
+export const metricsOn = (metrics: Metrics, network: string): Metrics => ({
+  ...metrics,
+  ...Object.fromEntries(figures.map((name) => [name, labelled(metrics[name] as unknown as Gauge<'network'>, network)])),
+});
+
+function labelled(gauge: Gauge<'network'>, network: string): Gauge<'network'> {
+  const own = Object.create(gauge) as Gauge<'network'>;
+  own.set = (first: number | object, value?: number) =>
+    typeof first === 'number' ? gauge.set({ network }, first) : gauge.set({ ...first, network }, value ?? 0);
+  own.setToCurrentTime = (labels: object = {}) => gauge.setToCurrentTime({ ...labels, network });
+  return own;
+}
+
+/** A figure of the default network. */
+export const ownFigure = async (gauge: Gauge<'network'>): Promise<number> =>
+  (await gauge.get()).values.find(({ labels }) => labels.network === undefined)?.value ?? 0;
+
 type OpenRegistry = Registry<OpenMetricsContentType>;
 
 export interface HasMetrics {
@@ -71,8 +98,8 @@ export function createMetrics(): Metrics {
     exposition: (format) => expose(registry, format),
     requestDuration: new Histogram({
       name: 'http_server_request_duration_seconds',
-      help: 'Time from the request to its answer, by endpoint, face and status.',
-      labelNames: ['route', 'face', 'status'],
+      help: 'Time from the request to its answer, by endpoint, gateway and status; `face` is the former name of `gateway`.',
+      labelNames: ['route', 'gateway', 'face', 'status'],
       enableExemplars: true,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
@@ -98,21 +125,21 @@ export function createMetrics(): Metrics {
     gasBalance: new Gauge({
       name: 'gas_balance_wei',
       help: 'ETH balance of each sending key, in wei.',
-      labelNames: ['signer'],
+      labelNames: ['signer', 'network'],
       registers,
     }),
     gasLow: new Gauge({
       name: 'gas_low',
       help: '1 while a sending key holds less than twenty full transactions cost at the fees of now, else 0.',
-      labelNames: ['signer'],
+      labelNames: ['signer', 'network'],
       registers,
     }),
-    gasSpent: new Gauge({
+    gasSpent: figure({
       name: 'gas_spent_day_wei',
       help: 'Wei that the sending keys have spent on gas in 24 hours; 0 without GAS_PER_DAY.',
       registers,
     }),
-    gasCapReached: new Gauge({
+    gasCapReached: figure({
       name: 'gas_cap_reached',
       help: '1 while the sending keys have spent GAS_PER_DAY in 24 hours, else 0.',
       registers,
@@ -126,27 +153,27 @@ export function createMetrics(): Metrics {
 }
 
 const channelMetrics = (registers: OpenRegistry[]) => ({
-  channelsOpen: new Gauge({
+  channelsOpen: figure({
     name: 'channels_open',
     help: 'Payment channels that hold more than was charged.',
     registers,
   }),
-  channelUnclaimed: new Gauge({
+  channelUnclaimed: figure({
     name: 'channel_unclaimed_micro',
     help: 'Charged by vouchers and not claimed on chain yet, in micro-USDC.',
     registers,
   }),
-  channelClaimsOverdue: new Gauge({
+  channelClaimsOverdue: figure({
     name: 'channel_claims_overdue',
     help: 'Channels whose vouchers should have been claimed ten minutes ago, or five minutes after their payer began to withdraw.',
     registers,
   }),
-  channelWithdrawals: new Gauge({
+  channelWithdrawals: figure({
     name: 'channel_withdrawals',
     help: 'Channels that owe something while their payer withdraws.',
     registers,
   }),
-  channelOldestUnclaimedSeconds: new Gauge({
+  channelOldestUnclaimedSeconds: figure({
     name: 'channel_oldest_unclaimed_seconds',
     help: 'Age of the oldest charge that is not claimed, of channels whose claim is worth its gas; 0 without any.',
     registers,
@@ -179,7 +206,7 @@ const databaseMetrics = (registers: OpenRegistry[]) => ({
   clockOffset: new Gauge({
     name: 'clock_offset_seconds',
     help: "How far this machine's clock is ahead of the database's, and the node's time, which is the database's, ahead of the latest block.",
-    labelNames: ['reference'],
+    labelNames: ['reference', 'network'],
     registers,
   }),
   databaseHole: new Gauge({

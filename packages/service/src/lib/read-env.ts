@@ -9,7 +9,7 @@ export class ConfigError extends Error {
 const settingOf = ({ message }: ConfigError): string | null => /^[A-Z][A-Z0-9_]+(?= )/.exec(message)?.[0] ?? null;
 
 /** Values that are not repeated: keys, what a key may be taken for an address of, and addresses that may hold a password. */
-const SECRET = /KEY|SECRET|URL|WALLETS/;
+const SECRET = /KEY|SECRET|URL|WALLETS|NETWORKS|OTLP/;
 const MAX_VALUE = 60;
 
 /**

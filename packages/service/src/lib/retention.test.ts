@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { removeForARound } from './retention.ts';
 
 /** Removes from a store of so many rows; a step may remove fewer than it could. */
-function storeOf(rows: number, mostOfAStep: number) {
+function storeOf(rows: number, maxPerStep: number) {
   const store = {
     rows,
     steps: 0,
     async removeSome(most: number) {
-      const removed = Math.min(most, mostOfAStep, store.rows);
+      const removed = Math.min(most, maxPerStep, store.rows);
       store.rows -= removed;
       store.steps += 1;
       return removed;
@@ -22,8 +22,8 @@ it.each([
   ['exactly a step', 1000, 1000],
   ['more than a node stores in a minute', 60_000, 1000],
   ['large ones, of which a step removes few', 100, 3],
-])('a round removes all that is due: %s', async (_, rows, mostOfAStep) => {
-  const store = storeOf(rows, mostOfAStep);
+])('a round removes all that is due: %s', async (_, rows, maxPerStep) => {
+  const store = storeOf(rows, maxPerStep);
   expect(await removeForARound(store.removeSome)).toBe(true);
   expect(store.rows).toBe(0);
 });

@@ -1,14 +1,14 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
-import { countAgents } from '../agents/remote/list-remote-agents.ts';
+import { countAgents } from '../agents/search/list-remote-agents.ts';
 import type { HasListing, HasNodeLabel } from '../agents/search/listing.ts';
 import type { NodeIdentity } from '../chain/chain-info.ts';
-import type { Records } from '../db/records.ts';
 import { NODE_VERSION } from '../lib/process/node-version.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
 import { nodeTokenOf } from '../registry/write/announce-node.ts';
-import { listNodes } from './nodes/node-store.ts';
+import type { Records } from '../store/database.ts';
+import { listNodes } from './node-store.ts';
 import { MAX_NODES } from './start-network.ts';
 
 type ReadContext = Records & NodeIdentity & HasRegistry & HasNodeLabel & HasListing;

@@ -1,14 +1,14 @@
-import { countAgents } from '../agents/remote/list-remote-agents.ts';
+import { countAgents } from '../agents/search/list-remote-agents.ts';
 import type { HasListing } from '../agents/search/listing.ts';
-import type { Repeating, Schedule } from '../queue/schedule.ts';
-import { checkAgent } from './entries/check-agent.ts';
-import { checkNode } from './entries/check-node.ts';
-import { followEntries } from './entries/follow-entries.ts';
-import { createShares, takeDue } from './entries/network-shares.ts';
-import { askNode, showNodes } from './feed/ask-node.ts';
-import { HAS_DUE_ENTRIES, HAS_UNFOLLOWED, takeDueAgents, takeDueNodes, wakeRefused } from './nodes/entry-store.ts';
-import type { NetworkContext } from './nodes/network-context.ts';
-import { HAS_DUE_NODES, HAS_UNSHOWN_NODES, listNodes, takeDueFeeds } from './nodes/node-store.ts';
+import type { Repeating, Schedule } from '../store/queue/schedule.ts';
+import { askNode, showNodes } from './ask-node.ts';
+import { checkAgent } from './check-agent.ts';
+import { checkNode } from './check-node.ts';
+import { HAS_DUE_ENTRIES, HAS_UNFOLLOWED, takeDueAgents, takeDueNodes, wakeRefused } from './entry-store.ts';
+import { followEntries } from './follow-entries.ts';
+import type { NetworkContext } from './network-context.ts';
+import { createShares, takeDue } from './network-shares.ts';
+import { HAS_DUE_NODES, HAS_UNSHOWN_NODES, listNodes, takeDueFeeds } from './node-store.ts';
 
 /** Lease of a check of another node: after it the check counts as lost with its process, and is due again. */
 const LOST_AFTER_MS = 30_000;
@@ -27,9 +27,9 @@ export function startNetwork(ctx: NetworkContext & HasListing, schedule: Schedul
   const onError = (err: unknown) => {
     if (!signal.aborted) ctx.log.error({ err }, 'check of another node failed');
   };
-  const strangers = createShares({ most: 16, mostOfNode: 1, mostOfKey: 4, mostOfSite: 6 }, onError);
-  const agents = createShares({ most: 32, mostOfNode: AGENTS_OF_NODE_AT_ONCE, mostOfKey: 16, mostOfSite: 16 }, onError);
-  const feeds = createShares({ most: 32, mostOfNode: 1, mostOfKey: 16, mostOfSite: 16 }, onError);
+  const strangers = createShares({ most: 16, maxPerNode: 1, maxPerKey: 4, maxPerSite: 6 }, onError);
+  const agents = createShares({ most: 32, maxPerNode: AGENTS_OF_NODE_AT_ONCE, maxPerKey: 16, maxPerSite: 16 }, onError);
+  const feeds = createShares({ most: 32, maxPerNode: 1, maxPerKey: 16, maxPerSite: 16 }, onError);
 
   async function look(): Promise<void> {
     const now = ctx.clock.now();
@@ -55,9 +55,9 @@ export function startNetwork(ctx: NetworkContext & HasListing, schedule: Schedul
 
   const tickMs = Math.min(ctx.registry.pollMs, MAX_TICK_MS);
   schedule.every('follow-network', tickMs, follow, {
-    look: { sql: `${HAS_UNFOLLOWED} or ${HAS_UNSHOWN_NODES}`, isDue: () => !hasRefused },
+    hasWork: { sql: `${HAS_UNFOLLOWED} or ${HAS_UNSHOWN_NODES}`, isDue: () => !hasRefused },
   });
-  schedule.here('look-at-network', tickMs, look, { look: { sql: `${HAS_DUE_NODES} or ${HAS_DUE_ENTRIES}` } });
+  schedule.here('look-at-network', tickMs, look, { hasWork: { sql: `${HAS_DUE_NODES} or ${HAS_DUE_ENTRIES}` } });
   schedule.here('count-network', COUNT_EVERY_MS, () => countNetwork(ctx));
   return {
     async stop() {

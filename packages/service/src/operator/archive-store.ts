@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql } from '../store/sql.ts';
 
 /** The archive of WAL as PostgreSQL itself sees it: a base backup needs it to be restored to any second. */
 export interface ArchiveRow {

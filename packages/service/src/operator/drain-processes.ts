@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HasDb } from '../db/database.ts';
+import type { HasDb } from '../store/database.ts';
 import { askToDrain, listProcesses, type ProcessRow, takeBackDrain } from './operator-store.ts';
 
 /** Processes of a node: all of them, or the one of this id (or its beginning), place or label. */
@@ -8,8 +8,8 @@ export type Which = { readonly name: string } | 'all';
 export interface DrainOrder {
   readonly which: Which;
   readonly waitMs: number;
-  /** Called with the standing of the processes whenever it has changed. */
-  readonly tell: (standing: readonly Draining[]) => void;
+  /** Called with the states of the processes whenever it has changed. */
+  readonly tell: (states: readonly Draining[]) => void;
 }
 
 export interface Draining {
@@ -36,10 +36,10 @@ export async function drainProcesses({ db }: HasDb, { which, waitMs, tell }: Dra
   const endMs = performance.now() + waitMs;
   let told = '';
   for (;;) {
-    const standing = standingOf(chosen, await listProcesses(db));
-    if (told !== JSON.stringify(standing)) tell(standing);
-    told = JSON.stringify(standing);
-    if (standing.every(isDrained) || performance.now() >= endMs) return standing;
+    const states = statesOf(chosen, await listProcesses(db));
+    if (told !== JSON.stringify(states)) tell(states);
+    told = JSON.stringify(states);
+    if (states.every(isDrained) || performance.now() >= endMs) return states;
     await delay(Math.min(LOOK_MS, Math.max(0, endMs - performance.now())));
   }
 }
@@ -56,7 +56,7 @@ export async function undoDrain({ db }: HasDb, which: Which): Promise<string[]> 
 
 export const isDrained = ({ state }: Draining): boolean => state === 'drained' || state === 'ended';
 
-function standingOf(chosen: readonly ProcessRow[], rows: readonly ProcessRow[]): Draining[] {
+function statesOf(chosen: readonly ProcessRow[], rows: readonly ProcessRow[]): Draining[] {
   return chosen.map((each) => {
     const row = rows.find(({ processId }) => processId === each.processId) ?? successorOf(each, rows);
     return { process: nameOf(each), state: stateOf(row), open: row?.openWork ?? null };

@@ -1,6 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
-import { payingChannel } from '../payments/x402/channels/channel.ts';
+import { payingChannel } from '../payments/schemes/batch-settlement/channel.ts';
 import type { TracePayment, TraceRow, TraceTransfer } from './invocation-trace-store.ts';
 
 type Refund = NonNullable<OperatorInvocation['refund']>;

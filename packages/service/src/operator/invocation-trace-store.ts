@@ -1,7 +1,7 @@
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
-import type { Sql } from '../db/sql.ts';
-import type { CancelReason, Invocation } from '../invocations/invocation.ts';
+import type { CancelReason, Invocation } from '../calls/invocation.ts';
 import type { Movement } from '../payments/statements/movements-of.ts';
+import type { Sql } from '../store/sql.ts';
 
 /** An invocation with its hold and, for a remote agent, its id at the home node. */
 export interface TraceRow

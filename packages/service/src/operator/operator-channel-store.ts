@@ -1,6 +1,6 @@
 import type { OperatorClaim } from '@agent-network/contracts/network/operator-channels';
-import type { Sql } from '../db/sql.ts';
 import type { PagePosition } from '../lib/page-position.ts';
+import type { Sql } from '../store/sql.ts';
 
 const unclaimed = 'c.charged_micro - c.claimed_micro - c.lost_micro';
 

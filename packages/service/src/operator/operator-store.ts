@@ -1,5 +1,5 @@
-import type { Sql } from '../db/sql.ts';
-import type { OpenWork } from '../queue/drain.ts';
+import type { OpenWork } from '../store/queue/drain.ts';
+import type { Sql } from '../store/sql.ts';
 
 /** Counts stop here, so that a status query adds no load to a node in trouble. */
 const MAX_COUNTED = 10_000;

@@ -1,20 +1,17 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorAccount } from '@agent-network/contracts/network/operator-accounts';
-import { keylessCaller } from '../access/caller/keyless-caller.ts';
-import type { HasPlanCaps } from '../access/limits/plan-caps.ts';
-import { readLimitUse, type UsageContext } from '../access/limits/read-limit-use.ts';
-import type { HasStorageMeter } from '../invocations/retention/require-storage.ts';
+import { keylessCaller } from '../accounts/keyless-caller.ts';
+import type { HasPlanCaps } from '../accounts/limits/plan-caps.ts';
+import { readLimitUse, type UsageContext } from '../accounts/limits/read-limit-use.ts';
+import type { HasStorageMeter } from '../calls/storage.ts';
 import { notFound } from '../lib/app-error.ts';
 import { availableOf } from '../payments/ledger/treasury.ts';
-import { toItem } from './account-standing.ts';
-import { type AccountChangeRow, findAccountRow, listAccountChanges, readAccountUse } from './account-standing-store.ts';
+import { toItem } from './account-status.ts';
+import { type AccountChangeRow, findAccountRow, listAccountChanges, readAccountUse } from './account-status-store.ts';
 
 const MAX_CHANGES = 50;
 
-/** Limits of a plan beside those of calls. */
-interface Holdings extends HasPlanCaps, HasStorageMeter {}
-
-type ReadContext = UsageContext & Holdings;
+type ReadContext = UsageContext & HasPlanCaps & HasStorageMeter;
 
 /** One account for an operator: its plan, the use of its limits (those of nodes for one that belongs to a node), its money, and what operators changed. Throws NOT_FOUND. */
 export async function readOperatorAccount(ctx: ReadContext, accountId: string): Promise<OperatorAccount> {

@@ -3,11 +3,11 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorChannels } from '@agent-network/contracts/network/operator-channels';
 import type { HasChain } from '../chain/chain-info.ts';
-import type { HasDb } from '../db/database.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { iso } from '../lib/iso.ts';
 import { pageCursor, pageStartOf } from '../lib/page-position.ts';
-import { availableAt } from '../payments/x402/channels/read/channel-view.ts';
+import { availableAt } from '../payments/schemes/batch-settlement/channel-view.ts';
+import type { HasDb } from '../store/database.ts';
 import { listClaims, listOwing, type OwingRow, readChannelTotals } from './operator-channel-store.ts';
 
 const MAX_OWING = 50;

@@ -1,11 +1,11 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { type OperatorInvocation, operatorTimelineEvents } from '@agent-network/contracts/network/operator-invocation';
-import type { HasDb } from '../db/database.ts';
-import type { Tx } from '../db/sql.ts';
-import { endReasonOf } from '../invocations/finish/end-reason.ts';
-import { timelineOf } from '../invocations/read/timeline.ts';
+import { endReasonOf } from '../calls/finish/report-ended.ts';
+import { timelineOf } from '../calls/read/timeline.ts';
 import { notFound } from '../lib/app-error.ts';
 import { iso } from '../lib/iso.ts';
+import type { HasDb } from '../store/database.ts';
+import type { Tx } from '../store/sql.ts';
 import { refundOf } from './invocation-refund.ts';
 import {
   findTrace,

@@ -1,12 +1,12 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import type { SigningKeys } from '../chain/gas-watch.ts';
-import type { Records } from '../db/records.ts';
-import type { HasSettlementHalt } from '../payments/onchain/settlement-halt.ts';
+import type { HasSettlementHalt } from '../payments/chain-outbox/settlement-halt.ts';
 import { SETTLED_BY_NOW_MS } from '../payments/reconcile/reconcile.ts';
-import type { HasReserves } from '../payments/statements/read-reserves.ts';
-import type { HasProcessId } from '../queue/heartbeat.ts';
+import type { ReservesReader } from '../payments/statements/read-reserves.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
+import type { Records } from '../store/database.ts';
+import type { HasProcessId } from '../store/queue/heartbeat.ts';
 import {
   countOpenTransactions,
   listProcesses,
@@ -15,12 +15,12 @@ import {
   readQueues,
   readSettlements,
 } from './operator-store.ts';
-import type { HasTotals } from './read-totals.ts';
+import type { TotalsReader } from './read-totals.ts';
 
-/** Readings that all callers share for a while. */
-interface SharedReadings extends HasReserves, HasTotals, HasSettlementHalt {}
-
-export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, SharedReadings {}
+export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, HasSettlementHalt {
+  readonly totals: TotalsReader;
+  readonly reserves: ReservesReader;
+}
 
 /** Status of the node. Each queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
 export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {

@@ -1,19 +1,19 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorTotals } from '@agent-network/contracts/network/operator';
-import type { Records } from '../db/records.ts';
 import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
+import type { Records } from '../store/database.ts';
 import { readNodeTotals } from './totals-store.ts';
 
 const MAX_AGE_MS = 60_000;
 const DAYS = 30;
 
-export interface HasTotals {
-  readonly totals: { read(): Promise<OperatorTotals> };
+export interface TotalsReader {
+  read(): Promise<OperatorTotals>;
 }
 
 /** Reads the totals of the node for all callers, at most once a minute in this process. */
-export function createTotalsReader(ctx: Records): HasTotals['totals'] {
+export function createTotalsReader(ctx: Records): TotalsReader {
   const nowMs = () => ctx.clock.now().getTime();
   return { read: cachedFlight(MAX_AGE_MS, () => readTotals(ctx), nowMs) };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql } from '../store/sql.ts';
 
 export interface TotalsRow {
   readonly accounts: number;
@@ -29,7 +29,7 @@ export async function readNodeTotals(sql: Sql, since: Date): Promise<TotalsRow> 
          from agent where home_node is null and status <> 'removed'
      )
      select (select count(*)::int from account) as accounts,
-            (select coalesce(sum(change_micro), 0)::bigint from ledger_total where kind = 'fees') as "feesMicro",
+            (select coalesce(sum(change_micro), 0)::bigint from ledger_total where kind = 'fees' and asset is null) as "feesMicro",
             own.*, sums.*
        from sums, own`,
     [since],

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { proveAccount } from '../../src/access/accounts/prove-account.ts';
+import { proveAccount } from '../../src/accounts/admit-wallet.ts';
 import { lockAgentRow, lockAgentsOf } from '../../src/agents/agent-lock-store.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startTestAgent } from '../support/test-agent.ts';
+import { until } from '../support/until.ts';
 
 let h: Harness;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => h.stop());
 
 const isWaiting = async () => {
   const waits = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return (await askDatabase(h.databaseUrl, waits)).length > 0 ? true : null;
+  return (await askDatabase(h.databaseUrl, waits)).length > 0;
 };
 
 it('a check that waits for an agent while its owner proves the wallet sees the proof', async () => {
@@ -29,7 +29,7 @@ it('a check that waits for an agent while its owner proves the wallet sees the p
   });
   await locked.promise;
   const checked = h.ctx.db.transaction((tx) => lockAgentRow(tx, agent.id));
-  expect(await until(isWaiting, { timeoutMs: 5000, firstMs: 5, mostMs: 20 })).toBe(true);
+  await until(isWaiting);
   seen.resolve();
   await proven;
   expect(await checked).toMatchObject({ isWalletProven: true });

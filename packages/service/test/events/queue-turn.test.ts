@@ -8,7 +8,7 @@ import { createAttemptRecorder } from '../../src/events/deliveries/record-attemp
 import { runEndpointQueue } from '../../src/events/deliveries/run-endpoint-queue.ts';
 import { advanceEventClock } from '../../src/events/outbox/event-store.ts';
 import { postWebhook } from '../../src/events/webhooks/webhook-client.ts';
-import { silentLog as log } from '../../src/lib/log/log.ts';
+import { silentLog as log } from '../../src/lib/telemetry/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { startReceiver } from './support/receiver.ts';

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { judge } from '../../src/events/webhooks/attempt.ts';
-import { nextStanding } from '../../src/events/webhooks/endpoint-standing.ts';
+import { nextHealth } from '../../src/events/webhooks/endpoint-health.ts';
 import { nextAttemptAt, retryAfter } from '../../src/events/webhooks/retry-schedule.ts';
 import { newWebhookSecret, signedHeaders } from '../../src/events/webhooks/sign-delivery.ts';
 
@@ -49,12 +49,12 @@ test('an endpoint is disabled when it has failed for five days, not a moment bef
   const failed = { isAnswering: false, isGone: false, pauseUntil: null };
   const fresh = { status: 'enabled', disabledReason: null, failingSince: null, pausedUntil: null } as const;
   const since = (days: number) => ({ ...fresh, failingSince: new Date(now.getTime() - days * 86_400_000) });
-  expect(nextStanding(fresh, failed, now)).toEqual({ ...fresh, failingSince: now });
-  expect(nextStanding(since(4.999), failed, now).status).toBe('enabled');
-  expect(nextStanding(since(5), failed, now).status).toBe('disabled');
-  expect(nextStanding(since(9), { ...failed, isAnswering: true }, now)).toEqual(fresh);
+  expect(nextHealth(fresh, failed, now)).toEqual({ ...fresh, failingSince: now });
+  expect(nextHealth(since(4.999), failed, now).status).toBe('enabled');
+  expect(nextHealth(since(5), failed, now).status).toBe('disabled');
+  expect(nextHealth(since(9), { ...failed, isAnswering: true }, now)).toEqual(fresh);
   const disabled = { ...fresh, status: 'disabled' } as const;
-  expect(nextStanding(disabled, { ...failed, isGone: true }, now)).toEqual(disabled);
+  expect(nextHealth(disabled, { ...failed, isGone: true }, now)).toEqual(disabled);
 });
 
 test('our signatures verify with the reference library, under each of the secrets', () => {

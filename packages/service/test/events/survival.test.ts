@@ -53,7 +53,7 @@ test('a process killed while an endpoint is answering: another sends the same by
   await world.newEndpoint(accountId, receiver.url);
   receiver.react(() => undefined);
   const child = await startChild(world, [accountId, 'deliver']);
-  await expect.poll(() => receiver.received.length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
   await child.kill();
   // The clock of this process stood still since before the child wrote when it is due.
   world.ctx.clock.advance(60_000);

@@ -1,13 +1,13 @@
-import { openDatabase } from '../../src/db/database.ts';
 import { createWebhookDispatcher } from '../../src/events/deliveries/webhook-dispatcher.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
-import { silentLog as log } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { createGuardedFetch } from '../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../src/lib/secrets.ts';
-import { startHeartbeat } from '../../src/queue/heartbeat.ts';
-import { createSchedule } from '../../src/queue/schedule.ts';
+import { silentLog as log } from '../../src/lib/telemetry/log.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { startHeartbeat } from '../../src/store/queue/heartbeat.ts';
+import { createSchedule } from '../../src/store/queue/schedule.ts';
 import { BASE_URL, happened, SECRET_KEY } from './support/sample-event.ts';
 
 /** A process that commits three events, tells its parent, delivers if it is told to, and is killed by its parent. */

@@ -2,8 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDeliveries } from '../../src/events/deliveries/list-deliveries.ts';
 import { emit } from '../../src/events/outbox/outbox.ts';
-import { updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
-import { readWebhookSecret, rotateWebhookSecret } from '../../src/events/webhooks/webhook-secrets.ts';
+import { readWebhookSecret, rotateWebhookSecret, updateWebhook } from '../../src/events/webhooks/manage-webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { openEventWorld } from './support/event-world.ts';
 import { answer, startReceiver } from './support/receiver.ts';
@@ -83,7 +82,7 @@ test('first attempts come in the order of the events, whatever the order of thei
     }),
   );
   await Promise.all(writers);
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(80);
+  await expect.poll(() => receiver.received.length).toBe(80);
   const sequences = receiver.received.map(({ headers }) => Number(headers['webhook-sequence']));
   expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(80);
@@ -99,7 +98,7 @@ test('several processes deliver each event once, and never the same one at the s
   const accounts = [accountId, ...others.map((other) => other.accountId)];
   const events = Array.from({ length: 100 }, (_, n) => happened(accounts[n % accounts.length] as string, `agt_${n}`));
   for (const event of events) await world.emit(event);
-  await expect.poll(() => new Set(receiver.received.map(({ id }) => id)).size, { timeout: 15_000 }).toBe(100);
+  await expect.poll(() => new Set(receiver.received.map(({ id }) => id)).size).toBe(100);
   expect(receiver.received).toHaveLength(100);
   expect(receiver.mostAtOnce()).toBe(1);
 });
@@ -111,7 +110,7 @@ test('a slow endpoint holds up neither another one nor its own next event for mo
   receiver.react(() => undefined);
   await world.emit(happened(accountId, 'agt_1'), happened(accountId, 'agt_2'));
   await expect.poll(() => quick.received.length).toBe(2);
-  await expect.poll(() => receiver.received.length, { timeout: 3000 }).toBe(2);
+  await expect.poll(() => receiver.received.length).toBe(2);
 });
 
 test('Retry-After of a 429 is honoured for all that waits for the endpoint', async () => {

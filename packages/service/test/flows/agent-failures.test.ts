@@ -50,19 +50,19 @@ const failures: Record<string, Failure> = {
   'answers what is not JSON': {
     behaviour: answerWith(200, 'hello'),
     code: 'invalid_response',
-    says: /without a JSON result/,
+    says: /has no "result" field/,
   },
-  'answers nothing': { behaviour: answerWith(200, ''), code: 'invalid_response', says: /without a JSON result/ },
+  'answers nothing': { behaviour: answerWith(200, ''), code: 'invalid_response', says: /has no "result" field/ },
   'answers without a result': {
     behaviour: answerWith(200, { ok: true }),
     code: 'invalid_response',
-    says: /without a JSON result/,
+    says: /has no "result" field/,
   },
-  'answers a list': { behaviour: answerWith(200, ['result']), code: 'invalid_response', says: /without a JSON result/ },
+  'answers a list': { behaviour: answerWith(200, ['result']), code: 'invalid_response', says: /has no "result" field/ },
   'answers half a JSON': {
     behaviour: answerWith(200, '{"result": "ha'),
     code: 'invalid_response',
-    says: /without a JSON result/,
+    says: /has no "result" field/,
   },
   'nests its result 100,000 deep': { behaviour: answerWith(200, deep), code: 'invalid_response', says: /nested/ },
   'answers with a number that no double holds': {

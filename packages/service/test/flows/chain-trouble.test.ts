@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { linkWallet } from '../../src/access/accounts/link-wallet.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
+import { linkWallet } from '../../src/accounts/link-wallet.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { cancelPayment, emptyWallet, refillWallet, submitPayment } from '../support/chain-actions.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';
 import type { RpcRule } from '../support/rpc-proxy.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { untilUsdc } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
 let h: ProxiedHarness;
@@ -63,7 +63,7 @@ it('a payment on its way, shown again when its agent has been removed, is not re
   disturb('eth_getTransactionReceipt', ({ answer }) => answer(null));
   const first = call(headers);
   const isOnItsWay = async () => (await h.usdcOf(wallet.address)) === 0n || null;
-  expect(await until(isOnItsWay, { timeoutMs: 10_000, firstMs: 10, mostMs: 100 })).toBe(true);
+  await until(isOnItsWay);
   expect((await h.request('DELETE', `/agents/${leaving.id}`, { key: owner.key })).status).toBe(200);
   const again = call(headers);
   await h.request('GET', `/agents/${leaving.id}`);

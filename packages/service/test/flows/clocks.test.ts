@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { createLog } from '../../src/lib/log/log.ts';
-import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
+import { createLog } from '../../src/lib/telemetry/log.ts';
+import { joinNode, startJoinableHarness } from '../calls/stream/support/second-node.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { newSigner, openBrowser } from '../support/browser.ts';
 import { type Harness, send } from '../support/harness.ts';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ArmedFailpoint, type Failpoint, failpoints, parseFailpoint } from '../../src/lib/process/failpoint.ts';
 import { resetAgents, type ScenarioName, scenarios } from '../chaos/torture/crash-scenarios.ts';
 import { type CrashSite, startCrashSite } from '../chaos/torture/crash-site.ts';
+import { day, ofTheDay } from '../support/daily.ts';
 import { isLong } from '../support/long.ts';
 
 /** Each is a node, and costs processor time while it waits, too. */
@@ -21,18 +22,24 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     ...around('record-commit', 'agent-call', 'finish-commit'),
     'after-send then before-reconcile-commit',
     'after-send then after-reconcile-commit',
+    'after-accept-commit then before-reconcile-commit then after-agent-call',
+  ],
+  'an x402 call of a quote': [
+    // Its acceptance uses the quote, so its payment is claimed first, and written ahead after that.
+    ...around('accept-commit', 'write-ahead-commit'),
     'after-accept-commit then after-write-ahead-commit then before-reconcile-commit then after-agent-call',
   ],
   'an x402 call of version 1': ['after-send'],
   'an x402 call under an Idempotency-Key': ['after-take-key', ...around('keep-answer')],
   'a failed x402 call and its refund': [
-    ...around('finish-commit', 'pay-owed', 'record-commit'),
+    ...around('finish-commit', 'pay-owed', 'sign-payout-commit', 'record-commit'),
     'after-write-ahead-commit',
     'after-send',
   ],
   'a cancelled x402 call and its refund': [...around('finish-commit'), 'after-send'],
   'a treasury call under an Idempotency-Key': [
-    ...around('take-key', 'accept-commit', 'finish-commit', 'keep-answer'),
+    // Its key is taken with the acceptance, and its answer kept with the end.
+    ...around('accept-commit', 'finish-commit'),
     'after-agent-call',
   ],
   'an x402 call of the agent that the node chose': [
@@ -47,7 +54,7 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-agent-call then before-keep-answer',
   ],
   'calls of a payment channel, and its deposit': [
-    ...around('admit-voucher', 'channel-deposit-commit', 'channel-read-commit', 'channel-read'),
+    ...around('channel-deposit-commit', 'channel-read-commit', 'channel-read'),
     'after-write-ahead-commit',
     'after-record-commit',
     'before-finish-commit',
@@ -96,15 +103,15 @@ const all = Object.entries(tried).flatMap(([scenario, each]) =>
 
 /**
  * Places with nothing lasting between them: no commit, nothing sent to the chain or to an agent. The next process, which knows what lasts and
- * no more, finds the same whichever of them the one before died at, so `npm test` tries the first of each line, and `npm run test:long` all.
+ * no more, finds the same whichever of them the one before died at, so `npm test` tries the first of each line,
+ * a third of them a day, and `npm run test:long` all.
  */
 const alike: readonly (readonly Deaths[])[] = [
   ['before-handle', 'before-take-key', 'before-simulate', 'after-simulate', 'before-open-payer'],
   ['before-handle', 'before-claim-deposit-commit'],
   ['after-take-key', 'before-bulk-commit', 'before-withdrawal-hold-commit'],
-  ['before-accept-commit', 'after-open-payer'],
-  ['before-write-ahead-commit', 'after-accept-commit'],
-  ['after-write-ahead-commit', 'before-send'],
+  ['before-accept-commit', 'after-open-payer', 'before-write-ahead-commit'],
+  ['after-write-ahead-commit', 'after-accept-commit', 'before-send'],
   ['after-send', 'before-read-mined'],
   ['before-record-commit', 'after-read-mined'],
   ['after-record-commit', 'before-agent-call'],
@@ -113,7 +120,6 @@ const alike: readonly (readonly Deaths[])[] = [
   ['before-bulk-finish-commit:2', 'after-bulk-finish-commit'],
   ['after-withdrawal-hold-commit', 'before-withdrawal-commit'],
   ['before-credit-commit', 'before-read-transfers', 'after-read-transfers'],
-  ['after-channel-read-commit', 'before-admit-voucher', 'after-admit-voucher'],
   ['after-channel-read', 'before-channel-read'],
 ];
 const firstAlike = new Map(alike.flatMap(([first = '', ...others]) => others.map((other) => [other, first])));
@@ -123,12 +129,13 @@ const stateAt = (place: Deaths): Deaths => firstAlike.get(place) ?? place;
 const apart: ReadonlySet<string> = new Set<ScenarioName>([
   'a call paid by a voucher',
   'a failed call paid by a voucher',
+  'an x402 call of a quote',
 ]);
 
 const placesOf = (deaths: Deaths): Deaths[] => deaths.split(' then ');
 
 /**
- * Of `npm test`: every state that a death leaves, in the first scenario that comes by it, and every chain of deaths. A chain is more than
+ * What `npm test` tries in three days: every state that a death leaves, in the first scenario that comes by it, and every chain of deaths. A chain is more than
  * its places one by one: after each of its deaths, the next process goes on from there.
  */
 function onceEach(): typeof all {
@@ -142,7 +149,9 @@ function onceEach(): typeof all {
     return !firstAlike.has(deaths) && !isInChain && isNew(where + deaths);
   });
 }
-const cases = isLong ? all : onceEach();
+const states = onceEach();
+/** Of every scenario some states each day. */
+const cases = isLong ? all : ofTheDay(states, ({ scenario }) => scenario);
 
 function parse(deaths: Deaths): [ArmedFailpoint, ...ArmedFailpoint[]] {
   const parsed = placesOf(deaths).map((text) => {
@@ -164,7 +173,7 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-describe.concurrent('a process that dies, and is started again', { timeout: 60_000 }, () => {
+describe.concurrent(`a process that dies, and is started again (DAY=${day})`, () => {
   it.for(cases)(
     '$scenario, dying $deaths: one run, one payment, one result or the money back',
     async (given, { expect }) => {
@@ -191,10 +200,10 @@ it('dies at every failpoint of money there is, or at one that leaves the same st
   const placesOfAll = all.flatMap(({ deaths }) => placesOf(deaths));
   const names = namesOf(placesOfAll);
   // Secrets that are shown once move no money: killed-before-answer.test.ts has them.
-  // Claims and refunds of channels: payments/channels/crash.test.ts has them.
+  // Claims and refunds of channels: payments/schemes/batch-settlement/crash.test.ts has them.
   const ofMoney = failpoints.filter((name) => !/registry|channel-(claim|record|book|refund)-|take-secret$/.test(name));
   const missing: Failpoint[] = ofMoney.filter((name) => !names.has(name));
   expect(missing).toEqual([]);
-  const tried = new Set(cases.flatMap(({ deaths }) => placesOf(deaths).map(stateAt)));
+  const tried = new Set(states.flatMap(({ deaths }) => placesOf(deaths).map(stateAt)));
   expect(placesOfAll.map(stateAt).filter((state) => !tried.has(state))).toEqual([]);
 });

@@ -3,10 +3,9 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
-import { settleBills } from '../../src/invocations/finish/settle-bills.ts';
-import { recoverInvocations } from '../../src/invocations/start/recover-invocations.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
+import { findMoneyContradictions } from '../../src/calls/finish/audit-money.ts';
+import { settleBills } from '../../src/calls/finish/settle-bills.ts';
+import { recoverInvocations } from '../../src/calls/run/recover-invocations.ts';
 import { reconcilePayments } from '../../src/payments/reconcile/reconcile.ts';
 import { type Billing, createTill, type Till } from '../support/billing-agent.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
@@ -15,6 +14,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { leaveOverdue } from '../support/leave-overdue.ts';
 import { answerWith, type Behaviour, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, sumOfHistory, untilEnded, untilUsdc } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
 const sync = { 'x-sync': 'true' };
@@ -129,7 +129,7 @@ describe('an agent that answers 402', () => {
     ['as long as it asks for', 20, undefined, 20],
     ['five minutes at most', 4000, undefined, 300],
     ['a minute past the deadline at most', 4000, 30_000, 90],
-  ])('gets a payment that is good for %s', async (_name, maxTimeoutSeconds, deadlineMs, mostS) => {
+  ])('gets a payment that is good for %s', async (_name, maxTimeoutSeconds, deadlineMs, maxS) => {
     agent.behave(till.bill({ changes: { maxTimeoutSeconds } }));
     const nowMs = h.ctx.clock.now().getTime();
     const deadline = deadlineMs === undefined ? {} : { deadline: new Date(nowMs + deadlineMs).toISOString() };
@@ -137,8 +137,8 @@ describe('an agent that answers 402', () => {
     await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: sync });
     const { authorization } = paymentIn({ 'payment-signature': till.shown[0] ?? '' });
     const windowS = Number(authorization.validBeforeS) - nowMs / 1000;
-    expect(windowS).toBeGreaterThan(mostS - 2);
-    expect(windowS).toBeLessThan(mostS + 5);
+    expect(windowS).toBeGreaterThan(maxS - 2);
+    expect(windowS).toBeLessThan(maxS + 5);
   });
 
   it('costs its bill whatever it says that it cost', async () => {
@@ -200,13 +200,10 @@ describe('an agent that answers 402', () => {
     });
     const body = { task: 'hello', agents: [agent.id, slow.id], strategy: 'first_success' };
     const { bulkId } = (await h.request('POST', '/invoke/bulk', { key: client.key, body })).body.data;
-    const bulk = await until(
-      async () => {
-        const { data } = (await h.request('GET', `/invoke/bulk/${bulkId}`, { key: client.key })).body;
-        return data.status === 'processing' ? null : data;
-      },
-      { timeoutMs: 8000, firstMs: 5, mostMs: 50 },
-    );
+    const bulk = await until(async () => {
+      const { data } = (await h.request('GET', `/invoke/bulk/${bulkId}`, { key: client.key })).body;
+      return data.status === 'processing' ? null : data;
+    });
     const records = await Promise.all(bulk.requests.map((each: { requestId: string }) => read(each.requestId)));
     const costs = records.map(({ status, cost }) => `${status} ${cost}`).sort();
     expect(costs).toEqual(['cancelled 0.03', 'completed 0.03']);
@@ -284,7 +281,7 @@ describe('a request that is no longer ours when the agent asks to be paid', () =
     await askDatabase(h.databaseUrl, change, [requestId]);
     gate.resolve();
     const isLetGo = async () => (h.ctx.runner.trackedIds().includes(requestId) ? null : true);
-    expect(await until(isLetGo, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+    await until(isLetGo);
     expect(await billOf(requestId)).toBeUndefined();
     expect(till.shown).toEqual([]);
     expect(await balanceOf(h, client.key)).toEqual({ available: '0.95', held: '0.05' });
@@ -514,13 +511,13 @@ describe('an agent that was shown a payment', () => {
       const rows = await askDatabase(h.databaseUrl, 'select from invocation_chunk where invocation_id = $1', [
         requestId,
       ]);
-      return rows.length > 0 ? true : null;
+      return rows.length > 0;
     };
     const work: Behaviour = async ({ body }, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(first);
       if (till.shown.length > 1) return void response.end(`${second}event: result\ndata: {"result":"whole"}\n\n`);
-      await until(() => isStored(body.request_id), { timeoutMs: 8000, firstMs: 5, mostMs: 50 });
+      await until(() => isStored(body.request_id));
       response.destroy();
     };
     agent.behave(till.bill({ work }));
@@ -541,19 +538,19 @@ describe('an agent that was shown a payment', () => {
         'select from invocation_chunk where invocation_id = $1 and position = 6000',
         [requestId],
       );
-      return rows.length > 0 ? true : null;
+      return rows.length > 0;
     };
     const work: Behaviour = async ({ body }, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`event: chunk\ndata: {"n":${till.shown.length}}\n\n`.repeat(6000));
       if (till.shown.length > 1) return void response.end('event: result\ndata: {"result":"whole"}\n\n');
-      await until(() => isStored(body.request_id), { timeoutMs: 30_000, firstMs: 20, mostMs: 100 });
+      await until(() => isStored(body.request_id));
       response.destroy();
     };
     agent.behave(till.bill({ work }));
     const body = { task: 'hello', stream: true };
     const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body })).body.data;
-    const record = await untilEnded(h, client.key, requestId, 40_000);
+    const record = await untilEnded(h, client.key, requestId);
     expect(record).toMatchObject({ status: 'failed', error: { code: 'response_too_large' } });
     expect(till.shown.length).toBe(2);
   });

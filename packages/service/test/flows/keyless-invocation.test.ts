@@ -2,12 +2,12 @@ import { SESSION_COOKIE } from '@agent-network/contracts/access/sessions';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { contradictions } from '../support/books.ts';
 import { signedChallenge } from '../support/browser.ts';
 import { emptyWallet, paymentIn, submitPayment } from '../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness, type TestAccount, type TestWallet } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { until } from '../support/until.ts';
 import { type PaymentChanges, payV1, payV2 } from '../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
@@ -129,8 +129,8 @@ describe('a call without a key', () => {
     agent.behave(answerWith(500, { error: { code: 'BROKEN', message: 'no' } }));
     const { answer } = await buy(wallet, 'x');
     expect(answer.body.data).toMatchObject({ status: 'failed', cost: '0.00', refund: '0.05' });
-    const back = async () => ((await h.usdcOf(wallet.address)) === 1_000_000n ? true : null);
-    expect(await until(back, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+    const back = async () => (await h.usdcOf(wallet.address)) === 1_000_000n;
+    await until(back);
   });
 
   it('that is not ended by then is answered with its record, and the identical call reads on', async () => {
@@ -148,7 +148,7 @@ describe('a call without a key', () => {
     const { requestId, resultToken } = first.body.data;
     const isDone = async () =>
       (await read(requestId, { 'x-result-token': resultToken })).body.data.status === 'completed' || null;
-    await until(isDone, { timeoutMs: 5000, firstMs: 5, mostMs: 50 });
+    await until(isDone);
     const again = await call('slow', payment, { webhookUrl: 'http://127.0.0.1:9/' });
     expect(again.body.data).toMatchObject({ requestId, resultToken, result: { echo: 'slow' } });
   });
@@ -389,8 +389,8 @@ describe('under other settings', () => {
     await strict.stop();
   });
 
-  it('a face that is left out answers 404', async () => {
-    const without = await startHarness({ env: { FACES: '' } });
+  it('a gateway that is left out answers 404', async () => {
+    const without = await startHarness({ env: { GATEWAYS: '' } });
     const answers = await Promise.all([
       without.request('POST', '/x402/agt_1', { body: { task: 'x' } }),
       without.request('POST', '/mcp', { body: {} }),

@@ -1,7 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { numberToHex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { newContractWallet } from '../api/support/chain-actions.ts';
+import { newContractWallet } from '../http/api/support/chain-actions.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { payV2 } from '../support/x402-payer.ts';

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditMoney, findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
-import { releaseStaleHolds } from '../../src/invocations/audit/release-stale-holds.ts';
-import { markReturned } from '../../src/invocations/billed-store.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
+import { markReturned } from '../../src/calls/billed-store.ts';
+import { auditMoney, findMoneyContradictions, releaseStaleHolds } from '../../src/calls/finish/audit-money.ts';
 import { askDatabase } from '../support/books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 
 let h: Harness;
 let agent: TestAgent;
@@ -225,7 +224,7 @@ describe('a hold that outlived its time', () => {
     await releaseStaleHolds(laterCtx());
     expect((await balanceOf(h, client.key)).held).toBe('0.05');
     await h.request('POST', `/invoke/${requestId}/cancel`, { key: client.key });
-    const isFree = async () => ((await balanceOf(h, client.key)).held === '0.00' ? true : null);
-    expect(await until(isFree, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+    const isFree = async () => (await balanceOf(h, client.key)).held === '0.00';
+    await until(isFree);
   });
 });

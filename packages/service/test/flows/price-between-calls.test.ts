@@ -62,6 +62,22 @@ describe('a price that is raised between two calls', () => {
     await agent.die();
   });
 
+  it('is not paid by who has paid the same price again and again, nor is one that the account agreed to elsewhere', async () => {
+    await start();
+    const { key, accountId } = await newClient(h, '5.00');
+    for (let n = 0; n < 4; n++) expect(await call(key)).toBe('0.01');
+    await reprice('0.03');
+    expect(await call(key)).toEqual(raised('0.03', '0.01'));
+    expect(await call(key, { maxCost: '0.03' })).toBe('0.03');
+    for (let n = 0; n < 3; n++) expect(await call(key)).toBe('0.03');
+    // As another process may have noted it, which this one has not heard of.
+    const lower = `update paid_terms set terms = jsonb_set(terms::jsonb, '{perRequestMicro}', '"20000"')::json where account_id = $1`;
+    await h.ctx.db.query('lower-paid-terms', lower, [accountId]);
+    expect(await call(key)).toEqual(raised('0.03', '0.02'));
+    expect(await balanceOf(h, key)).toEqual({ available: '4.84', held: '0.00' });
+    await agent.die();
+  });
+
   it('is refused to those who never called and may have been told the one of before, for a day', async () => {
     await start();
     const { key } = await newClient(h, '5.00');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTerms } from '../../src/agents/read-terms.ts';
-import { findChanged } from '../../src/invocations/start/agent-changed.ts';
+import { findChanged } from '../../src/calls/start/choose-agent.ts';
 import { contradictions } from '../support/books.ts';
 import type { Harness } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
@@ -173,9 +173,9 @@ describe('an agent with a price by units', () => {
     const [terms] = await h.ctx.db.transaction(async (tx) => [...(await readTerms(tx, [id])).values()]);
     expect(terms?.perUnit).toEqual({ ...perUnit, price: '0.03' });
     expect(before?.perUnit).toEqual(perUnit);
-    const sale = before && { agent: before, isPriceLocked: false };
+    const sale = before && { agent: before, isPriceLocked: false, steadyFor: null };
     if (!sale) throw new Error('the agent is gone');
-    expect((await h.ctx.db.transaction((tx) => findChanged(tx, [sale]))).has(sale)).toBe(true);
+    expect((await h.ctx.db.transaction((tx) => findChanged(h.ctx, tx, [sale]))).has(sale)).toBe(true);
     // A raised price has to be agreed to.
     expect((await ask(key, `/invoke/${id}`, 10, {}, '0.30')).body.data.cost).toBe('0.30');
     await reprice('0.02');

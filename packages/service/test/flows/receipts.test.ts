@@ -7,7 +7,7 @@ import {
 } from '@x402/extensions/offer-receipt';
 import { verifyTypedData } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { forgetContents } from '../../src/invocations/retention/forget-contents.ts';
+import { forgetContents } from '../../src/calls/storage.ts';
 import { type Answer, type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { newClient, untilEnded } from '../support/treasury.ts';

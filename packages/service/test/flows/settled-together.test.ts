@@ -1,10 +1,10 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findInvocation } from '../../src/invocations/invocation-store.ts';
+import { findInvocation } from '../../src/calls/invocation-store.ts';
+import { findById, findBySubject } from '../../src/payments/chain-outbox/chain-payment-store.ts';
+import { settlePayment } from '../../src/payments/chain-outbox/end-payments.ts';
+import { findPlace } from '../../src/payments/chain-outbox/find-fate.ts';
 import { LOSS, postTransfers, WALLET } from '../../src/payments/ledger/ledger-store.ts';
-import { findById, findBySubject } from '../../src/payments/onchain/chain-payment-store.ts';
-import { settlePayment } from '../../src/payments/onchain/end-payments.ts';
-import { findPlace } from '../../src/payments/onchain/find-place.ts';
 import { reversePayment } from '../../src/payments/reconcile/recollect-lost.ts';
 import { reconcilePayment } from '../../src/payments/reconcile/reconcile-payment.ts';
 import { askDatabase } from '../support/books.ts';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { until } from '../support/until.ts';
+import { startWatch } from '../support/watch.ts';
 
 const AGENTS = 40;
 const isSilent = (name: string) => name.includes('silent');
@@ -40,18 +41,18 @@ it(`${AGENTS} agents under names that nobody answers hold up neither the node no
   );
   expect(made.map(({ status }) => status)).toEqual(Array(AGENTS).fill(200));
   const isAsked = async () => new Set(dns.asked.filter(isSilent)).size > 4 || null;
-  expect(await until(isAsked, { timeoutMs: 10_000, firstMs: 5, mostMs: 20 })).toBe(true);
+  await until(isAsked);
 
   const newcomer = await startTestAgent(h, { owner, perRequest: '0', host: 'newcomer.good.test' });
   await newcomer.die();
   for (let i = 0; i < 10; i++) {
-    const startMs = performance.now();
+    const tookMs = startWatch();
     const [ready, called] = await Promise.all([
       h.request('GET', '/readyz'),
       h.request('POST', `/invoke/${agent.id}`, { key: owner.key, body: { task: 'x' }, headers: { 'x-sync': 'true' } }),
     ]);
     expect([ready.status, called.body.data?.status]).toEqual([200, 'completed']);
-    expect(performance.now() - startMs).toBeLessThan(1500);
+    expect(tookMs()).toBeLessThan(1500);
   }
   expect((await statusOf(agent.id)).online).toBe(true);
-}, 60_000);
+});

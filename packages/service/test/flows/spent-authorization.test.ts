@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openAccount } from '../../src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../src/accounts/open-account.ts';
+import { authorizationDigest } from '../../src/chain/keys/authorization.ts';
 import { payoutNonce } from '../../src/chain/keys/payment-nonces.ts';
-import { authorizationDigest } from '../../src/chain/signatures/authorization.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { awaitRefunds } from '../../src/payments/payouts/await-refunds.ts';
 import { readTransfers } from '../../src/payments/reconcile/read-transfers.ts';
-import { newContractWallet } from '../api/support/chain-actions.ts';
+import { newContractWallet } from '../http/api/support/chain-actions.ts';
 import { contradictions, walletByBooks } from '../support/books.ts';
 import { paymentIn, submitPayment, submitSigned } from '../support/chain-actions.ts';
 import { type Answer, type Harness, startHarness, type TestAccount, type TestWallet } from '../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { until } from '../support/until.ts';
 import { type PaymentChanges, payV1, payV2 } from '../support/x402-payer.ts';
 
 type Headers = Record<string, string>;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   [agent, thief] = await Promise.all([startTestAgent(h, { perRequest: '0.05' }), h.newAccount()]);
   await h.request('POST', '/payments/treasury', { key: thief.key, body: {} });
   const points = async () => (await h.ctx.db.query('count-points', 'select 1 from transfer_point')).length;
-  await until(async () => (await points()) > 0 || null, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 });
+  await until(async () => (await points()) > 0 || null);
 });
 afterAll(async () => {
   await agent.die();
@@ -74,14 +74,11 @@ const readLater = () =>
   readTransfers({ ...h.ctx, clock: { now: () => new Date(h.ctx.clock.now().getTime() + 21 * 60_000) } });
 const isBooked = () =>
   expect
-    .poll(
-      async () => {
-        await readTransfers(h.ctx);
-        await readLater();
-        return (await h.usdcOf(h.ctx.chain.wallet)) - (await walletByBooks(h.databaseUrl));
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await readTransfers(h.ctx);
+      await readLater();
+      return (await h.usdcOf(h.ctx.chain.wallet)) - (await walletByBooks(h.databaseUrl));
+    })
     .toBe(0n);
 
 describe('a spent authorization is refused to a stranger', () => {
@@ -235,7 +232,7 @@ describe('an authorization that is spoken for is nobody’s payment, spent or no
     expect(await deposit(key, headers)).toMatchObject(refused);
     expect(await available(key)).toBe('0.00');
     // Nobody paid for a request of this name, so what came is the sender's in the end.
-    await expect.poll(() => available(key), { timeout: 10_000 }).toBe('0.05');
+    await expect.poll(() => available(key)).toBe('0.05');
   });
 
   it('what the node itself signed', async () => {

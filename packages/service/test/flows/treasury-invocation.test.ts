@@ -1,6 +1,7 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { contradictions } from '../support/books.ts';
+import { beforeDeadline } from '../support/deadline.ts';
 import type { Harness } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
@@ -126,9 +127,8 @@ describe('a call paid from a treasury', () => {
 
   it('fails at its deadline, says so, and gives the money back', async () => {
     agent.behave(() => undefined);
-    const deadline = new Date(Date.now() + 300).toISOString();
-    const { body } = await invoke({ deadline }, sync);
-    expect(body.data).toMatchObject({
+    const data = await beforeDeadline(300, async (deadline) => (await invoke({ deadline }, sync)).body.data ?? null);
+    expect(data).toMatchObject({
       status: 'failed',
       cost: '0.00',
       refund: '0.05',

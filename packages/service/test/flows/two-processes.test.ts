@@ -2,14 +2,14 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
-import { freePort } from '../../src/local/free-port.ts';
+import { freePort } from '../../src/compose/local/free-port.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import type { TestAccount } from '../support/harness.ts';
 import { at, type NodeCluster, type NodeProcess, startCluster } from '../support/node-cluster.ts';
 import type { RpcCall } from '../support/rpc-proxy.ts';
 import { echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
 /** Those that run at once wait for deaths and drains in real time. */
@@ -58,8 +58,8 @@ async function startCalls(process: NodeProcess, agent: TestAgent, count: number)
     host.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'long' } }),
   );
   const ids = (await Promise.all(asked)).map(({ body }) => String(body.data.requestId));
-  const areCalled = async () => (agent.calls.length - from >= count ? true : null);
-  expect(await until(areCalled, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+  const areCalled = async () => agent.calls.length - from >= count;
+  await until(areCalled);
   return { key, ids };
 }
 
@@ -108,7 +108,7 @@ it('two processes: one shows what the other has answered, and nothing old after 
   expect(await Promise.all(asked)).toEqual([1, 0]);
   const answer = await there.request('GET', '/agents');
   expect(answer.headers.get('x-registry-position')).toMatch(/^\d+$/);
-}, 60_000);
+});
 
 /** Alone: it asks that no call fails, whatever the load. */
 it('two processes: each is stopped and started in turn: no call fails, not even one that waits for its result', async () => {
@@ -140,7 +140,7 @@ it('two processes: each is stopped and started in turn: no call fails, not even 
   await Promise.all(callers);
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter((answer) => answer !== '200')).toEqual([]);
-}, 60_000);
+});
 
 describe.concurrent('two processes of one node', () => {
   it('one is killed in the middle of 20 running calls: the other ends all 20 within 30 s, each charged once', async ({
@@ -151,12 +151,12 @@ describe.concurrent('two processes of one node', () => {
     const { key, ids } = await startCalls(second, agent, 20);
     agent.behave(echo);
     await second.kill();
-    const records = await Promise.all(ids.map((id) => untilEnded(at(cluster, lasting), key, id, 30_000)));
+    const records = await Promise.all(ids.map((id) => untilEnded(at(cluster, lasting), key, id)));
     expect(records.map(({ status, cost }) => [status, cost])).toEqual(Array(20).fill(['completed', '0.05']));
     expect(new Set(agent.calls.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set(ids));
     expect(await balanceOf(at(cluster, lasting), key)).toEqual({ available: '1.00', held: '0.00' });
     expect((await balanceOf(at(cluster, lasting), owner.key)).available).toBe('1.00');
-  }, 60_000);
+  });
 
   it('one is asked to stop: it ends within 5 s, tells who waits how it stands, and the other goes on with what it had', async ({
     expect,
@@ -170,17 +170,17 @@ describe.concurrent('two processes of one node', () => {
       headers: { 'x-sync': 'true' },
       body: { task: 'long' },
     });
-    const areCalled = async () => (agent.calls.length === 6 ? true : null);
-    expect(await until(areCalled, { timeoutMs: 5000, firstMs: 5, mostMs: 50 })).toBe(true);
+    const areCalled = async () => agent.calls.length === 6;
+    await until(areCalled);
     agent.behave(echo);
     expect(await leaving.terminate()).toBeLessThan(5000);
     const { status, body } = await waiting;
     expect([status, body.data.status]).toEqual([200, 'processing']);
     ids.push(body.data.requestId);
-    const records = await Promise.all(ids.map((id) => untilEnded(at(cluster, lasting), key, id, 30_000)));
+    const records = await Promise.all(ids.map((id) => untilEnded(at(cluster, lasting), key, id)));
     expect(records.map(({ status }) => status)).toEqual(Array(6).fill('completed'));
     expect(await balanceOf(at(cluster, lasting), key)).toEqual({ available: '1.70', held: '0.00' });
-  }, 60_000);
+  });
 });
 
 /** One after the other: all processes of a node have one signer. */
@@ -189,7 +189,6 @@ it.for([
   ['does not answer', () => new Promise<never>(() => undefined)],
 ] as const)(
   'two processes: one is asked to stop while the chain %s: it ends within 5 s, the other gets the result',
-  { timeout: 60_000 },
   async ([, rule]) => {
     const leaving = await cluster.startProcess();
     const { agent } = await newAgent();
@@ -229,10 +228,10 @@ it('two processes: one is killed when it has accepted a withdrawal and not sent 
   expect(await dying.ended).toBe('SIGKILL');
   const states = () =>
     askDatabase(cluster.databaseUrl, 'select state from chain_payment where to_address = $1', [address.toLowerCase()]);
-  await expect.poll(states, { timeout: 15_000 }).toEqual([{ state: 'settled' }]);
+  await expect.poll(states).toEqual([{ state: 'settled' }]);
   expect(await cluster.usdcOf(address)).toBe(1_000_000n);
   await expectSoundBooks(cluster);
-}, 60_000);
+});
 
 /** Alone: it is the one with the shortest limit. The last: none is left. */
 it('two processes: one is asked to stop while calls are about to end: it ends them, and soon', async () => {
@@ -250,15 +249,13 @@ it('two processes: one is asked to stop while calls are about to end: it ends th
     body: { task: 'x' },
     headers: { 'x-sync': 'true' },
   });
-  expect(
-    await until(async () => (agent.calls.length > from ? true : null), { timeoutMs: 5000, firstMs: 5, mostMs: 20 }),
-  ).toBe(true);
+  await until(async () => agent.calls.length > from);
   const tookMs = lasting.terminate();
   gate.resolve();
   expect((await waiting).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
   expect(await tookMs).toBeLessThan(2500);
   expect(agent.calls.length - from).toBe(1);
-}, 30_000);
+});
 
 it('after all of that, the books have no contradiction, and the wallet holds what they say', async () => {
   await expectSoundBooks(cluster);

@@ -1,5 +1,4 @@
 import { describe, it } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { type Answer, type Harness, startHarness } from '../support/harness.ts';
 import { isLong } from '../support/long.ts';
@@ -7,6 +6,7 @@ import { type ProxiedHarness, startProxiedHarness } from '../support/proxied-har
 import { lockInvocation } from '../support/row-lock.ts';
 import { echo, startTestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
 /** The chain takes every transaction and mines none, as a crowded one does. */
@@ -24,9 +24,10 @@ const breakConnections = (h: Harness) =>
 const waits = isLong ? {} : { syncWaitMs: 3000 };
 
 describe.concurrent('slow parts', () => {
-  it('a payment that the chain keeps waiting longer than a caller can is pending, never refused; the same payment again gets the result, and nothing is paid twice', {
-    timeout: 80_000,
-  }, async ({ expect, onTestFinished }) => {
+  it('a payment that the chain keeps waiting longer than a caller can is pending, never refused; the same payment again gets the result, and nothing is paid twice', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const h = await startProxiedHarness(waits);
     onTestFinished(() => h.stop());
     const agent = await startTestAgent(h, { perRequest: '0.05' });
@@ -57,11 +58,7 @@ describe.concurrent('slow parts', () => {
 
     h.proxy.rule('eth_sendRawTransaction', null);
     const untilNotPending = (ask: () => Promise<Answer>) =>
-      until(async () => ((answer) => (answer.status === 503 ? null : answer))(await ask()), {
-        timeoutMs: 30_000,
-        firstMs: 20,
-        mostMs: 100,
-      });
+      until(async () => ((answer) => (answer.status === 503 ? null : answer))(await ask()));
     const [paid, credited] = await Promise.all([
       untilNotPending(() => call(forCall)),
       untilNotPending(() => deposit(forDeposit)),
@@ -76,9 +73,10 @@ describe.concurrent('slow parts', () => {
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
 
-  it('a clock that runs ahead of the chain does not make a payment expire that the chain can still take', {
-    timeout: 40_000,
-  }, async ({ expect, onTestFinished }) => {
+  it('a clock that runs ahead of the chain does not make a payment expire that the chain can still take', async ({
+    expect,
+    onTestFinished,
+  }) => {
     let aheadMs = 0;
     const h = await startProxiedHarness({ clock: { now: () => new Date(Date.now() + aheadMs) } });
     onTestFinished(() => h.stop());
@@ -105,18 +103,17 @@ describe.concurrent('slow parts', () => {
       looks += 1;
       return forward();
     });
-    expect(await until(async () => (looks >= 3 ? true : null), { timeoutMs: 15_000, firstMs: 20, mostMs: 100 })).toBe(
-      true,
-    );
+    await until(async () => looks >= 3);
     h.proxy.rule('eth_sendRawTransaction', null);
     expect((await paying).body.data).toMatchObject({ status: 'completed', cost: '0.05' });
     expect(await h.usdcOf(wallet.address)).toBe(0n);
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
 
-  it('a database connection that breaks while the end is recorded loses neither the call nor the money: the waiting caller gets the result', {
-    timeout: 40_000,
-  }, async ({ expect, onTestFinished }) => {
+  it('a database connection that breaks while the end is recorded loses neither the call nor the money: the waiting caller gets the result', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const h = await startHarness();
     onTestFinished(() => h.stop());
     const agent = await startTestAgent(h, { perRequest: '0.05' });

@@ -1,6 +1,6 @@
 import { api } from '@agent-network/contracts/api';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../api/support/expect-error.ts';
+import { expectError } from '../http/api/support/expect-error.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { echo, startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
@@ -81,7 +81,7 @@ describe('a suspended account', () => {
     const to = (await h.newWallet(0n)).address;
     const body = { amount: '1.50', treasuryId: client.treasuryId, to };
     expect((await h.request('POST', '/payments/withdraw', { key: client.key, body })).status).toBe(200);
-    await expect.poll(() => h.usdcOf(to), { timeout: 15_000 }).toBe(1_500_000n);
+    await expect.poll(() => h.usdcOf(to)).toBe(1_500_000n);
   });
 
   it('calls again once it is resumed, and the operator reads who did what and why', async () => {

@@ -4,7 +4,7 @@ import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { drainProcesses, isDrained, undoDrain } from '../../src/operator/drain-processes.ts';
 import { listProcesses } from '../../src/operator/operator-store.ts';
-import { joinNode, startJoinableHarness } from '../invocations/stream/support/second-node.ts';
+import { joinNode, startJoinableHarness } from '../calls/stream/support/second-node.ts';
 import type { Harness } from '../support/harness.ts';
 import { echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, newClient, untilEnded } from '../support/treasury.ts';
@@ -57,7 +57,7 @@ it('a process that is asked to drain takes no call and no queued request, ends w
   }).finally(() => {
     isOver = true;
   });
-  await expect.poll(() => seen, { timeout: 10_000 }).toContain('draining 1');
+  await expect.poll(() => seen).toContain('draining 1');
   const ready = await fetch(`${h.baseUrl}/readyz`);
   expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining' }]);
   const isDrainingOf = async () => {
@@ -96,8 +96,8 @@ it('a process that is asked to drain takes no call and no queued request, ends w
   expect((await untilEnded(h, second, queued)).status).toBe('completed');
 
   expect(await undoDrain(h.ctx, me())).toHaveLength(1);
-  await expect.poll(() => statusOf(h.baseUrl), { timeout: 10_000 }).toBe(200);
-  await expect.poll(async () => (await isDrainingOf()).get(h.ctx.processId()), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => statusOf(h.baseUrl)).toBe(200);
+  await expect.poll(async () => (await isDrainingOf()).get(h.ctx.processId())).toBe(false);
   expect((await call(h, key)).status).toBeLessThan(300);
   await other.stop();
 });

@@ -1,12 +1,13 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
-import { createLog } from '../../src/lib/log/log.ts';
+import { createLog } from '../../src/lib/telemetry/log.ts';
 import { startReceiver } from '../events/support/receiver.ts';
+import { beforeDeadline } from '../support/deadline.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { type Client, newClient, untilEnded } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 import { payV2 } from '../support/x402-payer.ts';
 
 const SECRET_TASK = 'a task that nobody else reads';
@@ -48,12 +49,11 @@ async function look(id: string): Promise<OperatorInvocation> {
   return body.data;
 }
 
-const lookUntil = async (id: string, isDone: (seen: OperatorInvocation) => boolean): Promise<OperatorInvocation> => {
-  const seen = await until(async () => look(id).then((each) => (isDone(each) ? each : null)), {
-    ...{ timeoutMs: 15_000, firstMs: 10, mostMs: 200 },
+const lookUntil = (id: string, isDone: (seen: OperatorInvocation) => boolean): Promise<OperatorInvocation> =>
+  until(async () => {
+    const seen = await look(id);
+    return isDone(seen) ? seen : null;
   });
-  return seen ?? look(id);
-};
 
 const eventsOf = ({ timeline }: OperatorInvocation) => timeline.map(({ event }) => event);
 const endsOf = (id: string) =>
@@ -142,8 +142,8 @@ describe('an operator sees why an invocation was refunded and where the money we
 
   it('when its deadline passed', async () => {
     agent.behave(() => undefined);
-    const deadline = new Date(Date.now() + 700).toISOString();
-    const { requestId } = (await invoke({}, { deadline })).body.data;
+    const begin = async (deadline: string) => (await invoke({}, { deadline })).body.data ?? null;
+    const { requestId, deadline } = await beforeDeadline(700, begin);
     await untilEnded(h, client.key, requestId);
     expect(await look(requestId)).toMatchObject({ status: 'failed', reason: 'deadline_exceeded', deadline });
   });

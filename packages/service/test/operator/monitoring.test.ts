@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createNodeMetrics } from '../../src/metric-series.ts';
+import { createNodeMetrics } from '../../src/compose/context.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const folder = join(root, 'deploy/monitoring');
@@ -68,7 +68,7 @@ describe('rules and dashboard', () => {
         expect(samples).toMatch(new RegExp(`^${name}\\{[^}]*${label}="${value}"`, 'm'));
   });
 
-  it('show requests, errors and durations by endpoint and face, and the money', () => {
+  it('show requests, errors and durations by endpoint and gateway, and the money', () => {
     const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     for (const part of [
       'requests:rate5m',

@@ -1,6 +1,6 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createTotalsReader } from '../../src/operator/read-totals.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { answerWith, startTestAgent } from '../support/test-agent.ts';

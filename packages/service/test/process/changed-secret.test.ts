@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askDatabase, contradictions } from '../support/books.ts';
 import { at, type NodeCluster, startCluster } from '../support/node-cluster.ts';
 import { startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
@@ -81,7 +81,7 @@ describe('an agent whose identityToken is lost', () => {
     await askDatabase(cluster.databaseUrl, 'update agent set next_check_at = now() where id = $1', [withHeadersId]);
     const path = `/account/agents?agentId=${withHeadersId}`;
     const told = async () => (await node.request('GET', path, { key: ann.key })).body.data.agents[0].offline;
-    await vi.waitFor(async () => expect((await told()).reason).toContain('SECRET_KEY'), 10_000);
+    await expect.poll(async () => (await told()).reason).toContain('SECRET_KEY');
     expect((await told()).advice).toContain('newIdentityToken');
     const waits = `select next_check_at >= last_ping_at + interval '1 minute' as waits from agent where id = $1`;
     expect(await askDatabase(cluster.databaseUrl, waits, [withHeadersId])).toEqual([{ waits: true }]);

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../src/lib/concurrency/until.ts';
-import { freePort } from '../../src/local/free-port.ts';
+import { freePort } from '../../src/compose/local/free-port.ts';
 import { postgresUser, whyNotPostgres } from '../chaos/ha/debian.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { createDebianPostgres, type DebianPostgres } from '../support/debian-postgres.ts';
@@ -16,10 +15,10 @@ import { isLong } from '../support/long.ts';
 import { createRestorableNode, type RestorableNode } from '../support/restorable-node.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilEnded } from '../support/treasury.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const whyNot = isLong ? whyNotPostgres() : 'it is part of npm run test:long';
-const AGAIN = { timeoutMs: 60_000, firstMs: 100, mostMs: 1000 };
 const MIB = 1024 * 1024;
 
 /** Calls under keys of their own, the agent's runs for them, and what was answered. */
@@ -57,7 +56,7 @@ describe.skipIf(whyNot !== null)(`a database that takes nothing${whyNot ? ` (${w
       ),
     );
     client = await newClient(node, '20.00');
-  }, 120_000);
+  });
   afterAll(async () => {
     await agent?.die();
     await node?.stop();
@@ -94,8 +93,8 @@ describe.skipIf(whyNot !== null)(`a database that takes nothing${whyNot ? ` (${w
         each.answer = await call(each.key);
         // A call that waited longer than a synchronous answer may take is told to ask for its request.
         const { requestId } = each.answer.body.data ?? {};
-        return requestId ? await untilEnded(node, client.key, requestId, AGAIN.timeoutMs) : null;
-      }, AGAIN);
+        return requestId ? await untilEnded(node, client.key, requestId) : null;
+      });
       expect(done).toMatchObject({ status: 'completed', result: { task: each.key } });
     }
     const runs = called.map(({ key }) => new Set(runsOf(key)).size);
@@ -118,7 +117,7 @@ describe.skipIf(whyNot !== null)(`a database that takes nothing${whyNot ? ` (${w
     const { available } = await balanceOf(node, client.key);
     const ballast = await open(join(folder, 'ballast'), 'w');
     const calling = callUntilRefused(40);
-    await until(async () => (agent.calls.length > 8 ? true : null), AGAIN);
+    await until(async () => agent.calls.length > 8);
     await fillDisk(ballast);
     const called = await calling;
     expect(called.length).toBeGreaterThan(40);

@@ -8,10 +8,10 @@ import { type LocalChain, startLocalChain } from '@agent-network/chain/local-cha
 import { encodeFunctionData } from 'viem';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { keysOf } from '../../src/chain/keys/node-keys.ts';
-import { readConfig } from '../../src/config.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import { fundOnJoinedChain, startLocalParts } from '../../src/compose/local/local-parts.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { type StopStep, stopInOrder } from '../../src/lib/process/graceful-stop.ts';
-import { fundOnJoinedChain, startLocalParts } from '../../src/local/local-parts.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
 
 const registries = [identityRegistryByChain[84_532], reputationRegistryByChain[84_532]];
 let chain: LocalChain;
@@ -80,7 +80,7 @@ it('a chain that does not answer is named, without the path of its address', asy
   const stops: StopStep[] = [];
   const plan = await startLocalParts({ config, secrets, log: silentLog }, stops);
   await expect(plan.openChain()).rejects.toThrow(
-    `no chain answers at CHAIN_RPC_URL (127.0.0.1:${port}: ECONNREFUSED); start it, or correct the setting`,
+    `no chain answers at CHAIN_RPC_URL or NETWORKS (127.0.0.1:${port}: ECONNREFUSED); start it, or correct the setting`,
   );
   await stopInOrder(stops, { log: silentLog });
 });

@@ -103,7 +103,7 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
   afterAll(async () => {
     const left = service ? treeOf(service.pid) : [];
     if (left.length > 0) await service.killGroup();
-    await leftOf(left, 10_000);
+    await leftOf(left);
     await removePostgresDataDir(dataDir);
   });
   const start = async (program?: string) => {
@@ -156,7 +156,6 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       expect(online).toEqual(['online', 'online', 'online']);
       expect(wallets.every((micro) => micro === 1_000_000_000n)).toBe(true);
     },
-    90_000,
   );
 
   it.runIf(diesMildly)(
@@ -176,11 +175,10 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       expect(tookMs).toBeLessThan(5000);
       // Libraries warn of settings of ours.
       expect(output).not.toContain('WARNING');
-      expect(await leftOf(processes, 1000)).toEqual([]);
+      expect(await leftOf(processes)).toEqual([]);
       if (isWhole) await expectRefusedWithoutChain();
       expect(await stateOf(await startAgain())).toEqual(before);
     },
-    60_000,
   );
 
   it.runIf(diesMildly)(
@@ -201,34 +199,25 @@ describe.each(users)('npm start $who', ({ uid, isPossible, isWhole, diesMildly }
       );
       expect((await stateOf(service)).online).toEqual(['online', 'online', 'online']);
     },
-    40_000,
   );
 
-  it.runIf(isPossible)(
-    'starts again as it was after kill -9 of everything, database and chain as well',
-    async () => {
-      const client = await clientOf(service);
-      const pay = await payForCall(service, client);
-      expect((await pay()).body.data).toMatchObject({ status: 'completed' });
-      const before = await stateOf(service);
-      const processes = treeOf(service.pid);
-      killAll(processes);
-      expect(await leftOf(processes, 5000)).toEqual([]);
-      expect(await stateOf(await startAgain())).toEqual(before);
-    },
-    40_000,
-  );
+  it.runIf(isPossible)('starts again as it was after kill -9 of everything, database and chain as well', async () => {
+    const client = await clientOf(service);
+    const pay = await payForCall(service, client);
+    expect((await pay()).body.data).toMatchObject({ status: 'completed' });
+    const before = await stateOf(service);
+    const processes = treeOf(service.pid);
+    killAll(processes);
+    expect(await leftOf(processes)).toEqual([]);
+    expect(await stateOf(await startAgain())).toEqual(before);
+  });
 
-  it.runIf(isWhole)(
-    'refuses a second one in the same folder, by name, and is not disturbed by it',
-    async () => {
-      const before = await stateOf(service);
-      const second = await runToEnd({ dataDir, uid, program: await bundledMain() });
-      expect(second.code).toBe(1);
-      expect(second.output).toMatch(/in use by another service \(process \d+\)/);
-      expect(second.output).toContain(String(service.pid));
-      expect(await stateOf(service)).toEqual(before);
-    },
-    90_000,
-  );
+  it.runIf(isWhole)('refuses a second one in the same folder, by name, and is not disturbed by it', async () => {
+    const before = await stateOf(service);
+    const second = await runToEnd({ dataDir, uid, program: await bundledMain() });
+    expect(second.code).toBe(1);
+    expect(second.output).toMatch(/in use by another service \(process \d+\)/);
+    expect(second.output).toContain(String(service.pid));
+    expect(await stateOf(service)).toEqual(before);
+  });
 });

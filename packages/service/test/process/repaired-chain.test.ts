@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { numberToHex } from 'viem';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
 import { type RunningNode, startNode } from '../../src/node.ts';
 import { walletByBooks } from '../support/books.ts';
 import { transferUsdc } from '../support/chain-actions.ts';
@@ -73,18 +73,18 @@ it('a chain that lost the transfer that funded a payer is told so, repaired, and
   );
   await newClient(again, '0.25');
   expect(await untilUsdc(again, again.wallet, 750_000n)).toBe(750_000n);
-}, 60_000);
+});
 
 it('a chain that lost what others sent to the node gets test money in its place, says so, and the node starts', async () => {
   const first = await start();
   await newClient(first, '0.10');
-  await vi.waitFor(async () => expect(await walletByBooks(database.url)).toBe(100_000n), { timeout: 10_000 });
+  await expect.poll(() => walletByBooks(database.url)).toBe(100_000n);
   await keep();
   // Above all blocks that the chain makes again: had another one come to its height, the transfer would count as one that a reorg took back.
   await callChain(first.rpcUrl, 'anvil_mine', numberToHex(100));
   const stranger = await first.newWallet(400_000n);
   await transferUsdc(first.rpcUrl, first, { from: stranger.address, to: first.wallet, micro: 400_000n });
-  await vi.waitFor(async () => expect(await walletByBooks(database.url)).toBe(500_000n), { timeout: 10_000 });
+  await expect.poll(() => walletByBooks(database.url)).toBe(500_000n);
   await loseBlocks();
   const again = await start();
   expect(await again.usdcOf(again.wallet)).toBeGreaterThanOrEqual(await walletByBooks(database.url));
@@ -93,4 +93,4 @@ it('a chain that lost what others sent to the node gets test money in its place,
     expect.stringContaining('chain lost USDC that the ledger expects'),
   );
   await newClient(again, '0.25');
-}, 60_000);
+});

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/local/free-port.ts';
+import { freePort } from '../../src/compose/local/free-port.ts';
 import { postgresUser, whyNotRestore } from '../chaos/ha/debian.ts';
 import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import { createDebianPostgres } from '../support/debian-postgres.ts';
@@ -63,7 +63,7 @@ describe.skipIf(whyNot !== null)(`a point-in-time restore with pgBackRest${whyNo
     server = await startServer();
     await server.start();
     node = await createRestorableNode(await freePort(0));
-  }, 120_000);
+  });
   afterAll(async () => {
     await agent?.die();
     await node?.stop();

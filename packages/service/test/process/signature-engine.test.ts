@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { readSignatureEngine } from '../../src/chain/signatures/signature-engine.ts';
-import { createLog } from '../../src/lib/log/log.ts';
+import { readSignatureEngine } from '../../src/chain/keys/signature-engine.ts';
+import { reportSignatureEngine } from '../../src/compose/start-warnings.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { noteSignatureEngine } from '../../src/start-warnings.ts';
+import { createLog } from '../../src/lib/telemetry/log.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
 
 const gauge = async (text: string) => /^native_signatures (\d)$/m.exec(text)?.[1];
@@ -15,7 +15,7 @@ it('a node without compiled signatures warns at start and says so in its metrics
     ['native', '1'],
   ] as const) {
     const metrics = createMetrics();
-    noteSignatureEngine({ signatureEngine, metrics, log });
+    reportSignatureEngine({ signatureEngine, metrics, log });
     expect(await gauge((await metrics.exposition('text')).text)).toBe(value);
   }
   expect(lines).toHaveLength(1);

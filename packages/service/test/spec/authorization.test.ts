@@ -2,12 +2,12 @@ import { type Scope, scopes } from '@agent-network/contracts/access/scopes';
 import type { EndpointName } from '@agent-network/contracts/api';
 import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../src/access/caller/api-key.ts';
-import { issueApiKey } from '../../src/access/keys/manage-keys.ts';
-import { databaseDigest } from '../api/support/database-digest.ts';
-import { problemWithError } from '../api/support/expect-error.ts';
-import { endpoints, pathOf, validCalls } from '../api/support/valid-calls.ts';
-import { startWorld, type World } from '../api/support/world.ts';
+import { newApiKey } from '../../src/accounts/api-key.ts';
+import { issueApiKey } from '../../src/accounts/keys/manage-keys.ts';
+import { databaseDigest } from '../http/api/support/database-digest.ts';
+import { problemWithError } from '../http/api/support/expect-error.ts';
+import { endpoints, pathOf, validCalls } from '../http/api/support/valid-calls.ts';
+import { startWorld, type World } from '../http/api/support/world.ts';
 import type { Answer } from '../support/harness.ts';
 
 interface Rule {
@@ -76,6 +76,7 @@ const rules: Record<EndpointName, Rule> = {
   getTreasury: rule('payments:read', 404, 200),
   getStatement: rule('payments:read', 404, 200),
   getReserves: open,
+  listPaymentNetworks: open,
   listPayments: rule('payments:read', 'own', 200),
   listChannels: rule('payments:read', 'own', 403),
   getChannel: rule('payments:read', 404, 403),

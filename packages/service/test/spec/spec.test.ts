@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorld, type World } from '../api/support/world.ts';
+import { startWorld, type World } from '../http/api/support/world.ts';
 import { type Answer, send } from '../support/harness.ts';
 import { type Behaviour, startTestAgent, type TestAgent, untilStatus } from '../support/test-agent.ts';
 import { deposit, newClient, untilEnded } from '../support/treasury.ts';

@@ -37,6 +37,7 @@ export function createTill(host: TillHost): Till {
   const address = privateKeyToAddress(generatePrivateKey());
   const shown: string[] = [];
   const collected = new Set<string>();
+  const isCollected = (headers: Record<string, string>) => collected.has(Object.values(headers)[0] ?? '');
   const collect = async (headers: Record<string, string>) => {
     const [payment = ''] = Object.values(headers);
     if (collected.has(payment)) return;
@@ -53,7 +54,8 @@ export function createTill(host: TillHost): Till {
         const headers = paymentHeadersOf(request);
         if (headers === null) return answer402(terms, billing)(request, response);
         shown.push(...Object.values(headers));
-        requireGood(headers, terms);
+        // What it has collected already, it serves again, however late the payment is shown: it has expired by then.
+        if (!isCollected(headers)) requireGood(headers, terms);
         if (collects === 'first') await collect(headers);
         await work(request, response);
         if (collects === 'last') await collect(headers);
@@ -99,13 +101,17 @@ function answer402(terms: Terms, { version = 2 }: Billing): Behaviour {
 function requireGood(headers: Record<string, string>, terms: Terms): void {
   const { accepted, scheme, network, authorization } = paymentIn(headers);
   const { payTo, amount, maxAmountRequired } = terms as Record<string, string>;
-  const isGood =
-    (accepted === null || isDeepStrictEqual(accepted, terms)) &&
-    scheme === terms.scheme &&
-    network === terms.network &&
-    authorization.to === payTo?.toLowerCase() &&
-    authorization.valueMicro === BigInt(amount ?? maxAmountRequired ?? 0) &&
-    authorization.validBeforeS > BigInt(Math.floor(Date.now() / 1000) + 6);
-  if (!isGood)
-    throw new Error(`a payment that the agent did not ask for: ${JSON.stringify(paymentIn(headers).accepted)}`);
+  const earliestS = BigInt(Math.floor(Date.now() / 1000) + 6);
+  const checks = {
+    terms: accepted === null || isDeepStrictEqual(accepted, terms),
+    scheme: scheme === terms.scheme,
+    network: network === terms.network,
+    recipient: authorization.to === payTo?.toLowerCase(),
+    amount: authorization.valueMicro === BigInt(amount ?? maxAmountRequired ?? 0),
+    validity: authorization.validBeforeS > earliestS,
+  };
+  const wrong = Object.entries(checks).flatMap(([name, isGood]) => (isGood ? [] : [name]));
+  if (wrong.length === 0) return;
+  const told = `valid before ${authorization.validBeforeS}, at least ${earliestS} is needed`;
+  throw new Error(`a payment that the agent did not ask for (${wrong}; ${told}): ${JSON.stringify(accepted)}`);
 }

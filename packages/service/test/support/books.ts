@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { findMoneyContradictions } from '../../src/invocations/audit/audit-money.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
+import { findMoneyContradictions } from '../../src/calls/finish/audit-money.ts';
 import { withClient, withDatabaseOf } from './kept-connections.ts';
+import { until } from './until.ts';
 
 const WALLET = `
   select coalesce(sum(case when debit = 'wallet' then amount_micro else -amount_micro end), 0)::text as micro
@@ -63,7 +63,7 @@ const USE = `
  */
 const CHANNELS = `
   with voucher as (
-    select case kind when 'voucher' then credit else debit end as account_id,
+    select split_part(case kind when 'voucher' then credit else debit end, '@', 1) as account_id,
            sum(case kind when 'voucher' then amount_micro else -amount_micro end) as micro
       from transfer where kind in ('voucher', 'voucher_release') group by 1
   )
@@ -97,9 +97,9 @@ export const contradictions = (databaseUrl: string): Promise<string[]> =>
     let found = await look();
     const none = async () => {
       found = await look();
-      return found.length === 0 ? true : null;
+      return found.length === 0;
     };
-    if (found.length > 0) await until(none, { timeoutMs: 3000, firstMs: 20, mostMs: 200 });
+    if (found.length > 0) await until(none).catch(() => undefined);
     return found.map(({ kind, subject, detail }) => `${kind}: ${subject} ${detail}`);
   });
 

@@ -3,7 +3,9 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { encodeFunctionData, type Hex, parseSignature } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type SignedAuthorization, transferCall } from '../../src/chain/settlement-call.ts';
-import { isVoucher, readPaymentHeader, type ShownPayment } from '../../src/payments/x402/payment-header.ts';
+import { isTransfer, type PresentedTransfer } from '../../src/payments/schemes/exact/exact-on-wire.ts';
+import { x402Schemes } from '../../src/payments/schemes/schemes.ts';
+import { readPaymentHeader } from '../../src/payments/x402/payment-header.ts';
 import type { TestWallet } from './harness.ts';
 import type { TokenHost } from './x402-payer.ts';
 
@@ -28,9 +30,9 @@ export async function sendAs(
 }
 
 /** Returns the signed part of a payment header. */
-export function paymentIn(headers: Record<string, string>): ShownPayment {
-  const shown = readPaymentHeader(headers);
-  if (!shown || isVoucher(shown)) throw new Error('no payment in these headers');
+export function paymentIn(headers: Record<string, string>): PresentedTransfer {
+  const shown = readPaymentHeader(headers, x402Schemes);
+  if (!shown || !isTransfer(shown)) throw new Error('no payment in these headers');
   return shown;
 }
 

@@ -3,9 +3,9 @@ import type { Hex } from 'viem';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { DEPOSIT_COLLECTOR } from '../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../src/chain/channels/channel-digests.ts';
+import { type Authorization, receiveAuthorizationDigest } from '../../src/chain/keys/authorization.ts';
 import { signDigest } from '../../src/chain/keys/local-signer.ts';
-import { type Authorization, receiveAuthorizationDigest } from '../../src/chain/signatures/authorization.ts';
-import type { Sql } from '../../src/db/sql.ts';
+import type { Sql } from '../../src/store/sql.ts';
 
 interface Payer {
   readonly address: string;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import type { WireLog } from './wire-log.ts';
 
 /** `refusing`: connections are reset as they come. `silent`: nothing is passed on and nothing is closed, as when a host vanishes. */
 export type ProxyMode = 'open' | 'refusing' | 'silent';
@@ -35,8 +36,8 @@ interface Pair {
   hasHeard: boolean;
 }
 
-/** Proxy between a process and its database that simulates network faults. */
-export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+/** Proxy between a process and its database that simulates network faults. `log` reads all that passes. */
+export async function startDatabaseProxy(databaseUrl: string, log?: WireLog): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const pairs = new Set<Pair>();
   let mode: ProxyMode = 'open';
@@ -67,10 +68,12 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     client.on('data', (chunk) => {
       if (pair.hasHeard) roundTrips += 1;
       pair.hasHeard = false;
+      log?.fromClient(pair.number, chunk);
       pass(pair, server, chunk);
     });
     server.on('data', (chunk) => {
       pair.hasHeard = true;
+      log?.fromServer(pair.number, chunk);
       const changed = change ? change(chunk, pair.number) : chunk;
       if (changed) pass(pair, client, changed);
     });

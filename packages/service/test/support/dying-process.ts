@@ -1,7 +1,7 @@
-import { KEPT_MS } from '../../src/access/idempotency/idempotency.ts';
-import { createKeyWriter } from '../../src/access/idempotency/key-writer.ts';
-import { createApp } from '../../src/app.ts';
-import type { Database } from '../../src/db/database.ts';
+import { KEPT_MS } from '../../src/accounts/idempotency/idempotency.ts';
+import { createKeyWriter } from '../../src/accounts/idempotency/key-writer.ts';
+import { createApp } from '../../src/compose/app.ts';
+import type { Database } from '../../src/store/database.ts';
 import { askDatabase } from './books.ts';
 import type { Answer, Harness, RequestOptions } from './harness.ts';
 

@@ -1,37 +1,44 @@
+import { LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { type Hex, numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { purchases } from '../../src/calls/start/pay-and-run.ts';
 import { createChainFees } from '../../src/chain/chain-fees.ts';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { createSettlementContract } from '../../src/chain/channels/settlement-contract-client.ts';
 import { createGasWatches } from '../../src/chain/gas-watch.ts';
+import { type Authorization, authorizationDigest } from '../../src/chain/keys/authorization.ts';
 import { createLocalSigner, signDigest } from '../../src/chain/keys/local-signer.ts';
-import { type Authorization, authorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
-import { type Confirmations, readConfig } from '../../src/config.ts';
-import type { ChannelClaimSettings } from '../../src/config-payments.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { purchases } from '../../src/invocations/start/begin-invocations.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Confirmations } from '../../src/config/networks.ts';
+import type { ChannelClaimSettings } from '../../src/config/payments.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/id.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
+import type { NewChainPayment } from '../../src/payments/chain-outbox/chain-payment.ts';
+import {
+  findBySubject,
+  insertChainPayments,
+  renewSignatures,
+} from '../../src/payments/chain-outbox/chain-payment-store.ts';
+import { createSettlementHalt } from '../../src/payments/chain-outbox/settlement-halt.ts';
 import { openLedgerAccount } from '../../src/payments/ledger/ledger-store.ts';
 import { payerAccountId } from '../../src/payments/ledger/treasury.ts';
-import type { NewChainPayment } from '../../src/payments/onchain/chain-payment.ts';
-import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
-import { createSettlementHalt } from '../../src/payments/onchain/settlement-halt.ts';
 import { prepareChain } from '../../src/payments/reconcile/prepare-chain.ts';
 import type { ReconcileContext } from '../../src/payments/reconcile/reconcile.ts';
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
-import { createContractPayers } from '../../src/payments/settlement/contract-payers.ts';
+import type { ClaimContext } from '../../src/payments/schemes/batch-settlement/claims/claim-context.ts';
+import { createClaimSimulator } from '../../src/payments/schemes/batch-settlement/claims/claim-simulator-client.ts';
+import { createClaimer, type HasChannelClaimer } from '../../src/payments/schemes/batch-settlement/claims/claimer.ts';
+import { createWalletFunds } from '../../src/payments/schemes/batch-settlement/claims/wallet-funds.ts';
+import { createContractPayers, type HasContractPayers } from '../../src/payments/settlement/contract-payers.ts';
 import { createSimulator } from '../../src/payments/settlement/payment-simulator.ts';
 import { createSettler } from '../../src/payments/settlement/settler.ts';
-import type { ClaimContext } from '../../src/payments/x402/channels/claims/claim-context.ts';
-import { createClaimSimulator } from '../../src/payments/x402/channels/claims/claim-simulator-client.ts';
-import { createClaimer, type HasChannelClaimer } from '../../src/payments/x402/channels/claims/claimer.ts';
-import { createWalletFunds } from '../../src/payments/x402/channels/claims/wallet-funds.ts';
+import { signPayout } from '../../src/payments/settlement/sign-payout.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import { askDatabase } from './books.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 import { SMALLEST } from './smallest-amounts.ts';
@@ -53,7 +60,7 @@ export interface EngineOptions {
   readonly claims?: Partial<ChannelClaimSettings>;
 }
 
-export type EngineContext = ReconcileContext & ClaimContext & HasChannelClaimer;
+export type EngineContext = ReconcileContext & ClaimContext & HasChannelClaimer & HasContractPayers;
 
 /** The settlement of a node without the rest of it: its database, its chain behind a proxy, its keys. */
 export interface Engine {
@@ -68,6 +75,8 @@ export interface Engine {
   claim(payer: Payer, changes?: Partial<Authorization> & { signature?: Hex }): Promise<NewChainPayment>;
   /** Claims one for each of as many new payers. */
   claimMany(count: number): Promise<NewChainPayment[]>;
+  /** The refund that is owed for a payment, signed and stored as the node does before it sends it. */
+  signedRefundOf(payment: NewChainPayment): Promise<NewChainPayment>;
   mine(blocks: number): Promise<void>;
   /** What the database says of a payment. */
   stateOf(payment: NewChainPayment): Promise<string>;
@@ -107,6 +116,13 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     ctx,
     anotherProcess: open,
     ...payers,
+    async signedRefundOf({ subjectId }) {
+      const before = await findBySubject(ctx.db, subjectId, 'refund');
+      if (!before) throw new Error('a refund is owed');
+      const after = { ...before, ...(await signPayout(ctx, before, BigInt(Math.floor(Date.now() / 1000)))) };
+      await renewSignatures(ctx.db, [{ before, after }]);
+      return after;
+    },
     claimMany: async (count) => Promise.all((await payers.newPayers(count)).map((payer) => payers.claim(payer))),
     mine: async (blocks) => void (await callChain(chain.rpcUrl, 'anvil_mine', numberToHex(blocks))),
     async stateOf({ id }) {
@@ -145,10 +161,11 @@ async function createContext(
     token,
     tokenName: name,
     tokenVersion: version,
+    ledgerAsset: null,
     domainSeparator,
     wallet: wallet.address,
   };
-  const fees = createChainFees({ usdc });
+  const fees = createChainFees({ usdc }, LOCAL_CHAIN_ID);
   const metrics = createMetrics();
   const log = silentLog;
   const db = openDatabase(parts.databaseUrl, { max: 8, log });
@@ -188,14 +205,14 @@ function payersOf(ctx: ReconcileContext, chain: LocalChain) {
     newPayer: async (micro?: bigint) => (await newPayers(1, micro))[0] as Payer,
     async claim(
       payer: Payer,
-      { signature, ...changes }: Partial<Authorization> & { signature?: Hex } = {},
+      { signature, validBeforeS, ...changes }: Partial<Authorization> & { signature?: Hex } = {},
     ): Promise<NewChainPayment> {
       const authorization: Authorization = {
         from: payer.address,
         to: ctx.wallet.address,
         valueMicro: 1_000_000n,
         validAfterS: 0n,
-        validBeforeS: (await ctx.usdc.headTimeS()) + 300n,
+        validBeforeS: validBeforeS ?? (await ctx.usdc.headTimeS()) + 300n,
         nonce: generatePrivateKey(),
         ...changes,
       };

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { foldersOfDeadRuns } from '../../../../scripts/fast-temp-folder.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
+import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { migrate } from '../../src/store/migrate.ts';
 import { TEMPLATE_DATABASE, withDatabase } from './database-url.ts';
 import { removePostgresDataDir } from './remove-data-dir.ts';
 

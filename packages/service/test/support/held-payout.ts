@@ -1,11 +1,11 @@
 import { testUsdcAbi } from '@agent-network/chain/artifacts';
 import { encodeFunctionData, type Hex } from 'viem';
+import { authorizationDigest } from '../../src/chain/keys/authorization.ts';
 import { payoutNonce } from '../../src/chain/keys/payment-nonces.ts';
-import { authorizationDigest } from '../../src/chain/signatures/authorization.ts';
 import { newId } from '../../src/lib/id.ts';
+import { insertChainPayments } from '../../src/payments/chain-outbox/chain-payment-store.ts';
+import { upsertHold } from '../../src/payments/chain-outbox/held-payout-store.ts';
 import { OUTGOING, postTransfers } from '../../src/payments/ledger/ledger-store.ts';
-import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
-import { upsertHold } from '../../src/payments/onchain/held-payout-store.ts';
 import { sendAs } from './chain-actions.ts';
 import type { Harness } from './harness.ts';
 
@@ -45,7 +45,7 @@ export async function insertHeldWithdrawal(
   };
   await ctx.db.transaction(async (tx) => {
     await insertChainPayments(tx, [payment], now);
-    await upsertHold(tx, id, { reason: 'Blacklistable: account is blacklisted', now, pauseS: 3600, mostS: 3600 });
+    await upsertHold(tx, id, { reason: 'Blacklistable: account is blacklisted', now, pauseS: 3600, maxS: 3600 });
     const transfer = { id: `withdrawal:${subjectId}`, debit: treasuryId, credit: OUTGOING, amountMicro };
     await postTransfers(tx, [{ ...transfer, kind: 'withdrawal', subjectId }], now);
   });

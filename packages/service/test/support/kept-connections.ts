@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { DatabaseAwayError, isConnectionLost } from '../../src/db/database-away.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { DatabaseAwayError, isConnectionLost } from '../../src/store/database-away.ts';
 
 /** How long a connection that nobody uses stays open. */
 const IDLE_MS = 1000;

@@ -1,6 +1,7 @@
-import { until } from '../../src/lib/concurrency/until.ts';
 import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
 import { type NodeFront, startNodeFront } from './node-front.ts';
+import { until } from './until.ts';
+import { startWatch } from './watch.ts';
 
 /** A node among others: its own database, the chain of the first, an address that can be taken from it. */
 export interface NetworkNode extends Harness {
@@ -29,12 +30,13 @@ export async function stopNodes(nodes: readonly NetworkNode[]): Promise<void> {
   }
 }
 
-/** Waits for something to be so; throws after `timeoutMs`. Answers how long it took. */
-export async function untilSo(what: string, ask: () => Promise<boolean>, timeoutMs = 30_000): Promise<number> {
-  const startMs = performance.now();
-  const isSo = async () => ((await ask()) ? true : null);
-  if (!(await until(isSo, { timeoutMs, firstMs: 20, mostMs: 100 }))) throw new Error(`not in time: ${what}`);
-  return performance.now() - startMs;
+/** Waits for something to be so. Answers how long it took by startWatch. */
+export async function untilSo(what: string, ask: () => Promise<boolean>): Promise<number> {
+  const tookMs = startWatch();
+  await until(ask).catch((cause) => {
+    throw new Error(`not in time: ${what}`, { cause });
+  });
+  return tookMs();
 }
 
 /** One node's entry for another: its row of GET /network. */

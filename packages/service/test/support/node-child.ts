@@ -1,6 +1,6 @@
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/lib/log/log.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { type ArmedFailpoint, armFailpoint } from '../../src/lib/process/failpoint.ts';
+import { createLog } from '../../src/lib/telemetry/log.ts';
 import { startNode } from '../../src/node.ts';
 
 /** A service process without accounts or example agents, configured by its environment; tells its parent where it is. */

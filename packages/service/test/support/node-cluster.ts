@@ -6,14 +6,15 @@ import { join } from 'node:path';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { createUsdcClient } from '../../src/chain/usdc-client.ts';
-import { openDatabase } from '../../src/db/database.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { BUNDLES, bundled } from './bundled.ts';
-import { type Harness, newAccount, newWallet, send } from './harness.ts';
+import { type Harness, newAccount, newWallet, PATIENT, send } from './harness.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 import { SMALLEST } from './smallest-amounts.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { startWatch } from './watch.ts';
 import type { TokenHost } from './x402-payer.ts';
 
 export interface NodeProcess {
@@ -25,7 +26,7 @@ export interface NodeProcess {
   readonly ended: Promise<NodeJS.Signals | null>;
   /** Ends it at once, as a power cut does. */
   kill(): Promise<void>;
-  /** Asks it to end; answers how long that took. */
+  /** Asks it to end; answers how long that took by startWatch. */
   terminate(): Promise<number>;
 }
 
@@ -69,6 +70,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: BUNDLES,
     ...SMALLEST,
+    ...PATIENT,
     PORT: '0',
     DATABASE_URL: database.url,
     // Many clusters share one PostgreSQL.
@@ -142,10 +144,10 @@ async function startedNode(child: ChildProcess): Promise<NodeProcess> {
       await exited;
     },
     async terminate() {
-      const startMs = performance.now();
+      const tookMs = startWatch();
       child.kill('SIGTERM');
       await exited;
-      return performance.now() - startMs;
+      return tookMs();
     },
   };
 }

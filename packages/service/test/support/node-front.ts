@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { freePort } from '../../src/compose/local/free-port.ts';
 
 /** Stands before a node, at the address that others know it by: what is taken from there looks like a node that died. */
 export interface NodeFront {
@@ -12,8 +13,10 @@ export interface NodeFront {
 }
 
 export async function startNodeFront(): Promise<NodeFront> {
-  const port = await freePort();
+  const port = await freePort(0);
   const server = createServer((message, response) => passOn(port, message, response));
+  // Longer than clients keep an idle connection: one that is sent on as it ends is reset.
+  server.keepAliveTimeout = 65_000;
   const listen = async (at: number) => {
     server.listen(at, '127.0.0.1');
     await once(server, 'listening');
@@ -43,13 +46,4 @@ function passOn(port: number, message: IncomingMessage, response: ServerResponse
   });
   passed.on('error', () => response.destroy());
   message.pipe(passed);
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,10 +1,10 @@
-import type { Authorization } from '../../src/chain/signatures/authorization.ts';
-import type { Sql } from '../../src/db/sql.ts';
-import type { Invocation } from '../../src/invocations/invocation.ts';
-import { findInvocation, insertInvocations } from '../../src/invocations/invocation-store.ts';
+import type { Invocation } from '../../src/calls/invocation.ts';
+import { findInvocation, insertInvocations } from '../../src/calls/invocation-store.ts';
+import type { Authorization } from '../../src/chain/keys/authorization.ts';
 import { newId } from '../../src/lib/id.ts';
-import type { NewChainPayment } from '../../src/payments/onchain/chain-payment.ts';
-import { insertChainPayments } from '../../src/payments/onchain/chain-payment-store.ts';
+import type { NewChainPayment } from '../../src/payments/chain-outbox/chain-payment.ts';
+import { insertChainPayments } from '../../src/payments/chain-outbox/chain-payment-store.ts';
+import type { Sql } from '../../src/store/sql.ts';
 
 /**
  * A request as a process leaves it that dies right after it was accepted: its payment is claimed and not sent. All else is as of another

@@ -4,13 +4,13 @@ import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { initCluster, POSTGRES_ROLE } from '../../src/db/embedded/init-cluster.ts';
-import { findPostgresBinaries } from '../../src/db/embedded/postgres-binaries.ts';
-import { placePostgresHome } from '../../src/db/embedded/postgres-home.ts';
-import { choosePostgresUser, spawnOptionsFor } from '../../src/db/embedded/postgres-user.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
-import { freePort } from '../../src/local/free-port.ts';
+import { freePort } from '../../src/compose/local/free-port.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
+import { initCluster, POSTGRES_ROLE } from '../../src/store/embedded/init-cluster.ts';
+import { findPostgresBinaries } from '../../src/store/embedded/postgres-binaries.ts';
+import { placePostgresHome } from '../../src/store/embedded/postgres-home.ts';
+import { choosePostgresUser, spawnOptionsFor } from '../../src/store/embedded/postgres-user.ts';
+import { until } from './until.ts';
 
 export interface PostgresServer {
   readonly url: string;
@@ -113,8 +113,7 @@ function createServer({ postgres, user, path, port }: ServerParts): PostgresServ
       const settings = [...SETTINGS, `port=${port}`].flatMap((setting) => ['-c', setting]);
       child = spawn(postgres, ['-D', path, ...settings], { ...spawnOptionsFor(user), stdio: 'ignore' });
       const answers = () => ask('select 1').catch(() => null);
-      if (!(await until(answers, { timeoutMs: 20_000, firstMs: 30, mostMs: 200 })))
-        throw new Error('PostgreSQL does not answer');
+      await until(answers);
     },
     async kill() {
       if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { until } from '../../src/lib/concurrency/until.ts';
+import { until } from './until.ts';
 
 export interface ProcessMark {
   readonly pid: number;
@@ -38,9 +38,8 @@ export const stillRunning = (marks: readonly ProcessMark[]): ProcessMark[] =>
   });
 
 /** Returns the processes that still run after a while; empty as soon as none does. */
-export async function leftOf(marks: readonly ProcessMark[], timeoutMs: number): Promise<ProcessMark[]> {
-  const areGone = async () => (stillRunning(marks).length === 0 ? true : null);
-  await until(areGone, { timeoutMs, firstMs: 10, mostMs: 100 });
+export async function leftOf(marks: readonly ProcessMark[]): Promise<ProcessMark[]> {
+  await until(async () => stillRunning(marks).length === 0, 10).catch(() => undefined);
   return stillRunning(marks);
 }
 

@@ -5,9 +5,9 @@ import { agentWalletDomain, agentWalletTypes, identityRegistryAbi } from '@agent
 import { multicall3Abi } from '@agent-network/chain/multicall3-abi';
 import { type EncodeFunctionDataParameters, encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { sendAs } from './chain-actions.ts';
 import { REGISTRY } from './registry-world.ts';
+import { until } from './until.ts';
 
 type Call = Omit<EncodeFunctionDataParameters<typeof identityRegistryAbi>, 'abi'>;
 
@@ -61,9 +61,8 @@ export async function newHolder(rpcUrl: string): Promise<Holder> {
   const from = { from: deployer, data: agentHolderBytecode, gas: '0x1c00000', gasPrice: '0x0' };
   await callChain(rpcUrl, 'anvil_impersonateAccount', deployer);
   const hash = await callChain(rpcUrl, 'eth_sendTransaction', from);
-  const receipt = await until(
-    () => callChain<{ contractAddress: Hex } | null>(rpcUrl, 'eth_getTransactionReceipt', hash),
-    { timeoutMs: 10_000, firstMs: 1, mostMs: 50 },
+  const receipt = await until(() =>
+    callChain<{ contractAddress: Hex } | null>(rpcUrl, 'eth_getTransactionReceipt', hash),
   );
   const address = receipt?.contractAddress ?? '0x';
   const prepare = encodeFunctionData({ abi: agentHolderAbi, functionName: 'prepare', args: ['0x150b7a02', '0x'] });

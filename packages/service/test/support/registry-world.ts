@@ -3,13 +3,13 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
 import { createRegistryReader, type RegistryReader } from '../../src/registry/read/read-registry.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/registry/read/registry-log-client.ts';
 import { createRegistryTokens } from '../../src/registry/read/registry-tokens.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 import { createTestDatabase } from './test-database.ts';
 

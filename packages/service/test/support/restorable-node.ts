@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { readConfig } from '../../src/config.ts';
-import type { NodeContext } from '../../src/context.ts';
-import { silentLog } from '../../src/lib/log/log.ts';
+import type { NodeContext } from '../../src/compose/context.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { silentLog } from '../../src/lib/telemetry/log.ts';
 import { type RunningNode, startNode } from '../../src/node.ts';
 import { type Harness, newAccount, newWallet, send } from './harness.ts';
 import { SMALLEST } from './smallest-amounts.ts';
@@ -22,7 +22,11 @@ export interface RestorableNode
   stop(): Promise<void>;
 }
 
-export async function createRestorableNode(port: number, env: Record<string, string> = {}): Promise<RestorableNode> {
+/** `env` is read at each start. */
+export async function createRestorableNode(
+  port: number,
+  env: Record<string, string | undefined> = {},
+): Promise<RestorableNode> {
   const chain = await startLocalChain();
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-restored-'));
   const settlementKey = generatePrivateKey();

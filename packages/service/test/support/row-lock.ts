@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { until } from '../../src/lib/concurrency/until.ts';
 import { askDatabase } from './books.ts';
+import { until } from './until.ts';
 
 export interface RowLock {
   /** Resolves when somebody waits for the row. */
@@ -24,6 +24,25 @@ export async function lockAccount(databaseUrl: string, ledgerAccountId: string):
   return lockOf(client, databaseUrl);
 }
 
+/** Holds a recurring job that no process runs now: none begins it before the lock is released. */
+export async function lockRecurring(databaseUrl: string, name: string): Promise<RowLock> {
+  await askDatabase(
+    databaseUrl,
+    'insert into recurring (name, due_at) values ($1, clock_timestamp()) on conflict do nothing',
+    [name],
+  );
+  const client = await begin(databaseUrl);
+  // A run in progress has put off the next one by ten seconds or more, and gives that back at its end.
+  const isIdle = `select 1 from recurring where name = $1 and due_at < clock_timestamp() + interval '5 seconds' for update`;
+  const lock = lockOf(client, databaseUrl);
+  const isHeld = async () => (await client.query(isIdle, [name])).rowCount === 1;
+  await until(isHeld, 20).catch(async (error) => {
+    await lock.release();
+    throw error;
+  });
+  return lock;
+}
+
 async function begin(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -37,11 +56,7 @@ function lockOf(client: pg.Client, databaseUrl: string): RowLock {
     async untilWaitedFor() {
       const waiting = `select count(*)::int as waiting from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query ilike '%invocation%'`;
-      const seen = await until(
-        async () => ((await askDatabase<{ waiting: number }>(databaseUrl, waiting))[0]?.waiting ? true : null),
-        { timeoutMs: 10_000, firstMs: 5, mostMs: 50 },
-      );
-      if (!seen) throw new Error('nobody waits for the request');
+      await until(async () => (await askDatabase<{ waiting: number }>(databaseUrl, waiting))[0]?.waiting || null);
     },
     async release() {
       if (!isHeld) return;

@@ -33,6 +33,8 @@ export async function startRpcProxy(chainUrl: string): Promise<RpcProxy> {
   const server = createServer((message, response) => {
     treat(message, response, chainUrl, rules).catch(() => response.destroy());
   });
+  // Longer than clients keep an idle connection: one that is sent on as it ends is reset.
+  server.keepAliveTimeout = 65_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -60,10 +62,10 @@ export function answerCallsAt({ proxy, chain }: { proxy: RpcProxy; chain: { rpcU
 }
 
 /** From now on queries for the logs of more blocks than this are refused, as many RPC nodes do. */
-export function limitLogQueries(proxy: RpcProxy, mostBlocks: bigint): void {
+export function limitLogQueries(proxy: RpcProxy, maxBlocks: bigint): void {
   proxy.rule('eth_getLogs', ({ params: [filter], forward, refuse }) => {
     const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };
-    return BigInt(toBlock) - BigInt(fromBlock) < mostBlocks ? forward() : refuse('query exceeds the limit of blocks');
+    return BigInt(toBlock) - BigInt(fromBlock) < maxBlocks ? forward() : refuse('query exceeds the limit of blocks');
   });
 }
 

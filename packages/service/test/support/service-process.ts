@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LocalJson } from '../../src/local/seed-local.ts';
+import type { LocalJson } from '../../src/compose/local/seed-local.ts';
 import { BUNDLES, bundled } from './bundled.ts';
+import { startWatch } from './watch.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
@@ -79,9 +80,9 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     readyMs,
     local: JSON.parse(await readFile(join(options.dataDir, 'local.json'), 'utf8')),
     async interrupt() {
-      const askedMs = performance.now();
+      const tookMs = startWatch();
       process.kill(-pid, 'SIGINT');
-      return { ...(await ended), tookMs: performance.now() - askedMs };
+      return { ...(await ended), tookMs: tookMs() };
     },
     async killGroup() {
       process.kill(-pid, 'SIGKILL');

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { challengeResponse } from '../../src/identity/agent-signature.ts';
-import { until } from '../../src/lib/concurrency/until.ts';
+import { challengeResponse } from '../../src/agents/health/prove-endpoint.ts';
 import type { Harness, TestAccount } from './harness.ts';
+import { until } from './until.ts';
 
 /** The node that a test agent registers with. */
 type AgentHost = Pick<Harness, 'request' | 'newAccount'>;
@@ -83,6 +83,8 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
     });
     answerWith(200, { agent_id: known.id, response: provesItself ? answer : 'no' })({ headers: {}, body }, response);
   });
+  // Longer than clients keep an idle connection: one that is sent on as it ends is reset.
+  server.keepAliveTimeout = 65_000;
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -127,11 +129,7 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
 
 /** Waits for a status of an agent; throws when it does not come. */
 export async function untilStatus(harness: Pick<Harness, 'request'>, agentId: string, wanted: string): Promise<void> {
-  const reached = await until(
-    async () => ((await harness.request('GET', `/agents/${agentId}`)).body.data.status === wanted ? true : null),
-    { timeoutMs: 10_000, firstMs: 5, mostMs: 50 },
-  );
-  if (!reached) throw new Error(`agent ${agentId} did not become ${wanted}`);
+  await until(async () => (await harness.request('GET', `/agents/${agentId}`)).body.data.status === wanted);
 }
 
 async function readText(message: IncomingMessage): Promise<string> {

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc } from '@agent-network/contracts/money';
-import { until } from '../../src/lib/concurrency/until.ts';
 import type { Harness, TestAccount } from './harness.ts';
+import { until } from './until.ts';
 import { payV2, type TokenHost } from './x402-payer.ts';
 
 type Host = Pick<Harness, 'request' | 'newAccount' | 'newWallet'> & TokenHost;
@@ -20,7 +20,7 @@ export async function deposit(host: Host, key: string, treasuryId: string, amoun
     const { status, body: answer } = await host.request('POST', path, { key, body, headers });
     return answer?.error?.code === 'PAYMENT_PENDING' ? null : status;
   };
-  const status = await until(pay, { timeoutMs: 10_000, firstMs: 20, mostMs: 100 });
+  const status = await until(pay);
   if (status !== 200) throw new Error(`the deposit was answered with ${status ?? 'PAYMENT_PENDING'}`);
 }
 
@@ -60,30 +60,15 @@ export async function untilEnded(
   host: Pick<Harness, 'request'>,
   key: string,
   requestId: string,
-  timeoutMs = 10_000,
 ): Promise<RequestRecord> {
-  const ended = await until(
-    async () => {
-      const record: RequestRecord = (await host.request('GET', `/invoke/${requestId}`, { key })).body.data;
-      return record.completedAt === null ? null : record;
-    },
-    { timeoutMs, firstMs: 5, mostMs: 100 },
-  );
-  if (!ended) throw new Error(`request ${requestId} did not end within ${timeoutMs} ms`);
-  return ended;
+  return until(async function hasEnded() {
+    const record: RequestRecord = (await host.request('GET', `/invoke/${requestId}`, { key })).body.data;
+    return record.completedAt === null ? null : record;
+  });
 }
 
 /** Waits for the chain to show this balance; answers what it shows in the end. */
-export async function untilUsdc(
-  host: Pick<Harness, 'usdcOf'>,
-  address: string,
-  wantedMicro: bigint,
-  timeoutMs = 10_000,
-): Promise<bigint> {
-  await until(async () => ((await host.usdcOf(address)) === wantedMicro ? true : null), {
-    timeoutMs,
-    firstMs: 5,
-    mostMs: 100,
-  });
+export async function untilUsdc(host: Pick<Harness, 'usdcOf'>, address: string, wantedMicro: bigint): Promise<bigint> {
+  await until(async () => (await host.usdcOf(address)) === wantedMicro).catch(() => undefined);
   return host.usdcOf(address);
 }

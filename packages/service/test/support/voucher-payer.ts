@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
 import { DEPOSIT_COLLECTOR } from '../../src/chain/channels/channel-calls.ts';
 import { type ChannelConfig, channelDigestsOf, depositNonce } from '../../src/chain/channels/channel-digests.ts';
+import { receiveAuthorizationDigest } from '../../src/chain/keys/authorization.ts';
 import { signDigest } from '../../src/chain/keys/local-signer.ts';
-import { receiveAuthorizationDigest } from '../../src/chain/signatures/authorization.ts';
-import { openChannel } from '../../src/payments/x402/channels/channel-store.ts';
+import { openChannel } from '../../src/payments/schemes/batch-settlement/channel-store.ts';
 import type { Answer, Harness } from './harness.ts';
 
 type Hex = `0x${string}`;
@@ -59,7 +59,7 @@ export function newVoucherPayer(
     /** As if this had been deposited and were deep enough in the chain. */
     async fund(balanceMicro: bigint) {
       const now = h.ctx.clock.now();
-      await h.ctx.db.transaction((tx) => openChannel(tx, { id: channelId, chainId: chain.chainId, config }, now));
+      await h.ctx.db.transaction((tx) => openChannel(tx, { id: channelId, chain, config }, now));
       // Read at a later block than any: the chain, which knows no such deposit, is not asked again.
       const set = 'update channel set balance_micro = $2, read_block = 1e15::bigint where id = $1';
       await h.ctx.db.query('', set, [channelId, balanceMicro]);
@@ -88,7 +88,10 @@ export function newVoucherPayer(
     /** The header of a voucher for a 402 answer. */
     pay(unpaid: Answer, maxMicro: bigint, changes: VoucherChanges = {}): Record<string, string> {
       const required = requiredBy(unpaid);
-      const accepted = required.accepts.find(({ scheme }: { scheme: string }) => scheme === 'batch-settlement');
+      const accepted = required.accepts.find(
+        (each: { scheme: string; network: string }) =>
+          each.scheme === 'batch-settlement' && each.network === `eip155:${chain.chainId}`,
+      );
       const { withdrawDelayS, ...shown } = { ...config, ...changes.config };
       const payload = {
         type: 'voucher',

@@ -45,7 +45,7 @@ export function InvocationActions({ record }: { record: DetailedRecord }) {
         error={cancel.error}
         onConfirm={() => cancel.mutate({ params: { requestId: record.requestId } })}
       >
-        The agent is told to stop, and you get a refund.
+        The node tells the agent to stop and refunds you.
       </ConfirmDialog>
       {doing === 'again' && <RunAgainDialog record={record} onClose={close} />}
     </>

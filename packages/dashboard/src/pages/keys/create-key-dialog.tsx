@@ -95,7 +95,7 @@ function CreateKeyForm({ onCancel, onBusy, onMade }: CreateKeyFormProps) {
   const offered: readonly Scope[] = allScopes.filter((scope) => session.scopes.includes(scope));
   return (
     <form onSubmit={form.submit} noValidate className="space-y-4">
-      <Field label="Name" isRequired error={error('name')} hint="What the key is for, such as “billing worker”.">
+      <Field label="Name" isRequired error={error('name')} hint="Purpose of the key, such as “billing worker”.">
         <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
       </Field>
       <ScopeChoice

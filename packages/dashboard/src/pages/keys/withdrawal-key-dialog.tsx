@@ -83,7 +83,7 @@ function WithdrawalKeyForm({ isSent, onCancel, onSent, onMade }: FormProps) {
           create other keys. It expires after a day at most, and you can revoke it at any time.
         </p>
       </Note>
-      <Field label="Name" isRequired error={error('name')} hint="What the key is for, such as “payroll script”.">
+      <Field label="Name" isRequired error={error('name')} hint="Purpose of the key, such as “payroll script”.">
         <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
       </Field>
       <Field label="Expires" error={error('expiresInS')}>

@@ -38,7 +38,7 @@ const Facts = ({ account }: { account: OperatorAccount }) => (
     <FactRow label="Account ID">
       <Copyable label="account id" text={account.accountId} />
     </FactRow>
-    <FactRow label="Standing">
+    <FactRow label="Status">
       <bdi className="wrap-anywhere whitespace-normal">
         {account.suspension ? `Suspended: ${account.suspension.reason}` : 'Active'}
       </bdi>
@@ -69,10 +69,10 @@ function ChangeForm({ account: { accountId, plan, suspension } }: { account: Ope
   const setPlan = useApiMutation('setAccountPlan', after('Plan set'));
   const suspend = useApiMutation('suspendAccount', after('Account suspended'));
   const resume = useApiMutation('resumeAccount', after('Account resumed'));
-  const standing = suspension ? resume : suspend;
-  const isBusy = setPlan.isPending || standing.isPending;
+  const change = suspension ? resume : suspend;
+  const isBusy = setPlan.isPending || change.isPending;
   const isReady = reason.trim() !== '';
-  const failure = setPlan.error ?? standing.error;
+  const failure = setPlan.error ?? change.error;
   return (
     <div className="mt-4 space-y-3">
       <div className="grid gap-3 sm:grid-cols-2">
@@ -100,7 +100,7 @@ function ChangeForm({ account: { accountId, plan, suspension } }: { account: Ope
           variant={suspension ? 'secondary' : 'danger'}
           disabled={!isReady}
           isBusy={isBusy}
-          onClick={() => standing.mutate({ params: { accountId }, body: { reason } })}
+          onClick={() => change.mutate({ params: { accountId }, body: { reason } })}
         >
           {suspension ? 'Resume account' : 'Suspend account'}
         </Button>

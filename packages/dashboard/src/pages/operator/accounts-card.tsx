@@ -10,7 +10,7 @@ import { Badge } from '../../ui/values/badge.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { AccountPanel } from './account-panel.tsx';
 
-/** The accounts of the node: found by id or address, each with its plan and standing. */
+/** The accounts of the node: found by id or address, each with its plan and status. */
 export function AccountsCard() {
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);

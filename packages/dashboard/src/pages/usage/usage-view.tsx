@@ -25,7 +25,7 @@ export function UsageView() {
   return (
     <Page
       title="Usage and limits"
-      description="What your calls cost, what your agents earned, and the limits that remain."
+      description="Spending on calls, earnings of your agents, and remaining limits."
       actions={
         <Select
           aria-label="Period"

@@ -85,7 +85,7 @@ export function DeliveriesCard({ webhookId, canReplay }: DeliveriesCardProps) {
     { params: { webhookId }, query },
     { keepsPrevious: true, refetchIntervalMs: ({ deliveries }) => nextLookMs(deliveries, Date.now()) },
   );
-  useStandingFollows(data?.deliveries);
+  useHealthFollows(data?.deliveries);
   return (
     <Card
       title="Deliveries"
@@ -170,7 +170,7 @@ const DeliveryFilters = ({ filters: { status, type, eventId }, onChange, onClear
 );
 
 /** An attempt may have changed how the endpoint is doing, which is no event either. */
-function useStandingFollows(deliveries: readonly Delivery[] | undefined): void {
+function useHealthFollows(deliveries: readonly Delivery[] | undefined): void {
   const queryClient = useQueryClient();
   const attempts = deliveries?.reduce((sum, each) => sum + (each.attempts.at(-1)?.number ?? 0), 0);
   useEffect(() => {

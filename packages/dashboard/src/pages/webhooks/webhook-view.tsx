@@ -72,7 +72,7 @@ function EndpointView({ webhookId }: { webhookId: string }) {
       description={webhook.description || undefined}
       actions={<WebhookActions webhook={webhook} onTested={showDelivery} />}
     >
-      <StandingNote webhook={webhook} />
+      <HealthNote webhook={webhook} />
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Card title="Endpoint">
           <Facts webhook={webhook} />
@@ -119,7 +119,7 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
 );
 
 /** Reason that an endpoint receives nothing, and the remedy. Empty for a healthy endpoint. */
-function StandingNote({ webhook }: { webhook: Webhook }) {
+function HealthNote({ webhook }: { webhook: Webhook }) {
   const { webhookId, failingSince, pausedUntil, disabledReason } = webhook;
   // Time since which an enabled endpoint may have missed events: enabling it clears the time of its first failure.
   const [missedSince, setMissedSince] = useState<{ at: string | null } | null>(null);

@@ -1,21 +1,20 @@
-import { isAccountSuspended } from '../../access/accounts/suspended-account.ts';
+import { isAccountSuspended } from '../../accounts/suspension.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import { type EndpointProof, tryChallenge } from '../../identity/prove-endpoint.ts';
-import type { HasLog } from '../../lib/log/log.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
 import { type Agent, type AgentEvent, type FaultDetail, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
-import { agentEventsOf } from '../agent-events.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
-import { changeAgent } from '../change-agent.ts';
-import { type RegistrationContext, registerVerified } from '../registry-entry/register-verified.ts';
+import { agentEventsOf, changeAgent } from '../change-agent.ts';
+import { type RegistrationContext, registerVerified } from '../onchain/register-verified.ts';
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
-import { checkUpstream, type UpstreamCheck } from '../upstream/check-upstream.ts';
-import { openUpstream, type Upstream } from '../upstream/upstream.ts';
-import { kindOf, UpstreamFault } from '../upstream/upstream-client.ts';
+import { checkUpstream, type UpstreamCheck } from './check-upstream.ts';
 import { addProbe } from './probe-store.ts';
 import { type ProofSources, proveAgent } from './prove-agent.ts';
+import { type EndpointProof, tryChallenge } from './prove-endpoint.ts';
+import { openUpstream, type Upstream } from './upstream.ts';
+import { kindOf, UpstreamFault } from './upstream-client.ts';
 
 export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, ProofSources, HasNodeLabel {}
 

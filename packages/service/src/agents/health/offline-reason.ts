@@ -1,5 +1,5 @@
 import type { OfflineReason } from '@agent-network/contracts/invocations/figures';
-import type { Suspension } from '../../access/accounts/suspended-account.ts';
+import type { Suspension } from '../../accounts/suspension.ts';
 import type { Agent, FaultKind } from '../agent.ts';
 
 const adviceOn: Record<FaultKind, string> = {
@@ -43,7 +43,7 @@ export function offlineReason(
   if (!isAccepting)
     return {
       ...answer,
-      reason: 'The agent reported that it takes no calls.',
+      reason: 'The agent reported that it does not accept calls.',
       advice:
         'Send POST /agents/{id}/heartbeat with {"accepting": true}, with its identityToken. Two answered checks bring it back.',
     };

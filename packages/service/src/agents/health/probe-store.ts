@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 import { UPTIME_DAYS } from '../reputation/reputation.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
-import { type EndpointProof, readWellKnown, tryChallenge } from '../../identity/prove-endpoint.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { isObject, type Json, parseObject, scalarText } from '../../lib/json/json-object.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasTextRecords } from '../../lib/net/text-records.ts';
+import type { HasTextRecords } from '../../lib/net/outbound-calls.ts';
 import type { HasRegistry } from '../../registry/read/registry-info.ts';
 import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import type { Agent } from '../agent.ts';
-import { readA2aAgent } from '../upstream/a2a-card-client.ts';
-import type { Upstream } from '../upstream/upstream.ts';
-import { UpstreamFault } from '../upstream/upstream-client.ts';
+import { readA2aAgent } from './a2a-card-client.ts';
+import { type EndpointProof, readWellKnown, tryChallenge } from './prove-endpoint.ts';
+import type { Upstream } from './upstream.ts';
+import { UpstreamFault } from './upstream-client.ts';
 
 /** Sources of proofs of endpoints. */
 export interface ProofSources extends HasGuardedFetch, HasTextRecords, HasRegistryTokens {}

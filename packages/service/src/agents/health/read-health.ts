@@ -1,9 +1,9 @@
 import type { AgentHealth } from '@agent-network/contracts/agents/agent-figures';
-import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { mergeHistograms, percentileMs, toHistogram } from '../../lib/percentile.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
-import { type HasAgentFinder, requireAgent } from '../alternatives/find-agent.ts';
+import type { HasDb } from '../../store/database.ts';
+import { type HasAgentFinder, requireAgent } from '../search/find-agent.ts';
 import { type HealthRow, listHealth } from './health-store.ts';
 
 const DEFAULT_DAYS = 7;

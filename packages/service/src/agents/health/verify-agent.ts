@@ -1,16 +1,14 @@
 import type { AgentStatusRecord } from '@agent-network/contracts/agents/agents';
 import type { EndpointVerified } from '@agent-network/contracts/agents/identity';
-import type { AccountCaller, AgentCaller } from '../../access/caller/caller.ts';
-import { type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { AccountCaller, AgentCaller } from '../../accounts/caller.ts';
+import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { type Agent, isVerified, nextAgentStatus } from '../agent.ts';
-import { agentEventsOf } from '../agent-events.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
 import { findAgentRow } from '../agent-store.ts';
-import { readAgentStatus } from '../alternatives/find-agent.ts';
-import { changeAgent } from '../change-agent.ts';
-import { lockOwnAgent } from '../lock-own-agent.ts';
+import { agentEventsOf, changeAgent, lockOwnAgent } from '../change-agent.ts';
+import { readAgentStatus } from '../search/find-agent.ts';
 import type { HasAgentChecks } from './agent-checks.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 import type { FeedbackFacts } from './feedback-of.ts';
 
 type Nullable<Name extends string> = Readonly<Record<Name, string | null>>;

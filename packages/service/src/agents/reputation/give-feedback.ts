@@ -1,11 +1,10 @@
 import { identityRegistryByChain, isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Records } from '../../db/records.ts';
-import type { Tx } from '../../db/sql.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import { planFeedback } from '../../registry/write/plan-feedback.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import { planFeedback } from '../../registry/write/queue-write.ts';
+import type { HasDb, Records } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
 import { isId } from '../agent-id.ts';
 import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from './feedback-of.ts';
 import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-store.ts';

@@ -1,7 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Records } from '../../db/records.ts';
 import { DAY_MS } from '../../lib/duration.ts';
+import type { HasDb, Records } from '../../store/database.ts';
 import type { Agent } from '../agent.ts';
 import { credibilityOf, type PayerHistory, payerHistoryOf } from './credibility.ts';
 import { type Evidence, evidenceOf, weights } from './evidence.ts';

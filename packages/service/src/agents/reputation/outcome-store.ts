@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
 export interface Counting {
   readonly limit: number;

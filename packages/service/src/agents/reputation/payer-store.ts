@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 import type { PaidOwner, PayerHistory } from './credibility.ts';
 import type { PayerBooks } from './payer-ties.ts';
 

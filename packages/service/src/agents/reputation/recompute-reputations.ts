@@ -1,7 +1,7 @@
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
 import { DAY_MS } from '../../lib/duration.ts';
-import type { HasLog } from '../../lib/log/log.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
 import type { Agent } from '../agent.ts';
 import { updateAgentRow } from '../agent-change-store.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';

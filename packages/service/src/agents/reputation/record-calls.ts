@@ -1,6 +1,6 @@
-import type { Tx } from '../../db/sql.ts';
+import { run, type Statement, type Tx } from '../../store/sql.ts';
 import { checkSoon } from '../agent-store.ts';
-import { type AgentTally, addCalls } from './call-store.ts';
+import { type AgentTally, callsAdded } from './call-store.ts';
 import type { PaidOutcome } from './paid-outcome.ts';
 
 /** An ended call of an agent. `void`: it says nothing about the agent. */
@@ -15,11 +15,18 @@ export interface EndedCall {
 /** Adds ended calls to the records of their agents in the caller's transaction; makes a check of unreachable agents due. */
 export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void> {
   if (calls.length === 0) return;
-  const outcomes = calls.flatMap(({ outcome }) => outcome ?? []);
-  await addCalls(tx, talliesOf(calls), outcomes, now);
+  await run(tx, callsRecorded(calls, now));
   const unreachable = calls.filter(({ end }) => end === 'unreachable').map(({ agentId }) => agentId);
   if (unreachable.length > 0) await checkSoon(tx, unreachable, now);
 }
+
+/** The same without the checks, as a statement. */
+export const callsRecorded = (calls: readonly EndedCall[], now: Date): Statement =>
+  callsAdded(
+    talliesOf(calls),
+    calls.flatMap(({ outcome }) => outcome ?? []),
+    now,
+  );
 
 function talliesOf(calls: readonly EndedCall[]): AgentTally[] {
   const tallies = new Map<string, { completed: number; failed: number; durationMs: number }>();

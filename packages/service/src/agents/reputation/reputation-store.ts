@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 import type { PayerOutcomes } from './evidence.ts';
 import type { ReputationParts } from './reputation-parts.ts';
 

@@ -1,4 +1,4 @@
-import type { HasDb } from '../../db/database.ts';
+import type { HasDb } from '../../store/database.ts';
 import { type AgentDescription, findDescriptions } from './listing-row-store.ts';
 
 /** Descriptions that the listing in memory does without, by agent. */

@@ -1,4 +1,4 @@
-import type { HasDb } from '../../db/database.ts';
+import type { HasDb } from '../../store/database.ts';
 import { findSitemapAgents, findSitemapStarts, type SitemapAgent } from './sitemap-store.ts';
 
 /** First ids of steps of so many agents, among those that are listed for search engines. */

@@ -2,13 +2,15 @@ import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import type { Hit, ListingIndex, ListingQuestion } from '@agent-network/search-index/listing';
 import { amountKey } from '@agent-network/search-index/listing-fields';
 import { orderOf, type SearchOrder } from '@agent-network/search-index/search-order';
-import type { HasPaymentLimits } from '../../payments/onchain/payment-limits.ts';
+import { taskWords } from '@agent-network/search-index/words/task-words';
+import type { HasPaymentLimits } from '../../payments/chain-outbox/payment-limits.ts';
 import type { HasListing } from './listing.ts';
+import { matchScore } from './match-score.ts';
 
 export type PayableContext = HasListing & HasPaymentLimits;
 
 const online: ListingQuestion = {
-  wanted: { any: [], all: [], home: null },
+  wanted: { any: [], all: [], texts: [] },
   words: null,
   filter: { isOnline: [true], isVerified: [true, false], limits: [] },
 };
@@ -55,3 +57,27 @@ function countBelow(index: ListingIndex, leastMicro: bigint): number {
 }
 
 const toItem = ({ item }: Hit): AgentListItem => JSON.parse(item.toString());
+
+/**
+ * Online agents that can be paid on chain, ranked for a text as tasks are matched, without their load: what is in memory decides alone.
+ * `isWhole` is false when there may be more.
+ */
+export async function searchPayable(
+  ctx: PayableContext,
+  { query, limit }: { query: string; limit: number },
+): Promise<{ agents: readonly AgentListItem[]; isWhole: boolean }> {
+  const leastMicro = leastPaidOnChain(ctx);
+  const question = {
+    ...{ words: taskWords(query), capabilities: [], among: null, except: [], seen: [], also: null },
+    ...{ maxMicro: null, leastMicro, takesFree: false, limit },
+  };
+  return ctx.listing.read((index) => {
+    const { hits } = index.forTask(
+      question,
+      (facts, usualMicro) => matchScore({ ...facts, load: 0 }, usualMicro).score,
+    );
+    const items = hits.map(({ id }) => index.item(id));
+    const agents = items.flatMap((item) => (item ? [JSON.parse(item.toString()) as AgentListItem] : []));
+    return { agents, isWhole: hits.length < limit };
+  });
+}

@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/sql.ts';
-import type { AgentMetadata } from '../agent.ts';
+import type { AgentMetadata } from '@agent-network/contracts/agents/agent-metadata';
+import type { Sql } from '../../store/sql.ts';
 import type { ListedAgent } from '../agent-view.ts';
 
 /** An agent's shown fields with those that it is found by. */

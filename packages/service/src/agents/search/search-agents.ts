@@ -1,15 +1,17 @@
+import type { AgentFacets } from '@agent-network/contracts/agents/agent-figures';
 import type { AgentQuery, AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { Api } from '@agent-network/contracts/api';
-import type { DataOf } from '@agent-network/contracts/endpoint';
-import type { PageEnd, SearchFilter } from '@agent-network/search-index/listing';
-import { limitsOf } from '@agent-network/search-index/listing-fields';
-import { orderOf } from '@agent-network/search-index/search-order';
+import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
+import type { FacetQuestion, PageEnd, SearchFilter } from '@agent-network/search-index/listing';
+import { limitsIn, limitsOf } from '@agent-network/search-index/listing-fields';
+import { bestReputationFirst, orderOf } from '@agent-network/search-index/search-order';
 import { wantedOf, wordsOf } from '@agent-network/search-index/words/words';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { preparedArray } from '../../lib/json/prepared-json.ts';
+import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasListing, Listed } from './listing.ts';
+import type { HasListing, HasNodeLabel, Listed } from './listing.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
@@ -63,4 +65,74 @@ export function readSearchCursor(ctx: HasSecrets, question: string, cursor: stri
     throw invalid('cursor', 'is not one that this node made for this query and sort');
   const values = JSON.parse(place) as string[];
   return { keys: values.slice(0, -1), id: values.at(-1) as string };
+}
+
+type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
+
+/** Counts facets, exactly and all of the same moment. */
+export async function countFacets(ctx: HasListing & HasNodeLabel, query: FacetQuery): Promise<AgentFacets> {
+  const question = toQuestion(query);
+  const { homes, capabilities, ...counts } = await ctx.listing.read((index) => index.facets(question));
+  return {
+    ...counts,
+    capabilities: [...capabilities],
+    locations: homes.map(({ home, count }) => ({
+      value: home === null ? ctx.nodeLabel : ctx.listing.labelOf(home),
+      nodeId: home,
+      count,
+    })),
+  };
+}
+
+function toQuestion({ status, verified, text, ...query }: FacetQuery): FacetQuestion {
+  const { capability, any, all = [], ...rest } = query;
+  return {
+    wanted: wantedOf({ ...rest, capabilities: { any, all: capability === undefined ? all : [...all, capability] } }),
+    beside: all,
+    words: text === undefined ? null : wordsOf(text),
+    filter: {
+      isOnline: status === 'online' ? [true] : status === 'offline' ? [false] : [true, false],
+      isVerified: verified === undefined ? [true, false] : [verified === 'true'],
+      limits: limitsIn(rest),
+    },
+  };
+}
+
+const isOnlineFor = { online: [true], offline: [false], all: [true, false] };
+const DEFAULT_LIMIT = 20;
+
+/** Lists agents that match every filter, best reputation first, with the exact total. */
+export async function discoverAgents(
+  ctx: HasListing,
+  query: Parsed<Api['listAgents']>['query'],
+): Promise<Listed<DataOf<Api['listAgents']>>> {
+  if (query.cursor !== undefined && query.offset !== undefined)
+    throw invalid('cursor', 'cannot be used together with offset');
+  const search = {
+    wanted: { any: [], all: query.capability === undefined ? [] : [query.capability], texts: [] },
+    words: null,
+    filter: {
+      isOnline: isOnlineFor[query.status ?? 'all'],
+      isVerified: [true, false],
+      limits: limitsIn(query),
+    },
+    order: bestReputationFirst,
+    after: query.cursor === undefined ? null : readCursor(query.cursor),
+    limit: query.limit ?? DEFAULT_LIMIT,
+    offset: query.offset ?? 0,
+  };
+  const { total, hits, next } = await ctx.listing.read((index) => index.search(search));
+  return {
+    agents: preparedArray(hits.map(({ item }) => item)),
+    total,
+    hasMore: next !== null,
+    nextCursor: next && makeCursor(next),
+  };
+}
+
+const makeCursor = ({ keys: [reputation], id }: PageEnd) => encodeCursor(`${reputation}.${id}`);
+
+function readCursor(cursor: string): PageEnd {
+  const [reputation = '', id = ''] = decodeCursor(cursor, /^(\d{1,4})\.([a-z]{3}_[0-9a-z]+)$/);
+  return { keys: [reputation], id };
 }

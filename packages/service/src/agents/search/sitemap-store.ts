@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
 /** The agents listed for search engines: those of this node whose endpoint was proven. Agents of other nodes have their pages there. */
 const indexed = `status <> 'removed' and home_node is null and endpoint_proven_at is not null`;

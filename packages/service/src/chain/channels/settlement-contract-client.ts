@@ -85,10 +85,6 @@ export interface SettlementContract {
   readOpened(fromBlock: bigint, toBlock: bigint): Promise<ChannelOpening[]>;
 }
 
-export interface HasSettlementContract {
-  readonly settlementContract: SettlementContract;
-}
-
 interface ContractOptions {
   readonly rpcUrl: string;
   readonly chainId: number;

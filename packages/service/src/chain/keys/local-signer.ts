@@ -1,5 +1,5 @@
 import secp256k1 from 'secp256k1';
-import { addressOf } from '../signatures/authorization.ts';
+import { addressOf } from './authorization.ts';
 import type { Signer } from './signer.ts';
 
 type Hex = `0x${string}`;

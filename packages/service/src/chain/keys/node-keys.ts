@@ -1,4 +1,4 @@
-import type { ConfiguredSecrets } from '../../config-keys.ts';
+import type { ConfiguredSecrets } from '../../config/keys.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { createSecrets, type HasSecrets } from '../../lib/secrets.ts';
 import { createLocalSigner } from './local-signer.ts';

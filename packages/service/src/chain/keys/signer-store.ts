@@ -1,39 +1,59 @@
-import type { Sql, Tx } from '../../db/sql.ts';
-import type { Lease } from './lease.ts';
+import type { Sql, Statement, Tx } from '../../store/sql.ts';
+import type { Lease } from './signer.ts';
 
 export interface SignerKey {
   readonly chainId: number;
   readonly signer: string;
 }
 
-/**
- * Takes a key without an open transaction and its next nonce, or the first of several nonces. Null when no key is free. Nonces taken by a
- * rolled-back transaction are issued again, so there are no gaps.
- */
-export async function takeKey(
+/** A key without an open transaction and the nonce that its next one has, as they are now. Null when no key is free. */
+export async function findFreeKey(
   sql: Sql,
-  {
-    chainId,
-    signers,
-    nonces,
-    holder,
-    leaseMs,
-  }: Lease & { chainId: number; signers: readonly string[]; nonces: number },
-): Promise<{ signer: string; nonce: bigint } | null> {
-  const [row] = await sql.query<{ signer: string; nonce: bigint }>(
-    'take-key',
-    `with free as (
-       select address from chain_signer where chain_id = $1 and address = any($2) and leased_by is null
-        order by random() limit 1 for update skip locked
-     )
-     update chain_signer s
-        set next_nonce = next_nonce + $5::integer, leased_by = $3, leased_until = clock_timestamp() + $4 * interval '1 millisecond'
-       from free where s.chain_id = $1 and s.address = free.address
-     returning s.address as signer, s.next_nonce - $5::integer as nonce`,
-    [chainId, signers, holder, leaseMs, nonces],
+  { chainId, signers }: { readonly chainId: number; readonly signers: readonly string[] },
+): Promise<NextNonce | null> {
+  const [row] = await sql.query<NextNonce>(
+    'find-free-key',
+    `select chain_id as "chainId", address as signer, next_nonce as nonce from chain_signer
+      where chain_id = $1 and address = any($2) and leased_by is null order by random() limit 1`,
+    [chainId, signers],
   );
   return row ?? null;
 }
+
+export interface NextNonce extends SignerKey {
+  readonly nonce: bigint;
+}
+
+/** A nonce to take, or the first of several. */
+interface NonceToTake extends NextNonce, Lease {
+  readonly nonces: number;
+}
+
+/**
+ * Takes a key at the nonce that was found before, if the key is still free and at that nonce, and nobody has locked it. Nonces taken by a
+ * rolled-back transaction are issued again, so there are no gaps.
+ */
+export async function takeKeyAt(sql: Sql, nonce: NonceToTake): Promise<boolean> {
+  return (await sql.query('take-key-at', TAKEN_AT, takenAtParams(nonce))).length > 0;
+}
+
+/** The same as a guarded statement of a flush. */
+export const keyTakenAt = (nonce: NonceToTake): Statement => ({
+  name: 'take-key-at-or-fail',
+  text: `with taken as (${TAKEN_AT}) select require_true(exists (select from taken))`,
+  params: takenAtParams(nonce),
+});
+
+const TAKEN_AT = `update chain_signer s
+    set next_nonce = next_nonce + $5::integer, leased_by = $3, leased_until = clock_timestamp() + $4 * interval '1 millisecond'
+   from (select address from chain_signer
+          where chain_id = $1 and address = $2 and leased_by is null and next_nonce = $6 for update skip locked) free
+  where s.chain_id = $1 and s.address = free.address
+ returning 1`;
+
+const takenAtParams = ({ chainId, signer, holder, leaseMs, nonces, nonce }: NonceToTake): unknown[] => [
+  ...[chainId, signer, holder, leaseMs, nonces, nonce],
+];
 
 /** Prolongs a lease. False when another holder has it by now. */
 export async function extendLease(sql: Sql, key: SignerKey, { holder, leaseMs }: Lease): Promise<boolean> {
@@ -150,7 +170,7 @@ export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
 }
 
 /**
- * Has a key go on at the chain's nonce after a foreign transaction used one of its own. What was given up may have taken a further nonce,
+ * Resets a key's next nonce to the chain's after someone else used one of its nonces. What was given up may have taken a further nonce,
  * for a delegation (EIP-7702), which nothing will use: later transactions would wait behind it for ever. Runs in the caller's transaction.
  */
 export async function resumeSigner(tx: Tx, key: SignerKey, chainNonce: number): Promise<void> {

@@ -7,13 +7,13 @@ import { type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount, sign as signWithViem } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setPaymentResponse } from '../../http/answer/payment-response.ts';
-import { type CardKey, createCardSigner } from '../../http/faces/a2a/card-signer.ts';
+import { type CardKey, createCardSigner } from '../../http/gateways/a2a/card-signer.ts';
 import type { ChainInfo } from '../chain-info.ts';
 import { settlementCall } from '../settlement-call.ts';
-import { authorizationDigest } from '../signatures/authorization.ts';
-import { invocationReceiptDigest } from '../signatures/receipt-digests.ts';
+import { authorizationDigest } from './authorization.ts';
 import { createLocalSigner } from './local-signer.ts';
 import { createNodeKeys } from './node-keys.ts';
+import { invocationReceiptDigest } from './receipt-digests.ts';
 import { type Signer, signText, signTransaction } from './signer.ts';
 
 const hexOf = (min: number, max = min) =>
@@ -102,7 +102,7 @@ describe('a remote signer, which is asked over HTTP', () => {
   it('signs receipts and texts byte for byte as the local one', async () => {
     const chain = { caip2: 'eip155:84532', name: 'base-sepolia' } as ChainInfo;
     const delivery = { resourceUrl: 'https://node.example/invoke/agt_1', at: new Date(0) };
-    const paid = { payer: authorization.to, version: 2, transactionHash: separator, delivery } as const;
+    const paid = { payer: authorization.to, asset: null, version: 2, transactionHash: separator, delivery } as const;
     const invocation = {
       ...{ requestId: 'req_1', node: 'https://node.example', agentId: 'agt_1', owner: authorization.to, payer: '' },
       ...({ paymentMethod: 'treasury', status: 'failed' } as const),

@@ -1,7 +1,7 @@
 import { HttpRequestError, LimitExceededRpcError, RpcRequestError, TimeoutError } from 'viem';
 import { expect, test } from 'vitest';
 import { readLogRanges, searchLogRanges } from './log-ranges.ts';
-import { BehindError } from './logs-up-to.ts';
+import { BehindError } from './rpc-errors.ts';
 
 /** Ranges that an RPC node answered that takes at most so many blocks a query. */
 async function rangesRead(from: bigint, to: bigint, most: bigint): Promise<[bigint, bigint][]> {

@@ -1,5 +1,11 @@
-import { BaseError, HttpRequestError, ResponseBodyTooLargeError, RpcRequestError, TimeoutError } from 'viem';
-import { BehindError } from './logs-up-to.ts';
+import {
+  BaseError,
+  HttpRequestError,
+  type PublicClient,
+  ResponseBodyTooLargeError,
+  RpcRequestError,
+  TimeoutError,
+} from 'viem';
 
 const isAny = (error: unknown, test: (cause: unknown) => boolean): boolean =>
   error instanceof BaseError && error.walk(test) !== null;
@@ -36,3 +42,22 @@ export const isRefusedSize = (error: unknown): boolean =>
       cause instanceof ResponseBodyTooLargeError ||
       (cause instanceof HttpRequestError && (cause.status === 400 || cause.status === 413)),
   );
+
+/** The RPC node that answered does not have all the blocks yet whose logs it was asked for. */
+export class BehindError extends Error {}
+
+/**
+ * The logs that `ask` requests of blocks up to this one. Throws when the RPC node that answers is behind the block: it would answer with the
+ * logs that it has, and those of the newest blocks would never be read. Of several nodes behind one address, one may be. Its height goes in
+ * the same request (the client has to batch), before the logs.
+ */
+export async function logsUpTo<Logs>(
+  client: Pick<PublicClient, 'request'>,
+  toBlock: bigint,
+  ask: () => Promise<Logs>,
+): Promise<Logs> {
+  const [head, logs] = await Promise.all([client.request({ method: 'eth_blockNumber' }), ask()]);
+  if (BigInt(head) < toBlock)
+    throw new BehindError(`the RPC node that was asked for logs up to block ${toBlock} is only at ${BigInt(head)}`);
+  return logs;
+}

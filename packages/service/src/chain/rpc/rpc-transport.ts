@@ -1,13 +1,18 @@
-import { HttpRequestError, type HttpTransport, type HttpTransportConfig, http } from 'viem';
-import { traced } from '../../lib/tracing/tracing.ts';
+import { fallback, HttpRequestError, type HttpTransportConfig, http, type Transport } from 'viem';
+import { traced } from '../../lib/telemetry/tracing.ts';
 
 interface RpcTransportOptions extends HttpTransportConfig {
   readonly timeout: number;
 }
 
-/** The way to the chain: JSON-RPC over HTTP, each request in a span of the current trace. The endpoint is not told of the trace. */
-export function rpcTransport(rpcUrl: string, options: RpcTransportOptions): HttpTransport {
-  const open = http(rpcUrl, { ...options, ...rpcBounds(options.timeout) });
+/**
+ * The way to the chain: JSON-RPC over HTTP, each request in a span of the current trace. The endpoint is not told of the trace. Of several
+ * addresses, separated by a space, each is asked when the one before does not answer.
+ */
+export function rpcTransport(rpcUrls: string, options: RpcTransportOptions): Transport {
+  const ways = rpcUrls.split(' ').map((rpcUrl) => http(rpcUrl, { ...options, ...rpcBounds(options.timeout) }));
+  const [only] = ways;
+  const open: Transport = only && ways.length === 1 ? only : fallback(ways, { retryCount: 0 });
   return (parameters) => {
     const transport = open(parameters);
     const { request } = transport;

@@ -1,6 +1,6 @@
 import type { EventType } from '@agent-network/contracts/events';
 import { type Delivery, MAX_KEPT_ATTEMPTS } from '@agent-network/contracts/webhooks';
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import type { EndpointAnswer } from '../webhooks/attempt.ts';
 
 export interface DeliveryRow {
@@ -47,7 +47,7 @@ const latestOf = (condition: string, order: string) =>
   `(select d.* from webhook_delivery d where ${isWanted} ${condition} order by ${order} limit ${MAX_READ})`;
 
 /**
- * What matches all filters but the type, which has no index: the latest. Pending deliveries are few among those of a healthy endpoint, and
+ * `type` is not indexed, so apply the other filters first, newest first. Pending deliveries are few among those of a healthy endpoint, and
  * are in two indexes: those that were not tried yet, the latest, and those that are tried again, the next due ones.
  */
 const latest = ({ status }: DeliveryFilter): string =>

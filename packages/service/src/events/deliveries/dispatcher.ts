@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createWake } from '../../lib/concurrency/wake.ts';
-import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { Repeating, Schedule } from '../../queue/schedule.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Repeating, Schedule } from '../../store/queue/schedule.ts';
 import { type EndpointAnswer, unanswered } from '../webhooks/attempt.ts';
 import { type Post, postWebhook } from '../webhooks/webhook-client.ts';
 import { createDeliverySlots, type FreeSlots, type Receiver, type SlotBounds, type Timed } from './delivery-slots.ts';
@@ -78,8 +78,8 @@ export function createDispatcher<Queue extends Receiver>(
     if (isDueAgain) requestRun();
   }
 
-  const pause = async (mostMs: number) => {
-    if (!isRequested && !isStopping) await bell.wait(mostMs);
+  const pause = async (maxMs: number) => {
+    if (!isRequested && !isStopping) await bell.wait(maxMs);
   };
 
   async function loop(): Promise<void> {
@@ -112,7 +112,7 @@ export function createDispatcher<Queue extends Receiver>(
   return {
     requestRun,
     start(schedule) {
-      schedule.here(kind.job, TICK_MS, async () => requestRun(), { look: { sql: kind.isDue } });
+      schedule.here(kind.job, TICK_MS, async () => requestRun(), { hasWork: { sql: kind.isDue } });
       const looping = loop();
       return { stop: () => stop(looping) };
     },

@@ -1,5 +1,5 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import { type WebhookRow, webhookColumns } from '../webhooks/webhook-store.ts';
 import type { Receiver } from './delivery-slots.ts';
 import type { Wanted } from './dispatcher.ts';

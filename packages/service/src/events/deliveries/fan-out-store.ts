@@ -1,5 +1,5 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { Tx } from '../../db/sql.ts';
+import type { Tx } from '../../store/sql.ts';
 import { UNDECIDED_FROM } from '../outbox/event-store.ts';
 
 export interface UntoldEvent {

@@ -1,7 +1,7 @@
-import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasDb } from '../../store/database.ts';
 import { ensureAccountWebhook } from '../webhooks/account-webhook.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
 import {

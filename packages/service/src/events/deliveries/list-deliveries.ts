@@ -1,10 +1,16 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
-import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { Delivery } from '@agent-network/contracts/webhooks';
+import type { AccountCaller } from '../../accounts/caller.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
-import { countDeliveries, listAttempts, listDeliveryRows } from './delivery-store.ts';
-import { toDelivery } from './delivery-view.ts';
+import {
+  type AttemptRow,
+  countDeliveries,
+  type DeliveryRow,
+  listAttempts,
+  listDeliveryRows,
+} from './delivery-store.ts';
 
 /** Past and pending deliveries of a webhook, newest first, with all attempts; of large bodies fewer than a page has. */
 export async function listDeliveries(
@@ -28,3 +34,23 @@ export async function listDeliveries(
   const deliveries = rows.map((row) => toDelivery(row, ofDelivery.get(row.deliveryId) ?? []));
   return { deliveries, total, hasMore: offset + rows.length < total };
 }
+
+export const toDelivery = (delivery: DeliveryRow, attempts: readonly Omit<AttemptRow, 'deliveryId'>[]): Delivery => ({
+  deliveryId: delivery.deliveryId,
+  webhookId: delivery.webhookId,
+  eventId: delivery.eventId,
+  type: delivery.type,
+  url: delivery.url,
+  status: delivery.status,
+  nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
+  attempts: attempts.map(({ number, at, status, error, durationMs, response }) => ({
+    number,
+    at: at.toISOString(),
+    status,
+    error,
+    durationMs,
+    response,
+  })),
+  payload: delivery.body === null ? null : JSON.parse(delivery.body),
+  createdAt: delivery.createdAt.toISOString(),
+});

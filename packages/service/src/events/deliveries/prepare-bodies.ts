@@ -1,7 +1,7 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
-import type { HasLog } from '../../lib/log/log.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { HasDb } from '../../store/database.ts';
 import type { HasSubjects } from '../outbox/subjects.ts';
 import { deliveryBody } from './delivery-body.ts';
 import { type DueDelivery, readBodies, storeBodies } from './endpoint-queue-store.ts';

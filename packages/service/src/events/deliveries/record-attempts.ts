@@ -1,14 +1,14 @@
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import type { HasLog } from '../../lib/log/log.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
 import { insertAttempts, type MadeAttempt } from '../webhooks/attempt-store.ts';
-import { type EndpointStanding, type Findings, nextStanding } from '../webhooks/endpoint-standing.ts';
+import { type EndpointHealth, type Findings, nextHealth } from '../webhooks/endpoint-health.ts';
 import { failPending } from '../webhooks/fail-pending.ts';
 import { lockWebhooks, updateWebhookRow, type WebhookRow } from '../webhooks/webhook-store.ts';
 
-/** An attempt, where it was sent, and whether it can change its endpoint's standing. */
+/** An attempt, where it was sent, and whether it can change its endpoint's health. */
 export interface SentAttempt extends MadeAttempt {
   readonly url: string;
   readonly concernsEndpoint: boolean;
@@ -49,7 +49,7 @@ async function recordAll(ctx: HasClock & HasLog, tx: Tx, attempts: readonly Sent
   for (const webhook of webhooks) {
     // The owner has changed the URL meanwhile: what the former one answered says nothing of the new one.
     const own = concerning.get(webhook.id)?.filter(({ url }) => url === webhook.url) ?? [];
-    if (own.length > 0 && (await writeStanding(ctx, tx, webhook, findingsOf(own)))) disabled.push(webhook.id);
+    if (own.length > 0 && (await writeHealth(ctx, tx, webhook, findingsOf(own)))) disabled.push(webhook.id);
   }
   return disabled;
 }
@@ -64,10 +64,10 @@ function findingsOf(attempts: readonly SentAttempt[]): Findings {
 }
 
 /** Returns true when the webhook is disabled now and was not before. */
-async function writeStanding(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow, found: Findings): Promise<boolean> {
-  const standing: EndpointStanding = nextStanding(webhook, found, ctx.clock.now());
-  await updateWebhookRow(tx, { ...webhook, ...standing });
-  if (standing.status === webhook.status) return false;
-  ctx.log.warn({ webhookId: webhook.id, reason: standing.disabledReason }, 'webhook endpoint disabled');
+async function writeHealth(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow, found: Findings): Promise<boolean> {
+  const health: EndpointHealth = nextHealth(webhook, found, ctx.clock.now());
+  await updateWebhookRow(tx, { ...webhook, ...health });
+  if (health.status === webhook.status) return false;
+  ctx.log.warn({ webhookId: webhook.id, reason: health.disabledReason }, 'webhook endpoint disabled');
   return true;
 }

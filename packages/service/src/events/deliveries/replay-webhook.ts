@@ -1,10 +1,10 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
-import type { AccountCaller } from '../../access/caller/caller.ts';
-import { type Once, unkeyed } from '../../access/idempotency/once.ts';
-import type { Tx } from '../../db/sql.ts';
+import type { AccountCaller } from '../../accounts/caller.ts';
+import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { invalid, notFound } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
+import type { Tx } from '../../store/sql.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
 import { lockWebhooks, markDue, type WebhookRow } from '../webhooks/webhook-store.ts';

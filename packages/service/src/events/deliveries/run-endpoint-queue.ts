@@ -1,7 +1,7 @@
-import type { Records } from '../../db/records.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { resumed } from '../../lib/tracing/tracing.ts';
+import { resumed } from '../../lib/telemetry/tracing.ts';
+import type { Records } from '../../store/database.ts';
 import { type EndpointAnswer, judge, unanswered } from '../webhooks/attempt.ts';
 import type { Sender } from './dispatcher.ts';
 import { type DueDelivery, type EndpointQueue, listDue } from './endpoint-queue-store.ts';

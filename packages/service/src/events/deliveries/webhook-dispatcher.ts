@@ -1,9 +1,9 @@
-import type { Records } from '../../db/records.ts';
-import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasProcessId } from '../../queue/heartbeat.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Records } from '../../store/database.ts';
+import type { HasProcessId } from '../../store/queue/heartbeat.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
 import type { SlotBounds } from './delivery-slots.ts';

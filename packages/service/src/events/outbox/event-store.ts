@@ -1,10 +1,10 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { Sql, Tx } from '../../db/sql.ts';
 import { PreparedJson } from '../../lib/json/prepared-json.ts';
+import type { Sql, Statement } from '../../store/sql.ts';
 import type { NewEvent } from './new-event.ts';
 
 /** Maximum events of one transaction with distinct sequences. */
-const PER_TRANSACTION = 4096;
+export const PER_TRANSACTION = 4096;
 
 /** The first sequence that an open transaction may still write. */
 export const UNDECIDED_FROM = `(select (first_open_transaction() + xid_offset) * ${PER_TRANSACTION} from event_clock)`;
@@ -15,17 +15,15 @@ export class TooManyEventsError extends Error {
 }
 
 /**
- * Inserts events; those of accounts without endpoints are not delivered. Returns true when any event has a receiver. Throws
- * `TooManyEventsError` when the transaction has no sequences left for all of them.
+ * Inserts events; those of accounts without endpoints are not delivered. Returns of each whether it has a receiver; fewer rows when the
+ * transaction has no sequences left.
  */
-export async function insertEvents(
-  tx: Tx,
+export const eventsInserted = (
   events: readonly (NewEvent & { id: string })[],
   now: Date,
-): Promise<boolean> {
-  const rows = await tx.query<{ isToTell: boolean }>(
-    'insert-events',
-    `with mine as (
+): Statement<{ isToTell: boolean }> => ({
+  name: 'insert-events',
+  text: `with mine as (
        select (pg_current_xact_id()::text::bigint + xid_offset) * ${PER_TRANSACTION} as first from event_clock
      ), free as (
        select coalesce((select max(sequence) + 1 from event
@@ -39,20 +37,16 @@ export async function insertEvents(
          with ordinality as n(id, account, type, subject, data, url, nth)
       where free.first + cardinality($1::text[]) <= mine.first + ${PER_TRANSACTION}
      returning needs_fan_out as "isToTell"`,
-    [
-      events.map((e) => e.id),
-      events.map((e) => e.accountId),
-      events.map((e) => e.type),
-      events.map((e) => e.subjectId),
-      events.map((e) => (e.data === null ? null : JSON.stringify(e.data))),
-      events.map((e) => e.webhookUrl ?? null),
-      now,
-    ],
-  );
-  if (rows.length < events.length)
-    throw new TooManyEventsError(`A transaction has sequences for ${PER_TRANSACTION} events, and writes more.`);
-  return rows.some(({ isToTell }) => isToTell);
-}
+  params: [
+    events.map((e) => e.id),
+    events.map((e) => e.accountId),
+    events.map((e) => e.type),
+    events.map((e) => e.subjectId),
+    events.map((e) => (e.data === null ? null : JSON.stringify(e.data))),
+    events.map((e) => e.webhookUrl ?? null),
+    now,
+  ],
+});
 
 export interface EventRow {
   readonly sequence: bigint;

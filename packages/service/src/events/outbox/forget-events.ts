@@ -1,6 +1,6 @@
-import type { HasDb } from '../../db/database.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { daysBefore, type HasRetention, removeInSteps } from '../../lib/retention.ts';
+import type { HasDb } from '../../store/database.ts';
 import { failOldPending, type OutboxStep, removeAttempts, removeDeliveries, removeEvents } from './retention-store.ts';
 
 /** A delivery that is pending keeps its event, but not for longer than this many times the retention period. */

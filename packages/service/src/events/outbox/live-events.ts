@@ -1,12 +1,12 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { AccountCaller } from '../../access/caller/caller.ts';
-import { livingKeys } from '../../access/sessions/living-keys.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { AccountCaller } from '../../accounts/caller.ts';
+import { livingKeys } from '../../accounts/keys/revocations.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createPoller } from '../../lib/concurrency/poller.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
-import type { HasLog } from '../../lib/log/log.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { HasDb } from '../../store/database.ts';
 import { findDecided, findLastDecided } from './live-store.ts';
 import { readEvents } from './read-events.ts';
 import type { HasSubjectPages } from './subjects.ts';
@@ -34,10 +34,6 @@ export interface LiveEvents {
    * expired. The call throws RATE_LIMITED when the account has `MAX_STREAMS` open in this process.
    */
   open(caller: Follower, query: LiveQuery): (signal: AbortSignal) => AsyncGenerator<LiveEvent>;
-}
-
-export interface HasLiveEvents {
-  readonly liveEvents: LiveEvents;
 }
 
 /** The sequence from which a stream gets all changes from now on. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 import { UNDECIDED_FROM } from './event-store.ts';
 
 /** The last decided sequence: later commits have higher ones. */

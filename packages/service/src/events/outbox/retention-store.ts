@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 
 /** Removes attempts of the oldest ended deliveries, at most so many; returns their number. A row that another transaction holds waits. */
 export async function removeAttempts(sql: Sql, before: Date, most: number): Promise<number> {

@@ -1,10 +1,10 @@
-import type { HasDb } from '../../db/database.ts';
-import type { Sql } from '../../db/sql.ts';
 import { notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Sql } from '../../store/sql.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
 import { findAccountWebhook, findEndpoint, insertWebhook, type WebhookRow } from './webhook-store.ts';
 

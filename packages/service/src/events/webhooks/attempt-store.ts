@@ -1,5 +1,5 @@
 import { MAX_KEPT_ATTEMPTS } from '@agent-network/contracts/webhooks';
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import type { AttemptVerdict, EndpointAnswer } from './attempt.ts';
 
 export interface MadeAttempt {

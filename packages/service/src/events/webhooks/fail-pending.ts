@@ -1,5 +1,5 @@
-import type { HasDb } from '../../db/database.ts';
 import { removeInSteps } from '../../lib/retention.ts';
+import type { HasDb } from '../../store/database.ts';
 import { failSomePending } from './attempt-store.ts';
 
 /**

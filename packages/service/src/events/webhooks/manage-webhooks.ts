@@ -1,18 +1,19 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
-import type { AccountCaller } from '../../access/caller/caller.ts';
-import { type Once, unkeyed } from '../../access/idempotency/once.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { AccountCaller } from '../../accounts/caller.ts';
+import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { removeForARound } from '../../lib/retention.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import { requireEndpoint } from './account-webhook.ts';
+import type { HasDb } from '../../store/database.ts';
+import { requireEndpoint, requireWebhook } from './account-webhook.ts';
 import { failPending } from './fail-pending.ts';
-import { requireAllowedUrl } from './require-allowed-url.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
+import { requireAllowedUrl } from './webhook-client.ts';
 import {
   countEndpointsLocked,
   deleteEndpoint,
@@ -23,6 +24,7 @@ import {
   markDue,
   removeAttemptsOf,
   removeDeliveriesOf,
+  rotateSecretRow,
   updateWebhookRow,
   type WebhookRow,
 } from './webhook-store.ts';
@@ -133,3 +135,42 @@ const toWebhook = (webhook: WebhookRow): DataOf<Api['updateWebhook']> => ({
   pausedUntil: webhook.pausedUntil?.toISOString() ?? null,
   createdAt: webhook.createdAt.toISOString(),
 });
+
+const OVERLAP_MS = DAY_MS;
+
+export async function readWebhookSecret(
+  ctx: WebhookContext,
+  caller: Pick<AccountCaller, 'accountId'>,
+  webhookId: string,
+): Promise<DataOf<Api['getWebhookSecret']>> {
+  const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
+  const secret = ctx.secrets.openOrNull(webhook.secretSealed);
+  if (secret === null)
+    throw new AppError(
+      'CONFLICT',
+      'The secret was sealed with an earlier SECRET_KEY of this node and cannot be read: rotate it.',
+    );
+  return { webhookId, secret };
+}
+
+/** Rotates the secret. Deliveries are signed with both for 24 hours; another rotation in that time throws CONFLICT. */
+export async function rotateWebhookSecret(
+  ctx: WebhookContext,
+  caller: Pick<AccountCaller, 'accountId'>,
+  webhookId: string,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['rotateWebhookSecret']>> {
+  const webhook = await requireWebhook(ctx, caller.accountId, webhookId);
+  const now = ctx.clock.now();
+  const oldValidUntil = new Date(now.getTime() + OVERLAP_MS);
+  const secret = newWebhookSecret();
+  const rotated = { sealed: ctx.secrets.seal(secret), oldValidUntil, now };
+  return ctx.db.transaction(async (tx) => {
+    if (!(await rotateSecretRow(tx, webhook.id, rotated)))
+      throw new AppError(
+        'CONFLICT',
+        'The secret was rotated less than 24 hours ago; the one before it is still valid.',
+      );
+    return once.keep(tx, { webhookId, secret, oldValidUntil: oldValidUntil.toISOString() });
+  });
+}

@@ -1,6 +1,6 @@
 import type { EventType } from '@agent-network/contracts/events';
-import { operatorAccounts } from '../../access/accounts/operators.ts';
-import type { Sql } from '../../db/sql.ts';
+import { operatorAccounts } from '../../accounts/operators.ts';
+import type { Sql } from '../../store/sql.ts';
 import { listSubscribers } from './webhook-store.ts';
 
 /** Maximum events of one transaction, with a reserve below the numbers available. */

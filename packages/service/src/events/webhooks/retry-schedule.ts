@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/duration.ts';
-import { retryAfterMs } from '../../lib/net/retry-after.ts';
+import { retryAfterMs } from '../../lib/net/error-text.ts';
 
 const SECOND_MS = 1000;
 

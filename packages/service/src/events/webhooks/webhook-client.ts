@@ -1,3 +1,4 @@
+import { invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
 import { isEncoded } from '../../lib/net/guarded-fetch-exchange.ts';
@@ -63,4 +64,10 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
     if (!(error instanceof GuardedFetchError)) throw error;
   }
   return pieces.take().subarray(0, KEPT_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+/** Throws VALIDATION_ERROR for a URL that this node would not send to: nobody should wait for a delivery that never comes. */
+export function requireAllowedUrl(ctx: HasGuardedFetch, field: string, url: string): void {
+  const check = ctx.guardedFetch.checkUrl(url);
+  if (!check.ok) throw invalid(field, check.reason);
 }

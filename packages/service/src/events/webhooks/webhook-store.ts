@@ -1,8 +1,8 @@
 import type { EventType } from '@agent-network/contracts/events';
-import type { Sql, Tx } from '../../db/sql.ts';
-import type { EndpointStanding } from './endpoint-standing.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
+import type { EndpointHealth } from './endpoint-health.ts';
 
-export interface WebhookRow extends EndpointStanding {
+export interface WebhookRow extends EndpointHealth {
   readonly id: string;
   readonly accountId: string;
   readonly kind: 'endpoint' | 'account';
@@ -96,7 +96,7 @@ export const lockWebhooks = (tx: Tx, ids: readonly string[]): Promise<WebhookRow
     [ids],
   );
 
-/** Writes the owner's settings and the standing. */
+/** Writes the owner's settings and the health. */
 export async function updateWebhookRow(tx: Tx, webhook: WebhookRow): Promise<void> {
   await tx.query(
     'update-webhook',

@@ -6,8 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { createMetrics } from '../../lib/metrics.ts';
-import { inTurn } from '../request/in-turn.ts';
-import { type AdmissionContext, createAdmission } from './admission.ts';
+import { type AdmissionContext, createAdmission, inTurn } from './admission.ts';
 
 /** A node that answers with the names of what it ran; while it is held, its database has no room. */
 async function startGuarded({ maxQueueMs = 60_000, maxQueued = 1000, turnMs = 0 } = {}) {

@@ -1,17 +1,19 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { HasDb } from '../../db/database.ts';
-import { asRead } from '../../db/read-reserve.ts';
-import type { HasFinisher } from '../../invocations/finish/end-invocations.ts';
-import type { HasAcceptor } from '../../invocations/start/accept-invocations.ts';
-import type { RequestListener } from '../request/in-turn.ts';
+import type { HasFinisher } from '../../calls/finish/end-invocations.ts';
+import type { Acceptor } from '../../calls/start/accept-invocations.ts';
+import type { HasDb } from '../../store/database.ts';
+import { asRead } from '../../store/read-reserve.ts';
 import { createCallTimes } from './call-times.ts';
-import type { Held } from './held-request.ts';
+import { createStartedBefore, type Held } from './held-request.ts';
 import { kindOf } from './request-kind.ts';
 import { createStartRate } from './start-rate.ts';
-import { createStartedBefore } from './started-before.ts';
 import { createWaitingRoom, MAX_AT_ONCE, type WaitingContext } from './waiting-room.ts';
 
-export interface AdmissionContext extends HasDb, HasAcceptor, HasFinisher, WaitingContext {}
+export interface AdmissionContext extends HasDb, HasFinisher, WaitingContext {
+  readonly acceptor: Acceptor;
+}
 
 /** Wait of earlier work for the database, above which nothing is started; and for a connection, above which newcomers are refused (`requireRoom`). */
 const DATABASE_WAIT_MS = 50;
@@ -45,12 +47,12 @@ export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = create
     const nowMs = performance.now();
     started += 1;
     starts.rate.count(nowMs);
-    starts.before.note(incoming);
+    starts.before.record(incoming);
     ctx.metrics.queueTime.observe((nowMs - sinceMs) / 1000);
     if (kind === 'invocation')
       outgoing.once('finish', () => {
         const endMs = performance.now();
-        if (outgoing.statusCode === 200) starts.times.note(incoming.url, endMs - nowMs, endMs);
+        if (outgoing.statusCode === 200) starts.times.record(incoming.url, endMs - nowMs, endMs);
       });
     listener(incoming, outgoing);
   }
@@ -144,4 +146,39 @@ export function nextPace(pace: number, { wallMs, cpuMs, started }: Turn): number
   const over = Math.max(cpuMs / TURN_MS, Math.min(wallMs / WALL_MS, cpuMs / MIN_MS));
   if (over <= 1) return Math.min(MAX_PER_TURN, pace * 1.1 + 0.5);
   return Math.max(1, Math.min(pace, Math.max(1, started)) / over);
+}
+
+/** A request listener of Node's HTTP server. It throws nothing. */
+export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** Maximum requests of one connection that wait for earlier answers. */
+export const MAX_WAITING = 16;
+
+/**
+ * Handles the requests of one connection in sequence, because their answers leave in that order anyway: requests pipelined behind a slow
+ * answer cost only their headers. Ends a connection with more than `MAX_WAITING` waiting requests.
+ */
+export function inTurn(listener: RequestListener): RequestListener {
+  const lines = new WeakMap<Socket, (() => void)[]>();
+  return (incoming, outgoing) => {
+    // The server speaks HTTP/1.1 only.
+    const { socket } = incoming;
+    const serve = () => {
+      outgoing.once('close', () => letNextIn(lines, socket));
+      listener(incoming, outgoing);
+    };
+    const line = lines.get(socket);
+    if (!line) {
+      lines.set(socket, []);
+      return serve();
+    }
+    if (line.length >= MAX_WAITING) socket.destroy();
+    if (!socket.destroyed) line.push(serve);
+  };
+}
+
+function letNextIn(lines: WeakMap<Socket, (() => void)[]>, socket: Socket): void {
+  const next = socket.destroyed ? undefined : lines.get(socket)?.shift();
+  if (next) next();
+  else lines.delete(socket);
 }

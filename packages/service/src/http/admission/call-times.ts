@@ -10,7 +10,7 @@ interface Seen {
 
 /** Durations of calls from their start to their answer: the node's own time, which an overload multiplies, and the agent's. */
 export interface CallTimes {
-  note(url: string | undefined, tookMs: number, nowMs: number): void;
+  record(url: string | undefined, tookMs: number, nowMs: number): void;
   /** As calls of this agent took of late, on average; 0: not known. */
   expectedMs(url: string | undefined, nowMs: number): number;
 }
@@ -25,7 +25,7 @@ export function createCallTimes(): CallTimes {
   const known = createBoundedCache<Seen>(MAX_KNOWN, KNOWN_MS);
   const agentOf = (url = '') => OF_AGENT.exec(url)?.[1] ?? null;
   return {
-    note(url, tookMs, nowMs) {
+    record(url, tookMs, nowMs) {
       const agent = agentOf(url);
       if (agent === null) return;
       const seen = known.get(agent) ?? { sinceMs: nowMs, count: 0, sumMs: 0, lastMs: tookMs };

@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
+import type { Authenticator } from '../../accounts/keys/authenticate.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { QueueTicket } from '../../lib/concurrency/fair-queue.ts';
 import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
 import { askedBy, MAX_BYTES, type RequestKind, ranks } from './request-kind.ts';
-import type { StartedBefore } from './started-before.ts';
 
 /** A request that was not started when it came. */
 export interface Held {
@@ -20,7 +21,9 @@ export interface Waiting extends Held {
   readonly isRepeated: boolean;
 }
 
-export interface CallerNames extends HasAuthenticator, HasTrustedProxies, HasClock {}
+export interface CallerNames extends HasTrustedProxies, HasClock {
+  readonly authenticator: Authenticator;
+}
 
 /** Finds the tenant and the priority of a request in the queue. */
 export function withTicket(ctx: CallerNames, before: StartedBefore, held: Held): Waiting {
@@ -60,4 +63,37 @@ function wholeBodyOf(incoming: IncomingMessage & { rawBody?: Buffer }): Buffer |
   const body: Buffer | null = incoming.read();
   if (body) incoming.rawBody = body;
   return body;
+}
+
+const MAX_KNOWN = 50_000;
+const KNOWN_MS = 15 * 60_000;
+
+/**
+ * Requests with an Idempotency-Key or a payment that this process started of late, by a digest of both. A repetition asks for the answer
+ * of work that may have been paid. What is forgotten is only refused in overload as any other request is: nothing is done.
+ */
+export interface StartedBefore {
+  record(incoming: IncomingMessage): void;
+  has(incoming: IncomingMessage): boolean;
+}
+
+export function createStartedBefore(): StartedBefore {
+  const known = createBoundedCache<true>(MAX_KNOWN, KNOWN_MS);
+  return {
+    record(incoming) {
+      const mark = markOf(incoming);
+      if (mark !== null) known.set(mark, true);
+    },
+    has(incoming) {
+      const mark = markOf(incoming);
+      return mark !== null && known.has(mark);
+    },
+  };
+}
+
+function markOf({ headers, url }: IncomingMessage): string | null {
+  const key = headers['idempotency-key'];
+  const payment = headers['payment-signature'] ?? headers['x-payment'];
+  if (key === undefined && payment === undefined) return null;
+  return hash('sha256', JSON.stringify([url, headers.authorization, key, payment]), 'base64');
 }

@@ -7,10 +7,9 @@ import { STALLED_MS } from '../answer/answer-watch.ts';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { retryAfterOf, toErrorAnswer } from '../answer/errors.ts';
 import type { CallTimes } from './call-times.ts';
-import { type CallerNames, type Held, type Waiting, withTicket } from './held-request.ts';
+import { type CallerNames, type Held, type StartedBefore, type Waiting, withTicket } from './held-request.ts';
 import { ranks } from './request-kind.ts';
 import type { StartRate } from './start-rate.ts';
-import type { StartedBefore } from './started-before.ts';
 
 export interface AdmissionLimits {
   /** Maximum time that a request waits to be started in an overload that lasts; a burst may wait for five times as long. */

@@ -2,7 +2,6 @@ import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createMeter } from '../../lib/concurrency/meter.ts';
-import { createHeldBytes } from './held-bytes.ts';
 import { PIECE_BYTES } from './large-body.ts';
 
 /** Maximum bytes of unread answers, for one reader and in total; beyond them the next answer is refused. */
@@ -92,3 +91,28 @@ const tooMany = (limit: number, retryAfterS: number) =>
   new AppError('RATE_LIMITED', `The limit of ${limit} bytes of large answers and streams per minute is used up.`, {
     details: { limit, type: 'answerBytesPerMinute', retryAfterS },
   });
+
+/** Bytes that are held in memory for others, by holder and in all. */
+interface HeldBytes {
+  of(holder: string): number;
+  all(): number;
+  /** Counts bytes for each holder; a negative number frees them. */
+  add(holders: readonly string[], bytes: number): void;
+}
+
+export function createHeldBytes(): HeldBytes {
+  const byHolder = new Map<string, number>();
+  let all = 0;
+  return {
+    of: (holder) => byHolder.get(holder) ?? 0,
+    all: () => all,
+    add(holders, bytes) {
+      all += bytes;
+      for (const holder of holders) {
+        const left = (byHolder.get(holder) ?? 0) + bytes;
+        if (left > 0) byHolder.set(holder, left);
+        else byHolder.delete(holder);
+      }
+    },
+  };
+}

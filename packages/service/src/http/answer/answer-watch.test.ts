@@ -4,15 +4,15 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
-import { listen } from '../listen.ts';
-import { linkOf } from '../mount.ts';
-import { notingEnd, WHOLE_MS } from './answer-watch.ts';
+import { listen } from '../admission/listen.ts';
+import { linkOf } from '../api/mount.ts';
+import { recordingEnd, WHOLE_MS } from './answer-watch.ts';
 import { SseAnswer, sseBody, sseHeaders } from './sse.ts';
 
 /** More than the buffers of the kernel hold. */
 const LAST = 'x'.repeat(16 * 1024 * 1024);
 
-/** A stream with one event of ours, as all endpoints and two faces make it. */
+/** A stream with one event of ours, as all endpoints and two gateways make it. */
 function ours(c: Context, ended: () => void): ReadableStream<Uint8Array> {
   const events = async function* () {
     yield { id: 1, type: 'last', data: LAST };
@@ -30,7 +30,7 @@ function foreign(c: Context, ended: () => void): ReadableStream<Uint8Array> {
       ended();
     },
   });
-  return notingEnd(c, body);
+  return recordingEnd(c, body);
 }
 
 it.each([
@@ -46,7 +46,7 @@ it.each([
       vi.useRealTimers();
     });
     const config = { host: '127.0.0.1', port: 0, baseUrl: null, trustedProxies: [] };
-    const front = await listen({ ...config, connectionLimits: { most: 10, mostOfAddress: 10 } }, stops);
+    const front = await listen({ ...config, connectionLimits: { max: 10, maxPerAddress: 10 } }, stops);
     const ended = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<HttpBindings>();
     const app = new Hono().get('/', (c) => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { getRequestListener, HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { connectionOf } from './connection.ts';
+import { largeBody, PIECE_BYTES } from './large-body.ts';
 
 /** The fetch callback of the Node adapter. */
 type Fetch = Parameters<typeof getRequestListener>[0];
@@ -24,14 +24,14 @@ export interface AnswerWatch {
 const over = new WeakSet<object>();
 
 /** To be called when a stream has no more events, whether or not they are read. */
-export function noteStreamEnd(c: Context): void {
+export function recordStreamEnd(c: Context): void {
   const connection = connectionOf(c);
   if (connection) over.add(connection.outgoing);
 }
 
 /** Notes the end of a stream whose source does not wait for its reader. */
-export const notingEnd = (c: Context, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
-  body.pipeThrough(new TransformStream({ flush: () => noteStreamEnd(c) }, undefined, { highWaterMark: Infinity }));
+export const recordingEnd = (c: Context, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
+  body.pipeThrough(new TransformStream({ flush: () => recordStreamEnd(c) }, undefined, { highWaterMark: Infinity }));
 
 interface Leaving {
   readonly socket: Socket;
@@ -84,4 +84,19 @@ export function watched(handle: Fetch, watch: AnswerWatch): Fetch {
     else asked.answered();
     return answer;
   };
+}
+
+/** null: a request without a connection (in tests). */
+export const connectionOf = (c: Context): HttpBindings | null =>
+  (c.env as HttpBindings | undefined)?.incoming ? (c.env as HttpBindings) : null;
+
+/** The bytes of an answer as its body: a large one leaves in pieces, by default in the turns of its peer. The answer needs `content-length`. */
+export function bodyOf(
+  c: Context,
+  bytes: Uint8Array<ArrayBuffer>,
+  group?: string,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> {
+  const connection = connectionOf(c);
+  if (bytes.byteLength <= PIECE_BYTES || !connection) return bytes;
+  return largeBody(bytes, group ?? connection.incoming.socket.remoteAddress ?? '');
 }

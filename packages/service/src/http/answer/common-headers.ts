@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * On every answer but those of `headersForNoOtherOrigin`. The API is for any origin that has a key: calls by cookie are for the node's own pages, and no answer allows others
  * to send any (`Access-Control-Allow-Credentials`).
@@ -26,3 +28,17 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
     '*, Accept, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Payment-Scheme, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name, A2A-Version, A2A-Extensions, X-A2A-Extensions',
   'access-control-max-age': '86400',
 };
+
+/** A strong entity tag of bytes, without its quotes. */
+export const tagOf = (bytes: string | Uint8Array): string => hash('sha256', bytes, 'base64url').slice(0, 27);
+
+const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+
+/** True if an If-None-Match header has the tag, which is with its quotes, or `*`. The comparison is weak. */
+export function isKnown(given: string | undefined, etag: string): boolean {
+  if (given === undefined) return false;
+  return given.split(',').some((each) => {
+    const tag = opaque(each);
+    return tag === '*' || tag === opaque(etag);
+  });
+}

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { isKnown } from './common-headers.ts';
 import { acceptsEncoding, createCompressor } from './encodings.ts';
-import { isKnown } from './entity-tag.ts';
 
 it.each([
   ['gzip', true],

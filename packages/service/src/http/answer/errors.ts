@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { errorCatalogue, type Help } from '@agent-network/contracts/errors';
-import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { isChannelRefusal } from '../../payments/x402/channel-refusal.ts';
+import { isChannelRefusal } from '../../payments/schemes/batch-settlement/channel-refusal.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
+import { DatabaseAwayError } from '../../store/database-away.ts';
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -74,9 +74,32 @@ const FAULT =
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof DatabaseAwayError)
-    return new AppError('UNAVAILABLE', 'The database cannot be reached at the moment.', {}, { cause: error });
+    return new AppError('UNAVAILABLE', 'The database is temporarily unreachable.', {}, { cause: error });
   return new AppError('INTERNAL_ERROR', FAULT);
 }
 
 /** Encodes as base64 JSON, the form of x402 headers. */
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+
+interface AwayDuring {
+  readonly method: string;
+  /** True once the request's own work began; before that, it has changed nothing. */
+  readonly hasBegun: boolean;
+  readonly hasKey: boolean;
+  readonly hasPayment: boolean;
+}
+
+/** Maps a database failure to an answer that tells the outcome of the request and the way to repeat it. Other errors stay as they are. */
+export function describeOutage(error: unknown, { method, hasBegun, hasKey, hasPayment }: AwayDuring): unknown {
+  if (!(error instanceof DatabaseAwayError)) return error;
+  const why = error.isBusy ? 'The database is overloaded.' : 'The database is temporarily unreachable.';
+  const tell = (outcome: 'nothing' | 'unknown', text: string) =>
+    new AppError('UNAVAILABLE', `${why} ${text}`, { details: { outcome } }, { cause: error });
+  if (method === 'GET' || !hasBegun) return tell('nothing', 'Nothing was done; repeat the request.');
+  const repeat = hasKey
+    ? 'Repeat the identical request with the same Idempotency-Key to get its answer: it is never executed twice.'
+    : hasPayment
+      ? 'Repeat the identical request with the same payment: it is charged once.'
+      : 'Check its outcome before you repeat it, and send an Idempotency-Key: with one, nothing is executed twice.';
+  return tell('unknown', `The request may have been executed. ${repeat}`);
+}

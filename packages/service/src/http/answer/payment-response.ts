@@ -1,10 +1,11 @@
 import type { PaymentReceipt } from '@agent-network/contracts/payments/receipt-types';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
-import type { HasChain } from '../../chain/chain-info.ts';
+import { type HasChain, networkNamesOf } from '../../chain/chain-info.ts';
 import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
-import { paymentReceiptDigest } from '../../chain/signatures/receipt-digests.ts';
-import { toChannelState } from '../../payments/x402/channels/channel.ts';
-import type { HasChannels } from '../../payments/x402/channels/channels.ts';
+import { paymentReceiptDigest } from '../../chain/keys/receipt-digests.ts';
+import type { LedgerAsset } from '../../payments/ledger/asset-account.ts';
+import { toChannelState } from '../../payments/schemes/batch-settlement/channel.ts';
+import type { HasChannels } from '../../payments/schemes/batch-settlement/channels.ts';
 import { encode } from './errors.ts';
 
 /** The delivery that a payment bought, with its time. */
@@ -17,6 +18,8 @@ interface Paid {
   readonly payer: string;
   readonly version: 1 | 2;
   readonly transactionHash: string;
+  /** The asset that paid; null: the default one. */
+  readonly asset: LedgerAsset;
   /** null: not delivered yet, or not at all. */
   readonly delivery: Delivery | null;
 }
@@ -30,7 +33,8 @@ export async function setPaymentResponse(
   call: { setHeader(name: string, value: string): void },
   paid: Paid,
 ): Promise<void> {
-  const network = paid.version === 2 ? ctx.chain.caip2 : ctx.chain.name;
+  const { caip2, name } = networkNamesOf(ctx.chain, paid.asset);
+  const network = paid.version === 2 ? caip2 : name;
   const response: SettleResponse = {
     ...{ success: true, payer: paid.payer, transaction: paid.transactionHash, network },
     ...(await receiptOf(ctx, paid)),
@@ -38,7 +42,8 @@ export async function setPaymentResponse(
   call.setHeader(paid.version === 2 ? 'payment-response' : 'x-payment-response', encode(response));
 }
 
-interface VoucherPaid extends Pick<Paid, 'delivery'> {
+interface VoucherPaid extends Pick<Paid, 'delivery' | 'asset'> {
+  readonly requestId: string;
   readonly channelId: string;
   readonly chargedMicro: bigint;
   /** The deposit that came with the voucher; null: none. */
@@ -49,22 +54,24 @@ interface VoucherPaid extends Pick<Paid, 'delivery'> {
 export async function setVoucherResponse(
   ctx: HasChain & HasReceiptSigner & HasChannels,
   call: { setHeader(name: string, value: string): void },
-  { channelId, chargedMicro, deposit, delivery }: VoucherPaid,
+  { requestId, channelId, chargedMicro, deposit, delivery, asset }: VoucherPaid,
 ): Promise<void> {
-  const channel = await ctx.channels.read(channelId);
+  const known = ctx.channels.afterEnds.get(requestId);
+  ctx.channels.afterEnds.delete(requestId);
+  const channel = known ?? (await ctx.channels.read(channelId));
   if (!channel) return;
   const { payer } = channel;
   const transactionHash = deposit?.transactionHash ?? '';
   const response: SettleResponse = {
-    ...{ success: true, payer, transaction: transactionHash, network: ctx.chain.caip2 },
+    ...{ success: true, payer, transaction: transactionHash, network: networkNamesOf(ctx.chain, asset).caip2 },
     amount: deposit?.amountMicro.toString() ?? '',
     extra: { chargedAmount: chargedMicro.toString(), channelState: toChannelState(channel) },
-    ...(await receiptOf(ctx, { payer, transactionHash, delivery })),
+    ...(await receiptOf(ctx, { payer, transactionHash, delivery, asset })),
   };
   call.setHeader('payment-response', encode(response));
 }
 
-type Delivered = Pick<Paid, 'payer' | 'transactionHash' | 'delivery'>;
+type Delivered = Pick<Paid, 'payer' | 'transactionHash' | 'delivery' | 'asset'>;
 
 const receiptOf = async (
   ctx: HasChain & HasReceiptSigner,
@@ -75,12 +82,12 @@ const receiptOf = async (
 /** Signed for the time of the delivery: a repetition gets the same receipt. */
 async function signReceipt(
   { chain, receiptSigner }: HasChain & HasReceiptSigner,
-  { payer, transactionHash }: Delivered,
+  { payer, transactionHash, asset }: Delivered,
   delivery: Delivery,
 ) {
   const payload: PaymentReceipt = {
     version: 1,
-    network: chain.caip2,
+    network: networkNamesOf(chain, asset).caip2,
     resourceUrl: delivery.resourceUrl,
     payer,
     issuedAt: Math.floor(delivery.at.getTime() / 1000),

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
+import { isKnown, tagOf } from './common-headers.ts';
 import { acceptsEncoding, COMPRESSED_FROM_BYTES, type Compressor, type Encoding } from './encodings.ts';
-import { isKnown, tagOf } from './entity-tag.ts';
 
 export interface PublicAnswer {
   readonly status: 200 | 304;

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
-import { commonHeaders } from '../answer/common-headers.ts';
-import { bodyOf } from '../answer/connection.ts';
+import { bodyOf } from '../answer/answer-watch.ts';
+import { commonHeaders, isKnown, tagOf } from '../answer/common-headers.ts';
 import { acceptsEncoding } from '../answer/encodings.ts';
-import { isKnown, tagOf } from '../answer/entity-tag.ts';
-import { requestIdOf } from '../mount.ts';
+import { toErrorAnswer } from '../answer/errors.ts';
+import { requestIdOf } from '../api/mount.ts';
 
 /** A static document: its bytes, made once, and its entity tag. */
 export interface Document {
@@ -46,4 +46,20 @@ export function documentAnswer(c: Context, document: Document, headers: Record<s
   return isKnown(c.req.header('if-none-match'), etag)
     ? new Response(null, { status: 304, headers: all })
     : new Response(bodyOf(c, bytes), { headers: { ...all, 'content-length': String(bytes.length) } });
+}
+
+/** Answers with a document that is made for the call, or with the error of making it. */
+export async function answerDocument(
+  c: Context,
+  read: () => Promise<Document>,
+  cacheControl: string,
+): Promise<Response> {
+  try {
+    return documentAnswer(c, await read(), { 'cache-control': cacheControl });
+  } catch (error) {
+    const requestId = requestIdOf(c);
+    const { status, headers, body } = toErrorAnswer(error, requestId);
+    const common = { ...commonHeaders, 'content-type': 'application/json', 'x-request-id': requestId };
+    return new Response(JSON.stringify(body), { status, headers: { ...common, ...headers } });
+  }
 }

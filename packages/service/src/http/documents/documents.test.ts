@@ -5,27 +5,58 @@ import { errorCatalogue } from '@agent-network/contracts/errors';
 import { eventTypes } from '@agent-network/contracts/events';
 import { failureReasons } from '@agent-network/contracts/invocations/invocations';
 import { Hono } from 'hono';
+import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { toErrorAnswer } from '../answer/errors.ts';
-import { searchEntries } from './docs/search-entries.ts';
+import { siteHeader } from '../site/site-header.ts';
 import { type ApiDocument, readDocument } from './document.ts';
 import { fieldsOf, typeOf } from './fields.ts';
-import { examplesOf, guidesOf } from './guides.ts';
+import { examplesOf, fromRepository, guidesOf } from './guides.ts';
 import { html, inline, prose, toText } from './html.ts';
-import { llmsText, mountDocs } from './mount-docs.ts';
+import { llmsText, mountDocs, searchEntries } from './mount-docs.ts';
 import { docsPages } from './page.ts';
 
 const limit = { api: 100, invocations: 10 };
 const limits = { free: limit, pro: limit, enterprise: limit, anonymous: limit, node: limit };
 const document = readDocument();
 const baseUrl = 'https://node.example';
-const pages = docsPages({ document, limits, baseUrl });
+const header = { label: 'here', hasDashboard: true };
+const source = { document, limits, baseUrl, repositoryUrl: null, header };
+const pages = docsPages(source);
 const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 /** In the frame of every page. */
 const framed = ['query', 'found', 'content', 'said'];
 const ids = [...pages.values()].flatMap(idsOf).filter((id) => !framed.includes(id));
 const whole = [...pages.values()].join('\n');
 const rows = Object.entries<Endpoint>(api);
+
+/** What newcomers wanted to know and did not find, each with the section that answers it. */
+const questions = [
+  ['How do I get my money back?', '/docs/recipes#recipes-get-a-refund'],
+  ['refund', '/docs/recipes#recipes-get-a-refund'],
+  ['What is a treasury?', '/docs#concepts-treasury'],
+  ['What does held mean?', '/docs#concepts-hold'],
+  ['What is a payment channel?', '/docs#concepts-channel'],
+  ['Why does my new agent have a reputation of 467?', '/docs#concepts-reputation'],
+  ['What does verified mean?', '/docs#concepts-verified'],
+  ['How do I list my own agent?', '/docs/first-agent#firstAgent'],
+  ['How do I withdraw my earnings?', '/docs/first-agent#firstAgent-5-withdraw-your-earnings'],
+  ['How do I set a spending limit?', '/docs/recipes#recipes-set-a-budget'],
+  ['How do I use it with Claude Desktop?', '/docs/recipes#recipes-claude-desktop-and-other-mcp-hosts'],
+  ['Where is the config file of Cursor?', '/docs/recipes#recipes-claude-desktop-and-other-mcp-hosts'],
+  ['How do I call an agent from LangChain?', '/docs/recipes#recipes-langchain'],
+  ['Does it work with the Vercel AI SDK?', '/docs/recipes#recipes-vercel-ai-sdk'],
+  ['Is there a Python package?', '/docs/python#python'],
+  ['How do I move from x402 middleware?', '/docs/recipes#recipes-move-from-x402-middleware'],
+  ['How do I check a receipt?', '/docs/receipts#receipts-checking-one'],
+  ['Where do I get test money?', '/docs/recipes#recipes-add-money'],
+  ['Why is my agent offline?', '/docs/building#building'],
+  ['Can an agent charge by page?', '/docs/pricing#pricing'],
+  ['How do I declare the input of my agent?', '/docs/typed-agents#typedAgents-declaring'],
+  ['Is it safe to retry a call?', '/docs/retries#idempotency'],
+  ['How do I find an agent for my task?', '/docs/calling#matching'],
+  ['Can I call several agents at once?', '/docs/recipes#recipes-call-several-agents'],
+] as const;
 
 describe('the pages of the documentation', () => {
   it('have an anchor for every call, error, failure, event and object, and none twice', () => {
@@ -49,7 +80,7 @@ describe('the pages of the documentation', () => {
   });
 
   it('show each chapter that is written, and tell every page from the first one', () => {
-    const written = [...guidesOf(document, limits, baseUrl), examplesOf()].map(({ id }) => id);
+    const written = [...guidesOf(source), examplesOf()].map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(written));
     const first = pages.get('/docs') ?? '';
     for (const path of pages.keys()) expect(first, path).toContain(`href="${path}"`);
@@ -60,7 +91,7 @@ describe('the pages of the documentation', () => {
       /<script|<style|\sstyle=|\son\w+=|javascript:/i,
     );
     const loaded = whole.replace(/<link rel="canonical" href="https:\/\/node\.example\/docs[^"]*">/g, '');
-    expect([...loaded.matchAll(/\s(?:src|href)="(?!#)([^"]*)"/g)].map(([, url]) => url)).toEqual(
+    expect([...loaded.matchAll(/<(?!a )[^>]*\s(?:src|href)="(?!#)([^"]*)"/g)].map(([, url]) => url)).toEqual(
       expect.not.arrayContaining([expect.stringMatching(/^(https?:)?\/\//)]),
     );
   });
@@ -68,7 +99,7 @@ describe('the pages of the documentation', () => {
   it.each([...pages])('%s closes every element that it opens', (_path, page) => {
     const open: string[] = [];
     for (const [, slash, name = ''] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)(?:\s[^>]*)?>/g)) {
-      if (['meta', 'link', 'wbr', 'input'].includes(name)) continue;
+      if (['meta', 'link', 'wbr', 'input', 'img'].includes(name)) continue;
       if (slash) expect(open.pop()).toBe(name);
       else open.push(name);
     }
@@ -78,7 +109,9 @@ describe('the pages of the documentation', () => {
   it('have snippets with the address of this node, and no mark of their texts', () => {
     expect(whole).toContain('npm install https://node.example/sdk.tgz');
     expect(whole.includes('http://127.0.0.1:4020')).toBe(false);
-    const marks = whole.replaceAll(/<(pre|code)[\s\S]*?<\/\1>/g, '').matchAll(/.{20}(?:\]\(|\{\{|\*\*).{20}/g);
+    const marks = whole
+      .replaceAll(/<(pre|code)[\s\S]*?<\/\1>/g, '')
+      .matchAll(/.{0,20}(?:\]\(|\{\{|\*\*|`|^## ).{0,20}/gm);
     expect([...marks].map(([mark]) => mark)).toEqual([]);
   });
 
@@ -88,7 +121,7 @@ describe('the pages of the documentation', () => {
       pro: { api: 12_345, invocations: 678 },
       enterprise: { api: 1e9, invocations: 1e9 },
     };
-    const other = docsPages({ document, limits: others, baseUrl }).get('/docs/conventions');
+    const other = docsPages({ ...source, limits: others }).get('/docs/conventions');
     for (const text of ['12,345', '678', 'no limit']) expect(other).toContain(`<td>${text}</td>`);
   });
 
@@ -129,6 +162,16 @@ describe('the pages of the documentation', () => {
     expect(JSON.stringify(entries).length).toBeLessThan(400_000);
   });
 
+  it('answer the questions of newcomers by the first result, and calls and errors by their names', async () => {
+    const { createSearch } = await import(new URL('search.js', import.meta.url).href);
+    const search = createSearch(MiniSearch, searchEntries(pages)) as (question: string) => { id: string }[];
+    expect(questions.length).toBeGreaterThanOrEqual(20);
+    const named = ['createWebhook', 'error-RATE_LIMITED'].map((id) => [id.replace('error-', ''), `#${id}`] as const);
+    for (const [question, answer] of [...questions, ...named])
+      expect.soft(search(question)[0]?.id, question).toMatch(new RegExp(`${answer}$`));
+    expect(search('zzzzzzzz')).toEqual([]);
+  });
+
   it('are where errors and the dashboard send their readers: /docs#keys leads to the section, on its page', () => {
     const known = searchEntries(pages).map(({ id }) => id.split('#')[1]);
     const root = new URL('../../../../', import.meta.url);
@@ -150,9 +193,41 @@ describe('the pages of the documentation', () => {
     };
     hostile.info.title = '"><script>alert(1)</script>';
     for (const tag of hostile.tags) tag.description = "<img src=x onerror='x'>";
-    const made = docsPages({ document: hostile as unknown as ApiDocument, limits, baseUrl: '"><img src=x>' });
-    expect([...made.values()].join('').replaceAll('<script type="module"', '')).not.toMatch(/<script|<img/);
+    const made = docsPages({
+      header,
+      ...{ document: hostile as unknown as ApiDocument, limits },
+      ...{ baseUrl: '"><img src=x>', repositoryUrl: 'https://x.example/"><img src=x>' },
+    });
+    expect([...made.values()].join('').replaceAll('<script type="module"', '')).not.toMatch(
+      /<script|<img (?!src="\/favicon\.svg")/,
+    );
   });
+});
+
+it('documents of the repository link to each other here, and to the rest of it where its address is known; the image has them', () => {
+  const receipts = pages.get('/docs/receipts') ?? '';
+  expect(pages.get('/docs/typed-agents')).toContain('<a href="/docs/pricing#pricing">pricing</a>');
+  expect(receipts).toContain('decision 30.');
+  const known = docsPages({ ...source, repositoryUrl: 'https://code.example/node' }).get('/docs/receipts');
+  expect(known).toContain(
+    '<a href="https://code.example/node/blob/HEAD/docs/decisions/0030-receipts.md">decision 30</a>',
+  );
+  const dockerfile = readFileSync(new URL('../../../../../deploy/Dockerfile', import.meta.url), 'utf8');
+  for (const path of Object.values(fromRepository)) expect(dockerfile).toContain(` ${path} `);
+});
+
+it('a page has the header of the site, its parts, its version and date, and an edit link where the repository is known', () => {
+  const text = pages.get('/docs/recipes') ?? '';
+  expect(text).toContain(toText(siteHeader(header, 'docs')));
+  const [, here = ''] = /<nav class="here"([\s\S]*?)<\/nav>/.exec(text) ?? [];
+  expect(here).toContain('<a href="#recipes-get-a-refund">Get a refund</a>');
+  expect(text).toContain(`<span>Version ${document.info.version}</span><span>Files of <time datetime="20`);
+  expect(text).not.toContain('Edit this page');
+  const known = docsPages({ ...source, repositoryUrl: 'https://code.example/node' });
+  const edit = 'https://code.example/node/edit/HEAD/';
+  expect(known.get('/docs/receipts')).toContain(`<a href="${edit}docs/receipts.md">Edit this page</a>`);
+  expect(known.get('/docs/recipes')).toContain(`${edit}packages/service/src/http/documents/guides/recipes.md`);
+  expect(known.get('/docs/api/payments')).not.toContain('Edit this page');
 });
 
 it("the colours are the dashboard's", () => {
@@ -169,6 +244,16 @@ it("the colours are the dashboard's", () => {
     expect([name, light.get(name), dark.get(name)]).toEqual([name, inLight, inDark]);
 });
 
+it('a flow is drawn as boxes and arrows, in its order, and a heading has the id of GitHub behind that of its chapter', () => {
+  expect(toText(prose('```flow\nA -- one, 0.05 --> B <-- two -- C\n```'))).toBe(
+    '<div class="flow"><div class="row"><span class="box">A</span><span class="arrow">one, 0.05</span><span class="box">B</span>' +
+      '<span class="arrow back">two</span><span class="box">C</span></div></div>',
+  );
+  expect(toText(prose("### What `a` holds, and doesn't", 2, 'x'))).toBe(
+    '<h2 id="x-what-a-holds-and-doesnt">What <code>a</code> holds, and doesn&#39;t</h2>',
+  );
+});
+
 describe('html', () => {
   it('escapes values in text and in attributes, and leaves markup as it is', () => {
     expect(toText(html`<a title="${`"'<&>`}">${html`<b>${'<i>'}</b>`}</a>`)).toBe(
@@ -178,8 +263,8 @@ describe('html', () => {
   });
 
   it('reads code, strong words, links within the page, lists and fences, and escapes what is in them', () => {
-    expect(toText(inline('a `<b>` **c** [d](#e) [f](/g) [h](https://x)'))).toBe(
-      'a <code>&lt;b&gt;</code> <strong>c</strong> <a href="#e">d</a> <a href="/g">f</a> [h](https://x)',
+    expect(toText(inline('a `<b>` **c** [d](#e) [f](/g) [h](https://x) [i](javascript:x)'))).toBe(
+      'a <code>&lt;b&gt;</code> <strong>c</strong> <a href="#e">d</a> <a href="/g">f</a> <a href="https://x">h</a> [i](javascript:x)',
     );
     expect(toText(prose('one\n\n- a\n- b\n\n```ts\nx < 1\n\n- y\n```\n\ntwo'))).toBe(
       '<p>one</p><ul><li>a</li><li>b</li></ul><pre tabindex="0"><code>x &lt; 1\n\n- y</code></pre><p>two</p>',
@@ -236,15 +321,18 @@ describe('llms.txt', () => {
 
 describe('the mounted documents', () => {
   const app = new Hono();
-  mountDocs(app, { planLimits: limits, baseUrl });
+  mountDocs(app, { planLimits: limits, baseUrl, nodeLabel: 'here', dashboard: null });
   app.onError((error) => new Response(error.message, { status: toErrorAnswer(error, 'req_1').status }));
 
   it.each([
-    ['/docs', 'text/html; charset=utf-8', '<h1>Quickstart</h1>'],
-    ['/docs/', 'text/html; charset=utf-8', '<h1>Quickstart</h1>'],
+    ['/docs', 'text/html; charset=utf-8', '<h1>Concepts</h1>'],
+    ['/docs/', 'text/html; charset=utf-8', '<h1>Concepts</h1>'],
+    ['/docs/quickstart', 'text/html; charset=utf-8', '<h1>Quickstart</h1>'],
     ['/docs/api/payments', 'text/html; charset=utf-8', '<h1>Payments</h1>'],
     ['/docs/style.css', 'text/css; charset=utf-8', 'light-dark('],
     ['/docs/docs.js', 'text/javascript; charset=utf-8', 'navigator.clipboard'],
+    ['/docs/search.js', 'text/javascript; charset=utf-8', 'createSearch'],
+    ['/docs/search-words.js', 'text/javascript; charset=utf-8', 'stopWords'],
     ['/docs/minisearch.js', 'text/javascript; charset=utf-8', 'as default'],
     ['/docs/search.json', 'application/json', '/docs/api/payments#withdraw'],
     ['/llms.txt', 'text/plain; charset=utf-8', 'Base address: https://node.example'],

@@ -3,23 +3,23 @@ import { nodeScopes } from '@agent-network/contracts/access/scopes';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
 import type { Context, Hono } from 'hono';
-import { readRegistration } from '../../agents/registry-entry/read-registration.ts';
+import { readRegistration } from '../../agents/onchain/read-registration.ts';
 import { readFeedbackFile } from '../../agents/reputation/give-feedback.ts';
 import { payablePrices } from '../../agents/search/list-payable.ts';
-import { ping } from '../../db/ping.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import { DAY_MS } from '../../lib/duration.ts';
+import { ownFigure } from '../../lib/metrics.ts';
 import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { readSettlementState } from '../../payments/settlement/settlement-state.ts';
 import { nodeTokenOf } from '../../registry/write/announce-node.ts';
 import { toNodeFile } from '../../registry/write/node-file.ts';
+import { ping } from '../../store/database.ts';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
-import { requestIdOf } from '../mount.ts';
+import { requestIdOf } from '../api/mount.ts';
 import { isLocalClient } from '../request/client.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { answerDocument } from './answer-document.ts';
-import { type Document, documentAnswer, toDocument } from './document-answer.ts';
+import { answerDocument, type Document, documentAnswer, toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
 import { mountDiscovery } from './mount-discovery.ts';
 import { mountDocs } from './mount-docs.ts';
@@ -67,6 +67,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
           signatures: ctx.signatureEngine,
           channels: await channelsOf(ctx),
           settlement: await readSettlementState(ctx),
+          networks: await networksOf(ctx),
         })
       : json(c, notReady(ctx), 503),
   );
@@ -84,16 +85,20 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
 
 /** Durability of acknowledged commits, as the database has it. */
 function databaseOf({ databaseWatch }: HttpContext) {
-  const { hole: _, ...standing } = databaseWatch.read();
-  return standing;
+  const { hole: _, ...state } = databaseWatch.read();
+  return state;
 }
 
 /** Seconds that this machine's clock is ahead of the database's, and the node's time ahead of the latest block; null: not known yet. */
 async function clockOf({ databaseClock, metrics }: HttpContext) {
   const { values } = await metrics.clockOffset.get();
-  const chain = values.find(({ labels }) => labels.reference === 'chain');
+  const chain = values.find(({ labels }) => labels.reference === 'chain' && labels.network === undefined);
   return { aheadOfDatabaseS: databaseClock.offsetS(), aheadOfChainS: chain?.value ?? null };
 }
+
+/** A network that is away keeps the node from nothing on the others. */
+const networksOf = async ({ networksReader }: HttpContext) =>
+  (await networksReader()).map(({ id, state }) => ({ id, state }));
 
 /** Names the one reason that does not pass by itself. */
 function notReady({ databaseWatch, isDraining }: HttpContext) {
@@ -106,13 +111,13 @@ function notReady({ databaseWatch, isDraining }: HttpContext) {
 async function channelsOf({ chain, metrics }: HttpContext) {
   if (!chain.channels) return { isOffered: false, reason: chain.channelFault ?? 'they are off' };
   const [overdue, withdrawals] = await Promise.all([
-    metrics.channelClaimsOverdue.get(),
-    metrics.channelWithdrawals.get(),
+    ownFigure(metrics.channelClaimsOverdue),
+    ownFigure(metrics.channelWithdrawals),
   ]);
   return {
     isOffered: true,
-    claimsOverdue: overdue.values[0]?.value ?? 0,
-    withdrawals: withdrawals.values[0]?.value ?? 0,
+    claimsOverdue: overdue,
+    withdrawals,
   };
 }
 

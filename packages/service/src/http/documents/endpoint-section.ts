@@ -1,9 +1,9 @@
 import { commonErrors, type Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
-import { sampleCall, samplesOf } from './docs/samples.ts';
 import { type Components, nameOf, type Operation, type Parameter, type Schema } from './document.ts';
 import { alternativesOf, type Field, fieldsOf, typeOf } from './fields.ts';
 import { codeBlock, type Html, html, inline, sampleBlock } from './html.ts';
+import { sampleCall, samplesOf } from './samples.ts';
 
 const json = (value: unknown): Html => codeBlock(JSON.stringify(value, null, 2));
 
@@ -95,7 +95,7 @@ export function endpointSection(
   const body = operation.requestBody?.content?.['application/json'];
   return html`<section class="endpoint" id="${name}">
 <h2><a href="#${name}">${methodBadge(row)} <code>${brokenPath(row.path)}</code></a></h2>
-<p class="summary">${row.summary}.</p>
+<p class="summary">${inline(row.summary)}.</p>
 <p>${inline(operation.description)} SDK: <code>client.${name}</code>.</p>
 ${samples(name, row, operation, baseUrl)}
 ${parameterTables(operation, components, row)}

@@ -55,7 +55,9 @@ export function typeOf(schema: Schema): string {
 const describe = (schema: Schema): string =>
   [
     typeof schema.description === 'string' ? schema.description : '',
-    schema.default === undefined || typeof schema.default === 'object' ? '' : `Default: \`${String(schema.default)}\`.`,
+    schema.default === undefined || typeof schema.default === 'object'
+      ? ''
+      : `Default: \`${schema.default === '' ? '""' : String(schema.default)}\`.`,
   ]
     .filter((text) => text !== '')
     .join(' ');

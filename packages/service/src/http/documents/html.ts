@@ -33,21 +33,23 @@ export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html =>
 /** Returns the page as text. */
 export const toText = (page: Html): string => page.text;
 
-/** Renders a sentence with code between backticks, **strong** words, and [links](#within) the documentation and the node. */
+/** Renders a sentence with code between backticks, **strong** words, and [links](#within) the documentation, the node and the web. */
 export function inline(text: string): Html {
-  return html`${text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\((?:#\w+|\/[\w./-]+)\))/).map((part) => {
-    if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
-    const [, words, target] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
-    if (words) return html`<a href="${target}">${words}</a>`;
-    return part.startsWith('**') ? html`<strong>${part.slice(2, -2)}</strong>` : part;
-  })}`;
+  return html`${text
+    .split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\((?:#[\w-]+|\/[\w./-]+|https:\/\/[^)\s]+)\))/)
+    .map((part) => {
+      if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
+      const [, words, target] = /^\[([\s\S]+)\]\((.+)\)$/.exec(part) ?? [];
+      if (words) return html`<a href="${target}">${inline(words)}</a>`;
+      return part.startsWith('**') ? html`<strong>${inline(part.slice(2, -2))}</strong>` : part;
+    })}`;
 }
 
 /**
- * Renders paragraphs, lists, tables, headings and fenced code of a Markdown subset, the one that our own texts use. `top` is the level of the
- * headings that are written with three signs.
+ * Renders paragraphs, lists, tables, headings, fenced code and flows of a Markdown subset, the one that our own texts use. `top` is the level of
+ * the headings that are written with three signs; with `prefix` they have ids, which start with it.
  */
-export function prose(text: string, top: 2 | 3 = 3): Html {
+export function prose(text: string, top: 2 | 3 = 3, prefix = ''): Html {
   // After each text the language of a code fence and its inside, which keeps its empty lines.
   const parts = text.trim().split(/^```(\w*)\n([\s\S]*?)\n```$/m);
   const rendered: Html[] = [];
@@ -60,11 +62,12 @@ export function prose(text: string, top: 2 | 3 = 3): Html {
         html`${words
           .trim()
           .split(/\n{2,}/)
-          .map((each) => block(each, top))}`,
+          .map((each) => block(each, top, prefix))}`,
       );
       fences = [];
     }
-    if (code !== undefined) fences.push({ language: languageNames[language] ?? language, code });
+    if (code !== undefined && language === 'flow') rendered.push(...codeBlocks(fences.splice(0)), flow(code));
+    else if (code !== undefined) fences.push({ language: languageNames[language] ?? language, code });
   }
   return html`${[...rendered, ...codeBlocks(fences)]}`;
 }
@@ -92,11 +95,35 @@ export const sampleBlock = (samples: readonly Code[]): Html =>
 /** Renders code that scrolls by itself when it is wider than the page, also by keyboard. */
 export const codeBlock = (code: string): Html => html`<pre tabindex="0"><code>${code}</code></pre>`;
 
-function block(text: string, top: 2 | 3): Html | null {
+/** Renders each line of `One -- what it sends --> Other <-- what it gets -- Third` as a row of boxes and arrows. */
+function flow(text: string): Html {
+  const row = (line: string) => {
+    const parts = line.split(/ (-- .+? -->|<-- .+? --) /);
+    return html`<div class="row">${parts.map((part, at) => {
+      if (at % 2 === 0) return html`<span class="box">${part}</span>`;
+      const words = part.replace(/^<?-- | --(?:>)?$/g, '');
+      return html`<span class="arrow${part.startsWith('<') ? ' back' : ''}">${words}</span>`;
+    })}</div>`;
+  };
+  return html`<div class="flow">${text.split('\n').map(row)}</div>`;
+}
+
+/** The id that GitHub gives to a heading. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+
+function block(text: string, top: 2 | 3, prefix: string): Html | null {
   if (text === '') return null;
   const [, level = '', heading] = /^(###+) (.+)$/.exec(text) ?? [];
-  if (heading)
-    return level === '###' && top === 2 ? html`<h2>${inline(heading)}</h2>` : html`<h3>${inline(heading)}</h3>`;
+  if (heading) {
+    const id = prefix === '' ? null : html` id="${prefix}-${anchorOf(heading)}"`;
+    const words = inline(heading);
+    return level === '###' && top === 2 ? html`<h2${id}>${words}</h2>` : html`<h3${id}>${words}</h3>`;
+  }
   if (text.startsWith('| ')) return table(text.split('\n'));
   if (/^1\. /.test(text))
     return html`<ol>${text.split(/\n(?=\d+\. )/).map((item) => html`<li>${inline(item.replace(/^\d+\. /, ''))}</li>`)}</ol>`;

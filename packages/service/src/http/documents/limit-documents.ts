@@ -1,12 +1,12 @@
 import type { Context, Hono, Next } from 'hono';
-import { addressSubject } from '../../access/limits/rate-limit.ts';
+import { addressSubject } from '../../accounts/limits/rate-limit.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lib/duration.ts';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
-import { requestIdOf } from '../mount.ts';
+import { requestIdOf } from '../api/mount.ts';
 import { addressOf, type HasTrustedProxies } from '../request/remote-address.ts';
 
 const MAX_NETWORKS = 50_000;

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { DatabaseAwayError } from '../../db/database-away.ts';
 import { AppError } from '../../lib/app-error.ts';
+import { DatabaseAwayError } from '../../store/database-away.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { createMetricsReaders } from './documents.ts';
 

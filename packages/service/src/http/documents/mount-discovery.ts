@@ -6,17 +6,15 @@ import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { agentOpenApiDocument } from '@agent-network/contracts/openapi/agent-openapi';
 import type { Context, Hono } from 'hono';
-import { readAgent } from '../../agents/alternatives/find-agent.ts';
-import { searchPayable } from '../../agents/matching/search-payable.ts';
-import { listPayable } from '../../agents/search/list-payable.ts';
+import { readAgent } from '../../agents/search/find-agent.ts';
+import { listPayable, searchPayable } from '../../agents/search/list-payable.ts';
 import type { HasBaseUrl, NodeIdentity } from '../../chain/chain-info.ts';
 import { MINUTE_MS } from '../../lib/duration.ts';
-import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
-import { listedTerms } from '../../payments/x402/listed-terms.ts';
+import { bazaarExtension } from '../../payments/x402/payment-required.ts';
+import { type HasX402Schemes, listedTerms } from '../../payments/x402/x402-scheme.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { parseRequest } from '../request/parse-request.ts';
-import { answerDocument } from './answer-document.ts';
-import { toDocument } from './document-answer.ts';
+import { answerDocument, toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -28,7 +26,7 @@ const CACHE = 'public, max-age=15';
 
 /** Serves what clients of paid APIs look for: the resources that a facilitator would list, and an OpenAPI document for each agent. */
 export function mountDiscovery(app: Hono, ctx: HttpContext): void {
-  if (!ctx.faces.has('x402')) return;
+  if (!ctx.gateways.has('x402')) return;
   const fresh = createFreshDocuments();
   const serve = (c: Context, name: string, read: () => Promise<string>, gzipFromBytes?: number) => {
     const document = async () => toDocument(await read(), 'application/json', gzipFromBytes);
@@ -105,23 +103,24 @@ const MAX_DESCRIBED = 10;
 const isListable = (text: string) => text.length <= MAX_NAME && /^[\x20-\x7e]+$/.test(text);
 
 /** True if what is sold here passes the filters of a facilitator's client: every agent is sold on the same terms. */
-function sellsFor({ chain }: NodeIdentity, filter: Filter): boolean {
+function sellsFor(node: NodeIdentity & HasX402Schemes, filter: Filter): boolean {
+  const { chain } = node;
   const { type = 'http', payTo = chain.wallet, scheme, network = chain.caip2, extensions = 'bazaar' } = filter;
   return (
     type === 'http' &&
     payTo.toLowerCase() === chain.wallet &&
-    (scheme === undefined || listedTerms(chain, 0n).some((terms) => terms.scheme === scheme)) &&
+    (scheme === undefined || listedTerms(node, chain, 0n).some((terms) => terms.scheme === scheme)) &&
     [chain.caip2, chain.name].includes(network) &&
     extensions.split(',').every((name) => name.trim() === 'bazaar')
   );
 }
 
 /** An agent as a resource that can be bought. `lastUpdated` is when the list was read, to the minute: prices are those of now. */
-const toResource = (node: NodeIdentity, agent: AgentListItem, now: Date) => ({
+const toResource = (node: NodeIdentity & HasX402Schemes, agent: AgentListItem, now: Date) => ({
   resource: `${node.baseUrl}/x402/${agent.id}`,
   type: 'http',
   x402Version: 2,
-  accepts: listedTerms(node.chain, parseUsdc(agent.rates.perRequest)),
+  accepts: listedTerms(node, node.chain, parseUsdc(agent.rates.perRequest)),
   lastUpdated: new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS).toISOString(),
   description: `Invocation of ${agent.name}: ${agent.capabilities.slice(0, MAX_DESCRIBED).join(', ')}`,
   mimeType: 'application/json',

@@ -7,8 +7,9 @@ import { eventTypes } from '@agent-network/contracts/events';
 import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
 import type { Context, Hono } from 'hono';
 import { madeOnce } from '../../lib/made-once.ts';
+import { REPOSITORY_URL } from '../../lib/process/node-version.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { searchEntries } from './docs/search-entries.ts';
+import { headerStyle } from '../site/site-header.ts';
 import { type ApiDocument, operationsOf, readDocument, type Schema } from './document.ts';
 import { documentAnswer, toDocument } from './document-answer.ts';
 import { alternativesOf } from './fields.ts';
@@ -23,16 +24,30 @@ const CACHE = { 'cache-control': 'public, max-age=300' };
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 /** Serves the documentation for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table on first use. */
-export function mountDocs(app: Hono, ctx: Pick<HttpContext, 'planLimits' | 'baseUrl'>): void {
+export function mountDocs(
+  app: Hono,
+  ctx: Pick<HttpContext, 'planLimits' | 'baseUrl' | 'nodeLabel' | 'dashboard'>,
+): void {
   const document = madeOnce(readDocument);
-  const texts = madeOnce(() => docsPages({ document: document(), limits: ctx.planLimits, baseUrl: ctx.baseUrl }));
+  const texts = madeOnce(() =>
+    docsPages({
+      ...{ document: document(), limits: ctx.planLimits, baseUrl: ctx.baseUrl, repositoryUrl: REPOSITORY_URL },
+      header: { label: ctx.nodeLabel, hasDashboard: ctx.dashboard !== null },
+    }),
+  );
   const pages = madeOnce(
     () =>
       new Map([...texts()].map(([path, text]) => [path, madeOnce(() => toDocument(text, 'text/html; charset=utf-8'))])),
   );
   const files = {
-    '/docs/style.css': () => toDocument(['layout.css', 'content.css'].map(read).join('\n'), 'text/css; charset=utf-8'),
-    '/docs/docs.js': () => toDocument(read('docs/docs.js'), 'text/javascript; charset=utf-8'),
+    '/docs/style.css': () =>
+      toDocument([headerStyle, ...['layout.css', 'content.css'].map(read)].join('\n'), 'text/css; charset=utf-8'),
+    ...Object.fromEntries(
+      ['docs.js', 'search.js', 'search-words.js'].map((name) => [
+        `/docs/${name}`,
+        () => toDocument(read(name), 'text/javascript; charset=utf-8'),
+      ]),
+    ),
     '/docs/minisearch.js': () =>
       toDocument(
         readFileSync(fileURLToPath(import.meta.resolve('minisearch')), 'utf8'),
@@ -97,3 +112,54 @@ export function llmsText(document: ApiDocument, baseUrl: string): string {
 }
 
 const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n');
+
+/** A part of the documentation as the search finds it. */
+interface SearchEntry {
+  /** Its address. */
+  readonly id: string;
+  readonly title: string;
+  readonly page: string;
+  readonly text: string;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+
+/** The words of a piece of a page, without its markup. */
+const wordsOf = (markup: string) =>
+  markup
+    .replaceAll(/<wbr>/g, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** Examples of answers repeat what the tables say; samples differ in names only. */
+const withoutExamples = (markup: string) =>
+  markup
+    .replaceAll(/<details><summary>Example[\s\S]*?<\/details>/g, '')
+    .replaceAll(/(<details id="event-[\s\S]*?<\/summary>)[\s\S]*?(?=<\/details>)/g, '$1')
+    .replaceAll(/<div class="samples">[\s\S]*?<\/div><\/div>/g, '');
+
+/** Every section and heading of the pages that has an address, with its words. */
+export function searchEntries(pages: ReadonlyMap<string, string>): SearchEntry[] {
+  return [...pages].flatMap(([path, text]) => {
+    const page = wordsOf(/<h1>([\s\S]*?)<\/h1>/.exec(text)?.[1] ?? '');
+    const [, main = ''] = /<main[^>]*>([\s\S]*)<div class="turn">/.exec(text) ?? [];
+    const parts = main.split(/(?=<section[^>]* id="|<h[23] id=")/);
+    return parts.flatMap((part) => {
+      const [, id] = /^<(?:section|h[23])[^>]* id="([^"]+)"/.exec(part) ?? [];
+      if (id === undefined || id === 'overview') return [];
+      const isGuide = part.startsWith('<section class="guide"');
+      const [, heading = page] =
+        isGuide && !part.includes(`id="${id}"><h2>`) ? [] : (/<h[23][^>]*>([\s\S]*?)<\/h[23]>/.exec(part) ?? []);
+      const words = wordsOf(withoutExamples(part));
+      return words === '' ? [] : [{ id: `${path}#${id}`, title: wordsOf(heading), page, text: words }];
+    });
+  });
+}

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../lib/log/log.ts';
+import { silentLog } from '../../lib/telemetry/log.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
-import { createPackageBuild, type PackageBuild } from '../build/package-build.ts';
+import { createPackageBuild, type PackageBuild } from '../site/package-build.ts';
 import { mountPackages } from './mount-packages.ts';
 
 function serving(tarball: PackageBuild['tarball']): Hono {

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import { type PackageBuild, type ServedPackage, servedPackages } from '../build/package-build.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import { type PackageBuild, type ServedPackage, servedPackages } from '../site/package-build.ts';
 import { type Document, documentAnswer, toDocument } from './document-answer.ts';
 
 const CACHE = { 'cache-control': 'public, max-age=300' };

@@ -1,24 +1,18 @@
+import { statSync } from 'node:fs';
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorRemedies, failureRemedies } from '@agent-network/contracts/error-remedies';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
-import type { PlanLimits } from '../../config-limits.ts';
-import { contents, type PageOfGuides, pathOf } from './docs/contents.ts';
+import { madeOnce } from '../../lib/made-once.ts';
+import { siteHeader } from '../site/site-header.ts';
+import { contents, type PageOfGuides, pathOf } from './contents.ts';
 import { type ApiDocument, operationsOf, type Schema } from './document.ts';
 import { brokenPath, endpointSection, fieldTable, methodBadge } from './endpoint-section.ts';
 import { fieldsOf } from './fields.ts';
-import { examplesOf, type Guide, guidesOf } from './guides.ts';
+import { type DocsSource, examplesOf, type Guide, guidesOf } from './guides.ts';
 import { codeBlock, type Html, html, inline, toText } from './html.ts';
 
 const rows = Object.entries<Endpoint>(api);
-
-/** Data of the documentation pages. */
-export interface DocsSource {
-  readonly document: ApiDocument;
-  readonly limits: PlanLimits;
-  /** Address of this node: snippets name it. */
-  readonly baseUrl: string;
-}
 
 interface Page {
   readonly path: string;
@@ -26,6 +20,8 @@ interface Page {
   readonly title: string;
   readonly about: string;
   readonly content: Html;
+  /** Its files in the repository; none: it is made from the API. */
+  readonly files: readonly string[];
   /** Links to its parts, beside the page. */
   readonly parts: readonly { readonly id: string; readonly title: Html }[];
 }
@@ -48,7 +44,10 @@ function guidePage(page: PageOfGuides, group: string, guides: ReadonlyMap<string
     title: page.title,
     about: page.about,
     content: html`${sections}${errors}`,
-    parts: isOnly ? [] : chapters.map(({ id, title }) => ({ id, title: html`${title}` })),
+    files: [...new Set(chapters.map(({ path: file }) => file))],
+    parts: isOnly
+      ? chapters.flatMap(({ headings }) => headings)
+      : chapters.map(({ id, title }) => ({ id, title: html`${title}` })),
   };
 }
 
@@ -79,10 +78,10 @@ function areaPages({ document, baseUrl }: DocsSource): Page[] {
     }));
     const path = pathOf(`api/${name.toLowerCase()}`);
     const list = inArea.map(
-      ([id, row]) => html`<li><a href="#${id}">${row.method} ${brokenPath(row.path)}</a> ${row.summary}.</li>`,
+      ([id, row]) => html`<li><a href="#${id}">${row.method} ${brokenPath(row.path)}</a> ${inline(row.summary)}.</li>`,
     );
     const content = html`<section id="area-${name}"><ul>${list}</ul></section>${sections}`;
-    return [{ path, group: 'API reference', title: name, about: description, content, parts }];
+    return [{ path, group: 'API reference', title: name, about: description, content, files: [], parts }];
   });
 }
 
@@ -97,6 +96,7 @@ function objectPage({ components }: ApiDocument): Page {
       ([name, schema]) =>
         html`<section id="object-${name}"><h2>${name}</h2>${fieldTable(fieldsOf(schema), name, false)}</section>`,
     )}</section>`,
+    files: [],
     parts: objects.map(([name]) => ({ id: `object-${name}`, title: html`${name}` })),
   };
 }
@@ -112,14 +112,35 @@ function navigation(pages: readonly Page[], current: Page): Html {
         : html`<ul>${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>`
     }</li>`;
   };
-  return html`<nav aria-label="Contents"><details open><summary>Contents</summary>${groups.map(
+  return html`<nav class="contents" aria-label="Contents"><details open><summary>Contents</summary>${groups.map(
     (group) => html`<h2>${group}</h2><ul>${pages.filter((page) => page.group === group).map(link)}</ul>`,
   )}</details></nav>`;
 }
 
-function layout(page: Page, pages: readonly Page[], { document: { info }, baseUrl }: DocsSource): Html {
+function onThisPage({ parts }: Page): Html | null {
+  if (parts.length < 2) return null;
+  const items = parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`);
+  return html`<nav class="here" aria-label="On this page"><h2>On this page</h2><ul>${items}</ul></nav>`;
+}
+
+const dateFormat = madeOnce(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }));
+
+/** The version that the page is of, the date of its files on this machine, and where to edit them. */
+function imprint({ files }: Page, { document: { info }, repositoryUrl }: DocsSource): Html {
+  const changes = files.map((file) => statSync(new URL(`../../../../../${file}`, import.meta.url)).mtime);
+  const date = changes.sort((one, other) => Number(other) - Number(one))[0];
+  return html`<p class="imprint"><span>Version ${info.version}</span>${
+    date &&
+    html`<span>Files of <time datetime="${date.toISOString().slice(0, 10)}">${dateFormat().format(date)}</time></span>`
+  }${files[0] && repositoryUrl ? html`<a href="${repositoryUrl}/edit/HEAD/${files[0]}">Edit this page</a>` : null}</p>`;
+}
+
+function layout(page: Page, pages: readonly Page[], source: DocsSource): Html {
+  const { baseUrl, header } = source;
+  const { info } = source.document;
   const at = pages.indexOf(page);
   const [before, after] = [pages[at - 1], pages[at + 1]];
+  const about = page.about.replaceAll('`', '');
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -127,7 +148,7 @@ function layout(page: Page, pages: readonly Page[], { document: { info }, baseUr
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="${page.about}">
+<meta name="description" content="${about}">
 <meta name="theme-color" media="(prefers-color-scheme: light)" content="#fafafb">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0c0c11">
 <title>${page.title} · ${info.title}</title>
@@ -135,7 +156,7 @@ function layout(page: Page, pages: readonly Page[], { document: { info }, baseUr
 <meta property="og:type" content="article">
 <meta property="og:site_name" content="${info.title}">
 <meta property="og:title" content="${page.title}">
-<meta property="og:description" content="${page.about}">
+<meta property="og:description" content="${about}">
 <meta property="og:url" content="${baseUrl}${page.path}">
 <meta property="og:image" content="${baseUrl}/preview.png">
 <meta name="twitter:card" content="summary_large_image">
@@ -145,11 +166,12 @@ function layout(page: Page, pages: readonly Page[], { document: { info }, baseUr
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><a class="name" href="/docs">${info.title}</a> <span>Documentation, version ${info.version}</span>
+${siteHeader(header, 'docs')}
+<section class="bar" aria-label="Documentation"><span>Documentation, version ${info.version}</span>
 <search hidden><label for="query">Search</label><input id="query" type="search" autocomplete="off" spellcheck="false" placeholder="Search guides and calls" aria-controls="found"><div id="found" hidden></div></search>
-<span class="links"><a href="/explore">Agents</a> <a href="/dashboard/">Dashboard</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></header>
+<span class="links"><a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></section>
 <div class="columns">
-${navigation(pages, page)}
+${navigation(pages, page)}${onThisPage(page)}
 <main id="content">
 <h1>${page.title}</h1>
 <p class="lead">${inline(page.about)}</p>
@@ -157,6 +179,7 @@ ${page.content}${at === 0 ? overview(pages.slice(1)) : null}
 <div class="turn">${before ? html`<a rel="prev" href="${before.path}">← ${before.title}</a>` : html`<span></span>`}${
     after ? html`<a rel="next" href="${after.path}">${after.title} →</a>` : null
   }</div>
+${imprint(page, source)}
 </main>
 </div>
 <p id="said" class="unseen" role="status"></p>
@@ -182,8 +205,8 @@ function withPaths(pages: ReadonlyMap<string, string>): Map<string, string> {
 
 /** Renders the documentation: pages of guides, errors, every call by area, and objects; by path. */
 export function docsPages(source: DocsSource): Map<string, string> {
-  const { document, limits, baseUrl } = source;
-  const chapters = [...guidesOf(document, limits, baseUrl), examplesOf()];
+  const { document } = source;
+  const chapters = [...guidesOf(source), examplesOf()];
   const guides = new Map(chapters.map((guide) => [guide.id, guide]));
   const pages = [
     ...Object.entries(contents).flatMap(([group, all]) => all.map((page) => guidePage(page, group, guides, document))),

@@ -1,15 +1,8 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
 import { Id } from '@agent-network/contracts/scalars';
-import {
-  type AuditEnd,
-  actorOf,
-  endByError,
-  endEntry,
-  type NewAuditEntry,
-  writeEntry,
-} from '../../access/audit/audit.ts';
-import type { Caller } from '../../access/caller/caller.ts';
+import { type AuditEnd, actorOf, endByError, endEntry, type NewAuditEntry, writeEntry } from '../../accounts/audit.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { requireBounded, trailOf } from './body-bounds.ts';
 
 const bounds = {
-  mostValues: 20,
-  mostChars: 100,
+  maxValues: 20,
+  maxChars: 100,
   content: trailOf('params.arguments', '*.params.arguments', 'parts.*.data'),
 };
 const refusalOf = (body: unknown): string | null => {

@@ -4,8 +4,8 @@ import { MAX_LEVELS } from '../../lib/json/json-limits.ts';
 /** Bounds of a body beside its content: what libraries walk. The content is the caller's, and only its reader looks into it. */
 export interface BodyBounds {
   /** Most values, and most characters of names and texts. */
-  readonly mostValues: number;
-  readonly mostChars: number;
+  readonly maxValues: number;
+  readonly maxChars: number;
   /** Places of the content. */
   readonly content: Trail;
 }
@@ -60,13 +60,13 @@ export function requireBounded(body: unknown, bounds: BodyBounds): void {
 }
 
 /** Counts values and characters; throws when there are too many. */
-function createCount({ mostValues, mostChars }: BodyBounds) {
+function createCount({ maxValues, maxChars }: BodyBounds) {
   let ofContent = 0;
   let values = 0;
   let chars = 0;
   const addChars = (text: string) => {
     chars += text.length;
-    if (chars > mostChars) throw tooLarge(`${mostChars} characters that are not its content`);
+    if (chars > maxChars) throw tooLarge(`${maxChars} characters that are not its content`);
   };
   return {
     value(value: unknown, isContent: boolean) {
@@ -76,7 +76,7 @@ function createCount({ mostValues, mostChars }: BodyBounds) {
         return;
       }
       values += 1;
-      if (values > mostValues) throw tooLarge(`${mostValues} values that are not its content`);
+      if (values > maxValues) throw tooLarge(`${maxValues} values that are not its content`);
       if (typeof value === 'string') addChars(value);
     },
     names(names: readonly string[], isContent: boolean) {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
-import type { Caller } from '../../access/caller/caller.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import {
   type CountedClass,
   type CountedLimit,
@@ -7,7 +7,7 @@ import {
   limitsOf,
   openingLimit,
   payerLimit,
-} from '../../access/limits/rate-limit.ts';
+} from '../../accounts/limits/rate-limit.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HttpContext } from './http-context.ts';
 

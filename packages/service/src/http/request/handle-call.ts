@@ -1,29 +1,29 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import { type Endpoint, type Parsed, takesIdempotencyKey } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
-import type { AgentCaller, Caller } from '../../access/caller/caller.ts';
-import { requireActive } from '../../access/caller/suspension.ts';
+import type { AgentCaller, Caller } from '../../accounts/caller.ts';
 import {
   type FoundAnswer,
   fingerprintOf,
   type KeyedRequest,
   keyCallerOf,
-} from '../../access/idempotency/idempotency.ts';
-import { unkeyed } from '../../access/idempotency/once.ts';
+} from '../../accounts/idempotency/idempotency.ts';
+import { unkeyed } from '../../accounts/idempotency/once.ts';
+import { budgetOf } from '../../accounts/spending-limits.ts';
+import { requireActive } from '../../accounts/suspension.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { encodeJson } from '../../lib/json/prepared-json.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
-import type { Drain } from '../../queue/drain.ts';
+import type { Drain } from '../../store/queue/drain.ts';
+import { describeOutage } from '../answer/errors.ts';
 import { SseAnswer } from '../answer/sse.ts';
-import { tellAway } from '../answer/tell-away.ts';
 import { auditCall, auditRefusal, auditReplay, isSettled } from './audit-call.ts';
 import { clientOf } from './client.ts';
 import type { CountedCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
-import { requireAllowed } from './identify.ts';
+import { readAs, requireAllowed } from './identify.ts';
 import { parseRequest } from './parse-request.ts';
-import { readAs } from './read-as.ts';
 import type { RequestParts } from './request-parts.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 import { orTerms } from './unpaid-terms.ts';
@@ -50,6 +50,8 @@ export interface Incoming {
   readonly admit: (caller: Caller) => void;
 }
 
+const paymentHeaders = ['payment-signature', 'x-payment'];
+
 /** JSON as text or bytes, or a stream. */
 export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
 
@@ -63,11 +65,11 @@ export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<
     if (isSettled(incoming.name, row)) await ctx.replica.settleWrite();
     return answer;
   } catch (error) {
-    throw tellAway(error, {
+    throw describeOutage(error, {
       method: row.method,
       hasBegun: progress.hasBegun,
       hasKey: parts.header('idempotency-key') !== undefined,
-      hasPayment: ['payment-signature', 'x-payment'].some((name) => parts.header(name) !== undefined),
+      hasPayment: paymentHeaders.some((name) => parts.header(name) !== undefined),
     });
   } finally {
     progress.end();
@@ -134,6 +136,7 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
     return await runKeyed(ctx, {
       request,
       shownOnce: row.shownOnce,
+      takesLate: takesKeyLate(incoming, caller),
       encode: (data) => encodeAnswer(ctx, row, data).toString(),
       run: begin,
       async replay(find, read) {
@@ -155,6 +158,14 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
     throw error;
   }
 }
+
+/** True for calls of an agent whose acceptance looks at nothing but what it is given: no payment, quote or daily budget. */
+const takesKeyLate = ({ name, parts }: Incoming, caller: Caller): boolean =>
+  name === 'invokeAgent' &&
+  caller.kind !== 'anonymous' &&
+  budgetOf(caller) === null &&
+  parts.query.quote === undefined &&
+  !paymentHeaders.some((header) => parts.header(header) !== undefined);
 
 async function readParts({ row, parts, identify }: Incoming, first: Caller) {
   const { caller, body } = await readAs(first, async () => (row.body ? parts.body() : undefined), identify);
@@ -190,7 +201,7 @@ async function run(
     keylessKey: keylessKeyOf(row, parts, caller),
     countMore: counted.countMore,
     countPayer: counted.countPayer,
-    noteInvoked() {
+    recordInvoked() {
       progress.isInvoked = true;
     },
     uncount: counted.uncount,

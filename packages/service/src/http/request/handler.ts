@@ -1,7 +1,7 @@
 import type { Api, EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint';
-import type { AgentCaller, Caller, KnownCaller } from '../../access/caller/caller.ts';
-import type { Once } from '../../access/idempotency/once.ts';
+import type { AgentCaller, Caller, KnownCaller } from '../../accounts/caller.ts';
+import type { Once } from '../../accounts/idempotency/once.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { SseAnswer } from '../answer/sse.ts';
 import type { Client } from './client.ts';
@@ -29,7 +29,7 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
   /** Says that this call has become an invocation: it counts as one, however it is answered, unless its payment fails. */
-  noteInvoked(): void;
+  recordInvoked(): void;
   /** Removes this call from the count of invocations: it turned out to be none (a replay). */
   uncount(): Promise<void>;
   /** The call stays counted, whatever comes of it. */

@@ -1,46 +1,43 @@
-import type { HasOwnerProofs } from '../../access/accounts/admit-wallet.ts';
-import type { HasKeyWriter } from '../../access/idempotency/key-writer.ts';
-import type { HasKeysInHand } from '../../access/idempotency/keys-in-hand.ts';
-import type { HasKeyMode } from '../../access/keys/manage-keys.ts';
-import type { HasPlanCaps } from '../../access/limits/plan-caps.ts';
-import type { HasRateLimiter } from '../../access/limits/rate-limiter.ts';
-import type { HasAuthenticator } from '../../access/sessions/authenticate.ts';
-import type { HasKeyWatch } from '../../access/sessions/key-watch.ts';
+import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
+import type { HasOwnerProofs } from '../../accounts/admit-wallet.ts';
+import type { HeldKeys } from '../../accounts/idempotency/held-keys.ts';
+import type { HasKeyWriter } from '../../accounts/idempotency/key-writer.ts';
+import type { Authenticator } from '../../accounts/keys/authenticate.ts';
+import type { HasKeyMode } from '../../accounts/keys/manage-keys.ts';
+import type { Revocations } from '../../accounts/keys/revocations.ts';
+import type { HasPlanCaps } from '../../accounts/limits/plan-caps.ts';
+import type { HasRateLimiter } from '../../accounts/limits/rate-limiter.ts';
+import type { WalletProofs } from '../../accounts/proofs/prove-wallet.ts';
+import type { HasLocalAccount } from '../../accounts/proofs/sign-in.ts';
 import type { HasAgentChecks } from '../../agents/health/agent-checks.ts';
-import type { HasFaces } from '../../agents/interfaces-of.ts';
+import type { HasGateways } from '../../agents/interfaces-of.ts';
 import type { HasListing, HasNodeLabel } from '../../agents/search/listing.ts';
+import type { InvokeContext } from '../../calls/start/invoke-input.ts';
+import type { HasStreamPoller } from '../../calls/stream/stream-poller.ts';
 import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
-import type { HasSignatureEngine } from '../../chain/signatures/signature-engine.ts';
-import type { PlanLimits } from '../../config-limits.ts';
-import type { HasDatabaseClock } from '../../db/database-clock.ts';
-import type { HasDatabaseWatch } from '../../db/primary/database-watch.ts';
+import type { SignatureEngine } from '../../chain/keys/signature-engine.ts';
+import type { HasNetworks } from '../../chain/networks.ts';
+import type { PlanLimits } from '../../config/limits.ts';
 import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
-import type { HasLiveEvents } from '../../events/outbox/live-events.ts';
+import type { LiveEvents } from '../../events/outbox/live-events.ts';
 import type { HasSubjectPages, HasSubjects } from '../../events/outbox/subjects.ts';
-import type { HasLocalAccount } from '../../identity/local-account.ts';
-import type { WalletProofs } from '../../identity/prove-wallet.ts';
-import type { HasPaymentTurns } from '../../invocations/keyless/invoke-keyless.ts';
-import type { InvokeContext } from '../../invocations/start/invoke-input.ts';
-import type { HasStreamPoller } from '../../invocations/stream/stream-poller.ts';
-import type { HasTextRecords } from '../../lib/net/text-records.ts';
+import type { Mutex } from '../../lib/concurrency/mutex.ts';
+import type { HasTextRecords } from '../../lib/net/outbound-calls.ts';
 import type { HasRetention } from '../../lib/retention.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
 import type { HasTreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
-import type { HasClaimSettings } from '../../payments/x402/channels/claims/claim-context.ts';
-import type { HasClaimSimulator } from '../../payments/x402/channels/claims/claim-simulator-client.ts';
-import type { HasDrain } from '../../queue/drain.ts';
+import type { HasClaimSettings } from '../../payments/schemes/batch-settlement/claims/claim-context.ts';
+import type { ClaimSimulator } from '../../payments/schemes/batch-settlement/claims/claim-simulator-client.ts';
 import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
-import type { HasReplica } from '../../replica/replica.ts';
-import type { HasDashboard } from '../build/dashboard-build.ts';
-import type { HasRefusalLog } from './refusal-log.ts';
+import type { DatabaseClock } from '../../store/database-clock.ts';
+import type { DatabaseWatch } from '../../store/primary/database-watch.ts';
+import type { HasDrain } from '../../store/queue/drain.ts';
+import type { HasReplica } from '../../store/replica/replica.ts';
+import type { DashboardBuild } from '../site/dashboard-build.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { HasTrustedProxies } from './remote-address.ts';
-
-/** Proofs of wallets, and what they change. */
-interface AllProofs extends WalletProofs, HasOwnerProofs {}
-
-interface CallerIdentity extends HasAuthenticator, HasLocalAccount, HasTrustedProxies, HasKeyMode, AllProofs {}
 
 interface DocumentLimits {
   readonly documentsPerHour: number;
@@ -54,50 +51,36 @@ interface CallLimits {
   readonly keylessPerHour: number;
 }
 
-interface CallerLimits extends HasRateLimiter, HasRefusalLog, HasPlanCaps, DocumentLimits, CallLimits {}
-
-/** The callers, and their limits. */
-interface Callers extends CallerIdentity, CallerLimits {}
-
-interface RegistryEntries extends RegistryIndex, HasTokenClient, HasRegistryWriter, HasTreasuryOwners {}
-
-interface AgentSearch extends HasListing, HasReplica {}
-
-interface EndpointWork extends HasAgentChecks, HasTextRecords {}
-
-interface AgentDirectory extends AgentSearch, HasNodeLabel, EndpointWork, RegistryEntries {}
-
-interface RequestStreams extends HasStreamPoller, HasKeyWatch {}
-
-/** Events as they happen. */
-interface EventFeeds extends HasWebhookDispatcher, HasSubjects, HasSubjectPages, HasLiveEvents, RequestStreams {}
-
-interface DatabaseStandings extends HasDatabaseWatch, HasDatabaseClock {}
-
 /** Parts of the process that `/readyz` tells of. */
-interface Standings extends DatabaseStandings, HasDrain {
+interface NodeHealth extends HasDrain {
+  readonly databaseWatch: DatabaseWatch;
+  readonly databaseClock: Pick<DatabaseClock, 'offsetS'>;
   /** True once the process is about to stop or was asked to drain: it tells balancers to send no more. */
   readonly isDraining: () => boolean;
 }
 
-interface NodeState extends StatusContext, Standings, HasSignatureEngine, HasRetention {
+interface NodeState extends StatusContext, NodeHealth, HasRetention, HasNetworks {
+  /** The networks that the node is paid on, at most a second old. */
+  readonly networksReader: () => Promise<PaymentNetwork[]>;
+  readonly signatureEngine: SignatureEngine;
   /** True while the node takes requests: false before its start is complete and once it is stopping. */
   readonly isReady: () => boolean;
 }
 
-/** Settings of answers, and what they are made from. */
-interface KeyedCalls extends HasKeysInHand, HasKeyWriter {}
-
-interface Answering extends KeyedCalls, HasPaymentTurns, HasReceiptSigner, HasDashboard {
+interface Answering extends HasKeyWriter, HasReceiptSigner {
+  /** null: this process does not serve the dashboard. */
+  readonly dashboard: DashboardBuild | null;
+  readonly paymentTurns: Mutex;
+  readonly heldKeys: HeldKeys;
   /** Maximum time that a caller waits for a result. */
   readonly syncWaitMs: number;
   /** Validates every answer against its schema: a violation is an INTERNAL_ERROR. On in tests. */
   readonly checksAnswers: boolean;
 }
 
-/** Settings of the faces beside REST. */
-interface Faces extends HasFaces {
-  /** Address of the MCP face, and its permitted callers. */
+/** Settings of the gateways beside REST. */
+interface GatewaySettings extends HasGateways {
+  /** Address of the MCP gateway, and its permitted callers. */
   readonly mcpPlace: {
     readonly baseUrl: string;
     readonly isLoopbackListener: boolean;
@@ -105,10 +88,38 @@ interface Faces extends HasFaces {
   };
 }
 
-/** Dependencies of channel refunds. */
-interface ChannelRefunds extends HasClaimSimulator, HasClaimSettings {}
-
-interface HttpFace extends NodeState, Answering, ChannelRefunds, Faces {}
-
 /** Dependencies of answering requests. */
-export interface HttpContext extends InvokeContext, Callers, AgentDirectory, EventFeeds, HttpFace {}
+export interface HttpContext
+  extends InvokeContext,
+    HasLocalAccount,
+    HasTrustedProxies,
+    HasKeyMode,
+    WalletProofs,
+    HasOwnerProofs,
+    HasRateLimiter,
+    HasPlanCaps,
+    DocumentLimits,
+    CallLimits,
+    HasListing,
+    HasReplica,
+    HasNodeLabel,
+    HasAgentChecks,
+    HasTextRecords,
+    RegistryIndex,
+    HasTokenClient,
+    HasRegistryWriter,
+    HasTreasuryOwners,
+    HasWebhookDispatcher,
+    HasSubjects,
+    HasSubjectPages,
+    HasStreamPoller,
+    NodeState,
+    Answering,
+    HasClaimSettings,
+    GatewaySettings {
+  readonly claimSimulator: ClaimSimulator;
+  readonly refusalLog: RefusalLog;
+  readonly liveEvents: LiveEvents;
+  readonly revocations: Revocations;
+  readonly authenticator: Authenticator;
+}

@@ -1,15 +1,17 @@
+import { SESSION_COOKIE } from '@agent-network/contracts/access/sessions';
 import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Context } from 'hono';
-import { type Caller, requireScope } from '../../access/caller/caller.ts';
-import { KEYLESS_AUTHORIZATION } from '../../access/caller/keyless-caller.ts';
-import { isSession } from '../../access/sessions/session-caller.ts';
+import { getCookie } from 'hono/cookie';
+import { type Caller, requireScope } from '../../accounts/caller.ts';
+import { KEYLESS_AUTHORIZATION } from '../../accounts/keyless-caller.ts';
+import { isSession } from '../../accounts/keys/session-caller.ts';
+import { SESSION_MS } from '../../accounts/session.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { countCall } from './count-call.ts';
 import type { HttpContext } from './http-context.ts';
 import { addressOf } from './remote-address.ts';
 import { askedBy, isSameOrigin } from './same-origin.ts';
-import { sessionTokenOf } from './session-cookie.ts';
 
 /**
  * Identifies the caller. A bad key is refused everywhere, also where none is needed; a failed attempt counts against the network address.
@@ -47,12 +49,12 @@ export async function identify(
 }
 
 /** The 401 of a call without a key: what to send, and where none is needed. */
-function missingKey({ faces }: HttpContext, row: Endpoint, c: Context): AppError {
+function missingKey({ gateways }: HttpContext, row: Endpoint, c: Context): AppError {
   const send = 'Send "Authorization: Bearer <API key>"';
   if (c.req.header('x-api-key') !== undefined) return new AppError('UNAUTHORIZED', `${send}, not X-API-Key.`);
   if (row.keyless === 'reads')
     return new AppError('UNAUTHORIZED', `${send}, or the X-Result-Token that came with the call's answer.`);
-  if (row === api.invokeAgent && faces.has('x402')) {
+  if (row === api.invokeAgent && gateways.has('x402')) {
     const help = { page: '/dashboard/keys', docs: '/docs/calling#keyless', command: 'agentnet login' };
     const message = `${send}; or call without a key, paid by a wallet: POST /x402/${c.req.param('agentId')}.`;
     return new AppError('UNAUTHORIZED', message, { help });
@@ -102,3 +104,34 @@ export function requireAllowed(row: Endpoint, caller: Caller): void {
   if (row.scope) requireScope(caller, row.scope);
   if (row.keyless === 'pays') requireScope(caller, 'invoke');
 }
+
+/** A body that takes longer may have been held back until its caller's key was revoked. */
+const SLOW_MS = 100;
+
+/**
+ * Reads the body of a request whose caller was identified by its headers. After one that came slowly the caller is identified anew: what
+ * ended meanwhile is refused as in a request that begins now.
+ */
+export async function readAs<T>(
+  caller: Caller,
+  read: () => Promise<T>,
+  identify: () => Promise<Caller>,
+): Promise<{ readonly caller: Caller; readonly body: T }> {
+  const startMs = performance.now();
+  const body = await read();
+  if (caller.kind === 'anonymous' || performance.now() - startMs < SLOW_MS) return { caller, body };
+  const again = await identify();
+  // Where no caller is needed, a session that has ended is ignored; this request is counted as its account's.
+  if (again.kind === 'anonymous') throw new AppError('UNAUTHORIZED', 'The session ended while the body arrived.');
+  return { caller: again, body };
+}
+
+const attributes = 'Path=/; HttpOnly; Secure; SameSite=Strict';
+
+/** Returns the session cookie of a request; null without one. */
+const sessionTokenOf = (c: Context): string | null => getCookie(c, SESSION_COOKIE) ?? null;
+
+export const sessionCookie = (token: string): string =>
+  `${SESSION_COOKIE}=${token}; ${attributes}; Max-Age=${SESSION_MS / 1000}`;
+
+export const clearedCookie = `${SESSION_COOKIE}=; ${attributes}; Max-Age=0`;

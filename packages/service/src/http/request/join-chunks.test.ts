@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { joinChunks } from './join-chunks.ts';
+import { joinChunks } from '../admission/listen.ts';
 
 const turn = () => new Promise(setImmediate);
 

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { AppError } from '../../lib/app-error.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
-import { listen } from '../listen.ts';
+import { listen } from '../admission/listen.ts';
 import { trailOf } from './body-bounds.ts';
 import { MAX_BODY_BYTES, MAX_OF_NETWORK_BYTES, readBody } from './read-body.ts';
 
@@ -16,14 +16,14 @@ afterEach(async () => {
 /** A server, and what reading the body of its first request ends in. */
 async function startReader() {
   const config = { host: '127.0.0.1', port: 0, baseUrl: null, trustedProxies: [] };
-  const front = await listen({ ...config, connectionLimits: { most: 100, mostOfAddress: 100 } }, stops);
+  const front = await listen({ ...config, connectionLimits: { max: 100, maxPerAddress: 100 } }, stops);
   const begun = Promise.withResolvers<void>();
   const read = Promise.withResolvers<unknown>();
   const app = new Hono().post('/', async (c) => {
     begun.resolve();
     const ended = await readBody({ trustedProxies: [] }, c, {
-      mostValues: 100,
-      mostChars: 1000,
+      maxValues: 100,
+      maxChars: 1000,
       content: trailOf('a'),
     }).catch((error: unknown) => error);
     read.resolve(ended);
@@ -81,6 +81,8 @@ it('large bodies of one address that are not whole are bounded in all; small one
 it('bodies that wait to be parsed count as those that arrive: one address holds no more of them', async () => {
   const waited = new AbortController();
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(waited.signal);
+  // No time passes, so that none of them is parsed while the others arrive.
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
   onTestFinished(() => void vi.restoreAllMocks());
   const { port } = await startReader();
   const text = `[${'{},'.repeat(98_000)}0]`.padEnd(MAX_BODY_BYTES);

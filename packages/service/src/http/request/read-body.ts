@@ -4,7 +4,7 @@ import { AppError, invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
 import { createFairPace } from '../../lib/concurrency/fair-pace.ts';
 import { countJsonNodes, MAX_NODES } from '../../lib/json/json-limits.ts';
-import { createHeldBytes } from '../answer/held-bytes.ts';
+import { createHeldBytes } from '../answer/answer-room.ts';
 import { type BodyBounds, requireBounded } from './body-bounds.ts';
 import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
 

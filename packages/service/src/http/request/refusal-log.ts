@@ -1,20 +1,16 @@
 import { MINUTE_MS } from '../../lib/duration.ts';
-import type { HasLog } from '../../lib/log/log.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
 
 /** Requests refused for who sent them: without a good key, or without the right to what they ask. */
 export interface RefusalLog {
-  note(refusal: Refusal): void;
-}
-
-export interface HasRefusalLog {
-  readonly refusalLog: RefusalLog;
+  record(refusal: Refusal): void;
 }
 
 export interface Refusal {
   readonly kind: 'unauthorized' | 'forbidden';
   readonly route: string;
-  readonly face: string;
+  readonly gateway: string;
   readonly requestId: string;
   readonly address: string;
 }
@@ -28,7 +24,7 @@ export function createRefusalLog({ log, metrics }: HasLog & HasMetrics, nowMs = 
   let written = 0;
   let unwritten = 0;
   return {
-    note({ kind, ...refusal }) {
+    record({ kind, ...refusal }) {
       metrics.requestsRefused.inc({ kind });
       const now = nowMs();
       if (now - sinceMs >= MINUTE_MS) [sinceMs, written] = [now, 0];

@@ -14,8 +14,8 @@ export interface RequestParts {
 
 /** The rest is validated by schemas of the node, field by field. */
 const bounds: BodyBounds = {
-  mostValues: 5000,
-  mostChars: 256 * 1024,
+  maxValues: 5000,
+  maxChars: 256 * 1024,
   content: trailOf(
     ...['input', 'task', 'context', 'metadata'],
     ...['types', 'types.capabilities.*'].flatMap((types) =>

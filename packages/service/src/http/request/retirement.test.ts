@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { createRetirement } from './retirement.ts';
+import { createRetirement } from '../admission/listen.ts';
 
 test('a server that retires refuses new connections, and ends each open one with an answer', async () => {
   const gate = Promise.withResolvers<void>();

@@ -4,19 +4,26 @@ import {
   findAnswer,
   freeKey,
   idUnderKey,
+  isKnownKey,
   type KeyedRequest,
   type KeyedRun,
   keepAnswer,
   keepAnswerIn,
   keepKey,
+  sealed,
   takeSecretOnce,
   takeUp,
-} from '../../access/idempotency/idempotency.ts';
-import type { Once } from '../../access/idempotency/once.ts';
-import { joinSecret, splitSecret } from '../../access/idempotency/shown-once.ts';
-import { DatabaseAwayError } from '../../db/database-away.ts';
+} from '../../accounts/idempotency/idempotency.ts';
+import {
+  joinSecret,
+  type LateKey,
+  type Once,
+  splitSecret,
+  TakeKeyFirstError,
+} from '../../accounts/idempotency/once.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { encodeJson, PreparedJson } from '../../lib/json/prepared-json.ts';
+import { DatabaseAwayError } from '../../store/database-away.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import type { HttpContext } from './http-context.ts';
 
@@ -33,6 +40,8 @@ export interface KeyedCall {
   readonly shownOnce: ShownOnce | undefined;
   /** Serialises an answer. */
   encode(data: unknown): string;
+  /** True if its key may be taken by the transaction that first has an effect (`LateKey`). */
+  readonly takesLate: boolean;
   run(running: Running): Promise<unknown>;
   /** Called for a repetition, with functions that find and read the first answer. */
   replay(find: () => Promise<FoundAnswer>, read: (found: FoundAnswer) => Promise<unknown>): Promise<unknown>;
@@ -43,8 +52,10 @@ export const ENVELOPE = '{"status":"success","data":';
 
 /** Runs once per Idempotency-Key; a repetition gets the stored answer. */
 export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<string | Buffer<ArrayBuffer> | SseAnswer> {
-  const hand = ctx.keysInHand.enter(call.request);
+  const hand = ctx.heldKeys.enter(call.request);
   try {
+    const late = hand && call.takesLate ? await runLate(ctx, call) : null;
+    if (late !== null) return late;
     const run = hand && (await takeHeard(ctx, call.request));
     if (run) return await runOnce(ctx, call, run);
   } finally {
@@ -63,12 +74,53 @@ export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<strin
   return encodeJson({ status: 'success', data });
 }
 
+/** Runs a call whose key is taken meanwhile. null: nothing was done, and the key has to be taken first. */
+async function runLate(ctx: HttpContext, call: KeyedCall): Promise<string | SseAnswer | null> {
+  const headers: Record<string, string> = {};
+  const run = { ...call.request, worker: ctx.processId(), takenAt: ctx.clock.now(), isRepeated: false };
+  let isTaken = false;
+  let keptBody: string | null = null;
+  const late: LateKey = {
+    key: { ...run, now: run.takenAt },
+    taken() {
+      isTaken = true;
+    },
+    answerOf(data) {
+      const body = call.encode(data);
+      const kept = () => {
+        keptBody = body;
+      };
+      return { answer: sealed(ctx, { body, headers: { ...headers } }), kept };
+    },
+  };
+  const once: Once = {
+    ...onceOf(ctx, run),
+    isRepeated: false,
+    late,
+    keep: () => Promise.reject(new TakeKeyFirstError()),
+  };
+  try {
+    const data = await call.run({ once, headers });
+    if (!isTaken) return null;
+    if (keptBody !== null) return keptBody;
+    return await settled(ctx, call, { run, headers, data });
+  } catch (error) {
+    if (isTaken) await letGo(ctx, run, error);
+    else if (error instanceof TakeKeyFirstError) return null;
+    // It may have been taken without telling so.
+    else if (error instanceof DatabaseAwayError) ctx.heldKeys.leftHeld(run);
+    // A call under the key was made before this one, which then has to find it.
+    else if (await isKnownKey(ctx, run)) return null;
+    throw error;
+  }
+}
+
 /** Takes the key. What the database may have taken without telling so is released once it answers: it would be held for a day. */
 async function takeHeard(ctx: HttpContext, request: KeyedRequest): Promise<KeyedRun | null> {
   try {
     return await takeUp(ctx, request);
   } catch (error) {
-    ctx.keysInHand.leftHeld({ ...request, worker: ctx.processId(), takenAt: ctx.clock.now() });
+    ctx.heldKeys.leftHeld({ ...request, worker: ctx.processId(), takenAt: ctx.clock.now() });
     throw error;
   }
 }
@@ -83,27 +135,49 @@ async function runOnce(ctx: HttpContext, call: KeyedCall, run: KeyedRun): Promis
       await keepAnswerIn(ctx, tx, run, { body: call.encode(told.data), headers, secret: told.secret });
       return data;
     },
-    idFor: (prefix, nth) => idUnderKey(ctx, run, prefix, nth),
-    isRepeated: run.isRepeated,
+    ...onceOf(ctx, run),
   };
   try {
     const data = await call.run({ once, headers });
-    if (data instanceof SseAnswer) {
-      await settle(ctx, run, () => keepKey(ctx, run));
-      return data;
+    if (isSecretKept) {
+      const isOurs = await isStillOurs(ctx, run);
+      return call.encode(isOurs ? data : splitSecret(data, call.shownOnce).data);
     }
-    const told = splitSecret(data, call.shownOnce);
-    if (isSecretKept) return call.encode((await isStillOurs(ctx, run)) ? data : told.data);
-    const answer = call.encode(data);
-    const body = told.secret === null ? answer : call.encode(told.data);
-    await settle(ctx, run, () => keepAnswer(ctx, run, { body, headers }));
-    return answer;
+    return await settled(ctx, call, { run, headers, data });
   } catch (error) {
-    // With the database away the outcome is unknown: the key stays with this request.
-    const letGo = error instanceof DatabaseAwayError ? keepKey : freeKey;
-    await settle(ctx, run, () => letGo(ctx, run));
+    await letGo(ctx, run, error);
     throw error;
   }
+}
+
+const onceOf = (ctx: HttpContext, run: KeyedRun): Pick<Once, 'idFor' | 'isRepeated'> => ({
+  idFor: (prefix, nth) => idUnderKey(ctx, run, prefix, nth),
+  isRepeated: run.isRepeated,
+});
+
+interface Done {
+  readonly run: KeyedRun;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly data: unknown;
+}
+
+/** The answer, kept for repetitions; of a stream, they get what is stored. */
+async function settled(ctx: HttpContext, call: KeyedCall, { run, headers, data }: Done): Promise<string | SseAnswer> {
+  if (data instanceof SseAnswer) {
+    await settle(ctx, run, () => keepKey(ctx, run));
+    return data;
+  }
+  const told = splitSecret(data, call.shownOnce);
+  const answer = call.encode(data);
+  const body = told.secret === null ? answer : call.encode(told.data);
+  await settle(ctx, run, () => keepAnswer(ctx, run, { body, headers }));
+  return answer;
+}
+
+/** Lets go of the key of a call that failed. With the database away the outcome is unknown: the key stays with this request. */
+async function letGo(ctx: HttpContext, run: KeyedRun, error: unknown): Promise<void> {
+  const end = error instanceof DatabaseAwayError ? keepKey : freeKey;
+  await settle(ctx, run, () => end(ctx, run));
 }
 
 /** Returns true if this answer may show its secret, because no repetition came first. Deletes the stored copy before the answer is sent. */
@@ -124,6 +198,6 @@ async function settle(ctx: HttpContext, run: KeyedRun, write: () => Promise<unkn
       { err: error, accountId: run.accountId },
       'cannot record the outcome under an Idempotency-Key; retried when the database is back',
     );
-    ctx.keysInHand.leftHeld(run);
+    ctx.heldKeys.leftHeld(run);
   });
 }

@@ -1,13 +1,12 @@
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { SIGN_IN_WITH_X } from '@agent-network/contracts/payments/sign-in-with-x';
-import type { Caller } from '../../access/caller/caller.ts';
-import { signInExtension } from '../../identity/sign-in-with-x.ts';
-import { plainTerms } from '../../invocations/keyless/plain-terms.ts';
-import { keylessResourceOf } from '../../invocations/start/invocation-purchase.ts';
+import type { Caller } from '../../accounts/caller.ts';
+import { signInExtension } from '../../accounts/proofs/sign-in-with-x.ts';
+import { keylessResourceOf } from '../../calls/start/invocation-purchase.ts';
+import { plainTerms } from '../../calls/start/invoke-keyless.ts';
 import { AppError } from '../../lib/app-error.ts';
-import { bazaarExtension } from '../../payments/x402/bazaar-extension.ts';
-import { asksForChannels } from '../../payments/x402/channels/ask-for-channels.ts';
-import type { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
+import { asksForChannels } from '../../payments/schemes/batch-settlement/channel-on-wire.ts';
+import { bazaarExtension, type PaymentRequiredError } from '../../payments/x402/payment-required.ts';
 import type { HttpContext } from './http-context.ts';
 import type { RequestParts } from './request-parts.ts';
 

@@ -10,6 +10,7 @@ export interface JobThread<Job, Result> {
 export class JobTimeoutError extends Error {}
 
 export interface JobThreadLimits {
+  /** Processor time of a job, with the start of the thread. */
   readonly maxMs: number;
   /** Time without a job after which the thread ends. */
   readonly idleMs: number;
@@ -42,7 +43,7 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
     clearTimeout(idle);
     worker ??= start();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const timer = setTimeout(() => reject(new JobTimeoutError('the job takes too long')), limits.maxMs).unref();
+    const timer = watchTime(worker, limits.maxMs, () => reject(new JobTimeoutError('the job takes too long')));
     worker.removeAllListeners();
     worker.once('message', resolve);
     worker.once('error', reject);
@@ -56,9 +57,26 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
       end();
       throw error;
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 
   return { run: (job) => jobs.run(() => runNow(job)) };
+}
+
+/** Multiple of a job's processor time that it may take where other programs have the processors. */
+const MAX_SHARE = 6;
+
+/** Calls back once the thread has used so much processor time from now on, or waited for it for very long. Ended by `clearInterval`. */
+function watchTime(worker: Worker, maxMs: number, onOver: () => void): NodeJS.Timeout {
+  const startMs = performance.now();
+  const usedMs = () => worker.cpuUsage().then(({ user, system }) => (user + system) / 1000);
+  // A thread that is only starting has used none.
+  const before = usedMs().catch(() => 0);
+  const look = async () => {
+    if (performance.now() - startMs >= MAX_SHARE * maxMs) return onOver();
+    const used = await usedMs().catch(() => 0);
+    if (used - (await before) >= maxMs) onOver();
+  };
+  return setInterval(() => void look(), maxMs / 4).unref();
 }

@@ -2,18 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface UntilOptions {
   readonly timeoutMs: number;
-  /** First delay; each further one doubles, up to `mostMs`. */
+  /** First delay; each further one doubles, up to `maxMs`. */
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Polls `ask` until it returns a value; null on timeout. Errors of `ask` are passed on. */
+/**
+ * Polls `ask` until it returns a value; null on timeout. Errors of `ask` are passed on. It is asked a last time when the time is over: what
+ * came during the last pause is seen, however long that took. An ask that ends later than that is the last one.
+ */
 export async function until<T>(ask: () => Promise<T | null>, options: UntilOptions): Promise<T | null> {
   const endMs = performance.now() + options.timeoutMs;
-  for (let pauseMs = options.firstMs; ; pauseMs = Math.min(pauseMs * 2, options.mostMs)) {
+  for (let pauseMs = options.firstMs; ; pauseMs = Math.min(pauseMs * 2, options.maxMs)) {
     const answer = await ask();
-    if (answer !== null || performance.now() + pauseMs > endMs) return answer;
-    await sleep(pauseMs, undefined, options.signal ? { signal: options.signal } : {});
+    const leftMs = endMs - performance.now();
+    if (answer !== null || leftMs <= 0) return answer;
+    await sleep(Math.min(pauseMs, leftMs), undefined, options.signal ? { signal: options.signal } : {});
   }
 }

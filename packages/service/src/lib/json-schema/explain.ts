@@ -57,7 +57,7 @@ function toFaults(error: RawError, schema: object | null, value: unknown): Fault
   if (keyword === 'required' && Array.isArray(demanded)) {
     const given = at(value, place);
     const missing = demanded.filter((name) => !Object.hasOwn(Object(given), String(name)));
-    return missing.map((name) => ({ at: [...place, String(name)], message: 'is missing' }));
+    return missing.map((name) => ({ at: [...place, String(name)], message: 'is required' }));
   }
   return [{ at: place, message: messageOf(keyword, demanded) }];
 }

@@ -138,7 +138,7 @@ function faultsOfRefs(found: ReadonlyMap<string, Visited>): Fault[] {
   const faults: Fault[] = [];
   for (const { at, refersTo } of found.values())
     if (refersTo !== null && !found.has(refersTo))
-      faults.push({ at: [...at, '$ref'], message: 'names no schema of this document' });
+      faults.push({ at: [...at, '$ref'], message: 'does not name a schema of this document' });
   const done = new Set<string>();
   const open = new Set<string>();
   const leadsBack = (pointer: string): boolean => {

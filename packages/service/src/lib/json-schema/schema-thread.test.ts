@@ -69,6 +69,6 @@ it('a schema that was taken once and is not taken any more refuses values, and d
   const of = { owner: 'owner', mayWait: true };
   expect(await checkInThread({ schema: bomb, value: { a: 'x' } }, of)).toBe('too_much');
   expect(await checkInThread({ schema: '{"required":["a"]}', value: {} }, of)).toEqual([
-    { at: ['a'], message: 'is missing' },
+    { at: ['a'], message: 'is required' },
   ]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { startWatch } from '../../../test/support/watch.ts';
 import { compileSchema, type Validator } from './validator.ts';
 
 async function validator(schema: unknown): Promise<Validator> {
@@ -21,9 +22,9 @@ async function faults(schema: unknown, value: unknown): Promise<string[] | 'too_
 /** Milliseconds that a check takes. */
 async function timeOf(schema: unknown, value: unknown): Promise<number> {
   const compiled = await validator(schema);
-  const startedAt = performance.now();
+  const tookMs = startWatch();
   compiled.check(value);
-  return performance.now() - startedAt;
+  return tookMs();
 }
 
 /** Far above what the bound on steps allows, and far below what the attacks would take without it. */
@@ -38,7 +39,7 @@ describe('a value', () => {
       { n: 'x' },
       ['n: must be of type integer or null'],
     ],
-    ['without a field', { required: ['a', 'toString'] }, { b: 1 }, ['a: is missing', 'toString: is missing']],
+    ['without a field', { required: ['a', 'toString'] }, { b: 1 }, ['a: is required', 'toString: is required']],
     [
       'with a field too many',
       { properties: { a: true }, additionalProperties: false },
@@ -134,8 +135,12 @@ describe('a schema', () => {
       /other documents/,
     ],
     ['that refers to a file', { $ref: 'file:///etc/passwd' }, /other documents/],
-    ['that refers to nothing', { $ref: '#/$defs/none' }, /no schema of this document/],
-    ['that refers into data', { $ref: '#/default', default: { pattern: '(a+)+$' } }, /no schema of this document/],
+    ['that refers to nothing', { $ref: '#/$defs/none' }, /does not name a schema of this document/],
+    [
+      'that refers into data',
+      { $ref: '#/default', default: { pattern: '(a+)+$' } },
+      /does not name a schema of this document/,
+    ],
     ['that moves its base', { properties: { a: { $id: 'https://example.com/' } } }, /only at the root/],
     ['that refers to itself', { $ref: '#' }, /without an end/],
     [
@@ -172,9 +177,9 @@ describe('a schema', () => {
 
   it('that folds every letter in each of its patterns is refused at once', async () => {
     const names = Array.from({ length: 29 }, (_, at) => `(?i:${'[B-\u{1e940}]'.repeat(80)})${at}`);
-    const startMs = performance.now();
+    const tookMs = startWatch();
     expect(await refusal({ patternProperties: Object.fromEntries(names.map((name) => [name, {}])) })).toMatch(/cover/);
-    expect(performance.now() - startMs).toBeLessThan(HANGS_MS / 5);
+    expect(tookMs()).toBeLessThan(HANGS_MS / 5);
   });
 
   it('may refer to itself one step down in the value', async () => {

@@ -19,14 +19,14 @@ const problemsOf = (of: z.ZodType, value: unknown) =>
 
 describe('the problem of a field', () => {
   it.each([
-    [{ text: 5 }, 'text must be a string, and is a number'],
-    [{ text: null }, 'text must be a string, and is null'],
-    [{ count: ['a'] }, 'count must be a number, and is a list'],
+    [{ text: 5 }, 'text must be a string (got a number)'],
+    [{ text: null }, 'text must be a string (got null)'],
+    [{ count: ['a'] }, 'count must be a number (got a list)'],
     [{ text: 'a' }, 'text must have at least 2 characters'],
     [{ text: 'abcdef' }, 'text must have at most 5 characters'],
     [{ count: 500 }, 'count must be at most 100'],
     [{ count: 0 }, 'count must be at least 1'],
-    [{ count: 'x' }, 'count must be a number, and is a string'],
+    [{ count: 'x' }, 'count must be a number (got a string)'],
     [{ count: 1.5 }, 'count must be a whole number'],
     [{ list: [] }, 'list must have at least 1 item'],
     [{ mode: 'gold' }, 'mode must be "x402" or "treasury"'],
@@ -38,11 +38,11 @@ describe('the problem of a field', () => {
 
   it('a missing field is said to be missing, with what to send', () => {
     expect(problemsOf(required, {})).toEqual([
-      'task is missing: send a string',
-      'mode is missing: send "on"',
-      'rates is missing: send an object',
-      'caps is missing: send a list',
+      'task is required (a string)',
+      'mode is required ("on")',
+      'rates is required (an object)',
+      'caps is required (a list)',
     ]);
-    expect(problemsOf(required, undefined)).toEqual([' is missing: send an object']);
+    expect(problemsOf(required, undefined)).toEqual([' is required (an object)']);
   });
 });

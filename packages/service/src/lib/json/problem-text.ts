@@ -33,11 +33,11 @@ export function problemText(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return input === undefined
-        ? `is missing: send ${kindOf(issue.expected)}`
-        : `must be ${kindOf(issue.expected)}${issue.expected === 'int' ? '' : `, and is ${givenKind(input)}`}`;
+        ? `is required (${kindOf(issue.expected)})`
+        : `must be ${kindOf(issue.expected)}${issue.expected === 'int' ? '' : ` (got ${givenKind(input)})`}`;
     case 'invalid_value': {
       const values = issue.values.map((value) => JSON.stringify(value)).join(' or ');
-      return input === undefined ? `is missing: send ${values}` : `must be ${values}`;
+      return input === undefined ? `is required (${values})` : `must be ${values}`;
     }
     case 'too_big':
       return bound(issue.inclusive === false ? 'less than' : 'at most', issue.maximum, issue.origin);
@@ -46,7 +46,7 @@ export function problemText(issue: RawIssue): string | undefined {
     case 'invalid_format':
       return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
     case 'invalid_union':
-      return input === undefined ? 'is missing' : 'has none of the forms that it may have';
+      return input === undefined ? 'is required' : 'has none of the forms that it may have';
     default:
       return undefined;
   }

@@ -36,3 +36,20 @@ function textIn(said: unknown, depth = 0): string {
   const text = [message, msg, detail].map((each) => textIn(each, depth + 1)).find((each) => each !== '') ?? '';
   return place === '' || text === '' ? text : `${place}: ${text}`;
 }
+
+/** The pause that a `Retry-After` header asks for (RFC 9110, section 10.2.3), in milliseconds; null when it asks for none. */
+export function retryAfterMs(header: string | readonly string[] | null | undefined, now: Date): number | null {
+  if (typeof header !== 'string') return null;
+  const ms = /^\d{1,10}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now.getTime();
+  return ms > 0 ? ms : null;
+}
+
+const MAX_CHARS = 200;
+/** Controls, characters that cannot be seen or change the direction of a text, and those that stand for none. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\uFFFD\s]+/gu;
+
+/** The beginning of a text from elsewhere as one line of visible characters. */
+export function excerptOf(text: string): string {
+  const chars = Array.from(text.replace(UNSEEN, ' ').trim());
+  return chars.length <= MAX_CHARS ? chars.join('') : `${chars.slice(0, MAX_CHARS).join('')}…`;
+}

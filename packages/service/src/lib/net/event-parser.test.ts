@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { startWatch } from '../../../test/support/watch.ts';
 import { createEventParser } from './event-parser.ts';
 
 const MIB = 1024 * 1024;
@@ -30,9 +31,9 @@ it.each([
   ['lines that mean nothing', 'x\n'],
   ['data without an end', 'data\n'],
 ])('a megabyte of %s is read within a second', (_what, line) => {
-  const startMs = performance.now();
+  const tookMs = startWatch();
   createEventParser(MIB).feed(line.repeat(MIB / line.length));
-  expect(performance.now() - startMs).toBeLessThan(1000);
+  expect(tookMs()).toBeLessThan(1000);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { excerptOf } from './excerpt.ts';
+import { excerptOf } from './error-text.ts';
 
 it.each([
   ['a text on one line', '<h1>Bad\r\n\tgateway</h1>', '<h1>Bad gateway</h1>'],

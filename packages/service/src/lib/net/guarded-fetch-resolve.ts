@@ -13,7 +13,7 @@ export interface ResolverOptions {
   readonly timeoutMs?: number;
   /** Maximum concurrent look-ups, in total and of one registrable domain. */
   readonly most?: number;
-  readonly mostOfDomain?: number;
+  readonly maxPerDomain?: number;
 }
 
 const TRIES = 2;
@@ -44,7 +44,7 @@ type Kept = {
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const { timeoutMs = 1000, findHost = createHostsFile() } = options;
-  const room = createLookupRoom({ most: options.most ?? 128, mostOfKey: options.mostOfDomain ?? 8 });
+  const room = createLookupRoom({ most: options.most ?? 128, maxPerKey: options.maxPerDomain ?? 8 });
   const query = queryWith(options.servers, timeoutMs);
   const kept = new Map<string, Kept>();
 

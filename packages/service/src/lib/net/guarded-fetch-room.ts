@@ -13,11 +13,11 @@ interface Line {
   readonly waiting: Set<() => void>;
 }
 
-export function createLookupRoom({ most, mostOfKey }: { most: number; mostOfKey: number }): LookupRoom {
+export function createLookupRoom({ most, maxPerKey }: { most: number; maxPerKey: number }): LookupRoom {
   const lines = new Map<string, Line>();
   let inside = 0;
 
-  const letIn = (line: Line): void => {
+  const admit = (line: Line): void => {
     line.inside += 1;
     inside += 1;
   };
@@ -25,7 +25,7 @@ export function createLookupRoom({ most, mostOfKey }: { most: number; mostOfKey:
     new Promise((resolve) => {
       const enter = () => {
         clearTimeout(timer);
-        letIn(line);
+        admit(line);
         resolve(true);
       };
       const timer = setTimeout(() => {
@@ -38,9 +38,9 @@ export function createLookupRoom({ most, mostOfKey }: { most: number; mostOfKey:
   return {
     async enter(key, waitMs) {
       const line = lines.get(key) ?? { inside: 0, waiting: new Set() };
-      if (line.inside < mostOfKey && inside < most) {
+      if (line.inside < maxPerKey && inside < most) {
         lines.set(key, line);
-        letIn(line);
+        admit(line);
         return true;
       }
       // Beyond the limit nothing waits: names from strangers could otherwise delay others.

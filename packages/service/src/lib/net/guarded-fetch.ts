@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import { createBytePieces } from '../byte-pieces.ts';
-import { traced, traceHeaders } from '../tracing/tracing.ts';
+import { traced, traceHeaders } from '../telemetry/tracing.ts';
 import { checkUrl, type UrlCheck } from './guarded-fetch-address.ts';
 import { guardedConnector, type Resolve } from './guarded-fetch-connect.ts';
 import { GuardedFetchError } from './guarded-fetch-error.ts';

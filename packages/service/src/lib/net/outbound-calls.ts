@@ -1,6 +1,7 @@
+import { Resolver } from 'node:dns/promises';
 import { createGuardedFetch } from './guarded-fetch.ts';
-import { createResolver } from './guarded-fetch-resolve.ts';
-import { createTextRecords } from './text-records.ts';
+import { createResolver, domainOf } from './guarded-fetch-resolve.ts';
+import { createLookupRoom } from './guarded-fetch-room.ts';
 
 interface OutboundSettings {
   readonly dnsServers: readonly string[];
@@ -17,3 +18,38 @@ export const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints
   }),
   textRecords: createTextRecords({ servers }),
 });
+
+/** TXT records of names that strangers gave us. */
+interface TextRecords {
+  /** The texts of a name; none when it has none or nobody answers in time. */
+  find(name: string): Promise<string[]>;
+}
+
+export interface HasTextRecords {
+  readonly textRecords: TextRecords;
+}
+
+const TIMEOUT_MS = 1000;
+const TRIES = 2;
+const MAX_LOOKUPS = 32;
+const MAX_OF_DOMAIN = 4;
+
+/** Asks by c-ares, which needs no thread, with a bound on concurrent questions in total and by domain. Answers are not kept. */
+function createTextRecords({ servers }: { readonly servers: readonly string[] }): TextRecords {
+  const room = createLookupRoom({ most: MAX_LOOKUPS, maxPerKey: MAX_OF_DOMAIN });
+  return {
+    async find(name) {
+      const domain = domainOf(name);
+      if (!(await room.enter(domain, TRIES * TIMEOUT_MS))) return [];
+      const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES, maxTimeout: TIMEOUT_MS });
+      if (servers.length > 0) resolver.setServers(servers);
+      try {
+        return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+      } catch {
+        return [];
+      } finally {
+        room.leave(domain);
+      }
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
 import { failpoint, failpoints, parseFailpoint } from './failpoint.ts';
 
 const MODULE = join(import.meta.dirname, 'failpoint.ts');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog, silentLog } from '../log/log.ts';
+import { createLog, silentLog } from '../telemetry/log.ts';
 import { stopInOrder } from './graceful-stop.ts';
 
 test('steps run one after the other, in order', async () => {

@@ -1,4 +1,4 @@
-import type { Log } from '../log/log.ts';
+import type { Log } from '../telemetry/log.ts';
 
 export type StopStep = { name: string; stop: () => Promise<unknown> | unknown };
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 import type { PaymentProof } from '../x402/payment-proof.ts';
 
 export interface NewAgentBill extends PaymentProof {

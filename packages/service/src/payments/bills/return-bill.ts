@@ -2,15 +2,16 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { Payment } from '@agent-network/contracts/payments/payments';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-keys.ts';
-import type { Tx } from '../../db/sql.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { nowhere } from '../chain-outbox/chain-payment-store.ts';
+import { endPayments } from '../chain-outbox/end-payments.ts';
+import type { HasPaymentLimits } from '../chain-outbox/payment-limits.ts';
+import { inAssetOf } from '../ledger/asset-account.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
 import { agentTreasuryId, openAgentTreasury, returnWalletOf } from '../ledger/treasury.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { nowhere } from '../onchain/chain-payment-store.ts';
-import { endPayments } from '../onchain/end-payments.ts';
-import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { owePayer } from '../payouts/refund-payer.ts';
 
 type ReturnContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
@@ -34,13 +35,13 @@ export async function earnUncollected(
 ): Promise<boolean> {
   const now = ctx.clock.now();
   if (!(await endUnused(tx, bill, now))) return false;
-  const { subjectId, authorization } = bill;
+  const { subjectId, authorization, ledgerAccountId } = bill;
   // A remote agent has no treasury before its first earning here.
   await openAgentTreasury(tx, agent, now);
   const transfer = {
     id: `charge:${subjectId}`,
-    debit: OUTGOING,
-    credit: agentTreasuryId(agent.id),
+    debit: inAssetOf(ledgerAccountId, OUTGOING),
+    credit: inAssetOf(ledgerAccountId, agentTreasuryId(agent.id)),
     amountMicro: authorization.valueMicro,
     kind: 'charge' as const,
     subjectId,
@@ -67,7 +68,16 @@ export async function returnUncollected(
   const id = `bill_return:${subjectId}`;
   await postTransfers(
     tx,
-    [{ id, debit: OUTGOING, credit: ledgerAccountId, amountMicro, kind: 'bill_return', subjectId }],
+    [
+      {
+        id,
+        debit: inAssetOf(ledgerAccountId, OUTGOING),
+        credit: ledgerAccountId,
+        amountMicro,
+        kind: 'bill_return',
+        subjectId,
+      },
+    ],
     now,
   );
   const address = await returnWalletOf(tx, ledgerAccountId);

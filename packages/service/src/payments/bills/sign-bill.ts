@@ -1,20 +1,21 @@
 import type { HasChain } from '../../chain/chain-info.ts';
+import { authorizationDigest } from '../../chain/keys/authorization.ts';
 import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
-import { authorizationDigest } from '../../chain/signatures/authorization.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
+import { inAssetOf } from '../ledger/asset-account.ts';
 import { endHolds } from '../ledger/hold-money.ts';
 import { OUTGOING } from '../ledger/ledger-store.ts';
 import type { Payer } from '../ledger/scheme-id.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { insertChainPayments } from '../onchain/chain-payment-store.ts';
+import { payingChannel } from '../schemes/batch-settlement/channel.ts';
+import { payOutOfChannel } from '../schemes/batch-settlement/earning-store.ts';
 import type { AgentTerms } from '../x402/agent-terms.ts';
-import { payingChannel } from '../x402/channels/channel.ts';
-import { payOutOfChannel } from '../x402/channels/earning-store.ts';
 import { type PaymentProof, paymentProof } from '../x402/payment-proof.ts';
 import { findPaymentProof, insertAgentBill } from './agent-bill-store.ts';
 
@@ -53,7 +54,8 @@ export async function bookBill(
   const proof = paymentProof(terms, payment.authorization, payment.signature);
   const bills = { requestId, paymentId: payment.id, terms: JSON.stringify(terms.accepted), ...proof };
   await insertAgentBill(tx, bills, now);
-  await endHolds(tx, [{ id: requestId, captureMicro: terms.amountMicro, creditId: OUTGOING, feeMicro: 0n }], now);
+  const creditId = inAssetOf(bill.payerLedgerId, OUTGOING);
+  await endHolds(tx, [{ id: requestId, captureMicro: terms.amountMicro, creditId, feeMicro: 0n }], now);
   return proof;
 }
 

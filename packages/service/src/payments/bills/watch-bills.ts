@@ -1,9 +1,11 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import { onChain } from '../../chain/networks.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { forEachPage, listOpenBills } from '../onchain/chain-payment-list-store.ts';
-import { findBySubject } from '../onchain/chain-payment-store.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { forEachPage, listOpenBills } from '../chain-outbox/chain-payment-list-store.ts';
+import { findBySubject } from '../chain-outbox/chain-payment-store.ts';
 import { endSpent } from '../settlement/end-spent.ts';
 
 /** Time after its expiry, on the chain's clock, at which a bill counts as unused: no reorg brings back a block that old. */
@@ -15,7 +17,7 @@ const UNUSED_AFTER_S = 60n;
  */
 export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Promise<void>): Promise<void> =>
   forEachPage(
-    (after, limit) => listOpenBills(ctx.db, after, limit),
+    (after, limit) => listOpenBills(ctx.db, ctx.chain.chainId, after, limit),
     async (bills) => {
       const head = await ctx.usdc.head();
       const spent = await ctx.usdc.areSpent(
@@ -35,9 +37,10 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
   );
 
 /** True if the agent has the money of a request's bill, by the books or by the newest block; false when neither tells. */
-export async function isCollected(ctx: HasDb & HasUsdc, requestId: string): Promise<boolean> {
+export async function isCollected(ctx: HasDb & HasChain & HasUsdc, requestId: string): Promise<boolean> {
   const bill = await findBySubject(ctx.db, requestId, 'bill');
   if (bill?.state === 'settled') return true;
-  const isSpent = bill && (await ctx.usdc.isSpent(bill.authorization).catch(() => null));
+  const usdc = bill && onChain(ctx, bill.chainId)?.usdc;
+  const isSpent = bill && usdc && (await usdc.isSpent(bill.authorization).catch(() => null));
   return isSpent === true;
 }

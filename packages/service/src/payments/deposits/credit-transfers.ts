@@ -1,14 +1,18 @@
-import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
-import type { Tx } from '../../db/sql.ts';
+import { holdAccountsOfWallets } from '../../accounts/link-wallet.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import { nonceOfReturned } from '../../chain/keys/payment-nonces.ts';
+import { authorizationKey } from '../../chain/used-authorizations.ts';
 import { newId } from '../../lib/id.ts';
+import type { Tx } from '../../store/sql.ts';
+import { transfersOf } from '../chain-outbox/book-settled.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
+import { findPaymentsByNonce, type KnownPayment, relocateCredited } from '../chain-outbox/credited-transfer-store.ts';
+import { endPayments } from '../chain-outbox/end-payments.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
 import { openTreasuries } from '../ledger/open-treasury.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { insertChainPayments } from '../onchain/chain-payment-store.ts';
-import { endPayments } from '../onchain/end-payments.ts';
-import { transfersOf } from '../onchain/payment-transfer.ts';
-import { type ArrivedTransfer, newlyArrived } from '../x402/newly-arrived.ts';
 import { openSuspenses, suspenseAccountId } from './suspense.ts';
 
 /**
@@ -22,12 +26,14 @@ export async function creditTransfers(ctx: ChainContext, tx: Tx, found: readonly
   const now = ctx.clock.now();
   const accountOf = await holdAccountsOfWallets(tx, [...new Set(transfers.map(({ from }) => from))]);
   const strangers = transfers.map(({ from }) => from).filter((from) => !accountOf.has(from));
-  await openSuspenses(tx, [...new Set(strangers)], now);
-  const treasuryOf = await openTreasuries(tx, [...new Set(accountOf.values())], now);
+  const { ledgerAsset } = ctx.chain;
+  await openSuspenses(tx, [...new Set(strangers)], now, ledgerAsset);
+  const treasuryOf = await openTreasuries(tx, [...new Set(accountOf.values())], now, ledgerAsset);
   const payments = transfers.map((transfer) => {
     const accountId = accountOf.get(transfer.from) ?? null;
     const treasuryId = accountId && treasuryOf.get(accountId);
-    return toDeposit(ctx, transfer, { accountId, ledgerAccountId: treasuryId ?? suspenseAccountId(transfer.from) });
+    const ledgerAccountId = treasuryId ?? suspenseAccountId(transfer.from, ledgerAsset);
+    return toDeposit(ctx, transfer, { accountId, ledgerAccountId });
   });
   const claimed = await insertChainPayments(tx, payments, now);
   const isNew = (payment: NewChainPayment) => claimed.has(payment.id);
@@ -62,3 +68,39 @@ function toDeposit(
     x402Version: null,
   };
 }
+
+type ArrivedTransfer = Pick<
+  IncomingTransfer,
+  'from' | 'valueMicro' | 'transactionHash' | 'blockNumber' | 'blockHash'
+> & {
+  /** Unique key of the transfer: the nonce of its authorization, or for a plain transfer its position on chain. */
+  readonly nonce: string;
+};
+
+/**
+ * The transfers that are not booked yet, each with the nonce to credit it under. Booked ones are updated to their current block. A transfer
+ * that was reversed after a reorg and is mined again is another payment: its nonce is derived from the previous one, so that it too is
+ * credited once, however often it is read.
+ */
+async function newlyArrived(ctx: HasChain, tx: Tx, transfers: readonly ArrivedTransfer[]): Promise<ArrivedTransfer[]> {
+  const arrived: ArrivedTransfer[] = [];
+  let open = transfers;
+  while (open.length > 0) {
+    await relocateCredited(tx, ctx.chain, open);
+    const known = await findPaymentsByNonce(tx, ctx.chain, open);
+    const knownOf = (transfer: ArrivedTransfer) => known.get(authorizationKey(transfer));
+    arrived.push(...open.filter((transfer) => !knownOf(transfer)));
+    open = open
+      .filter((transfer) => isOver(knownOf(transfer), transfer))
+      .map((transfer) => ({ ...transfer, nonce: nonceOfReturned(transfer.nonce) }));
+  }
+  return arrived;
+}
+
+/**
+ * True if the known payment is not this transfer: it was reversed, a contract transferred another amount after a reorg, or it is a deposit
+ * into a channel, whose payer signed the same nonce for the wallet as well.
+ */
+const isOver = (known: KnownPayment | undefined, { valueMicro }: ArrivedTransfer): boolean =>
+  known !== undefined &&
+  (known.state === 'reversed' || known.valueMicro !== valueMicro || known.direction === 'channel');

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
 /** Moves up to `limit` deposits of a suspense account to a treasury; returns their number. */
 export async function moveSuspensePayments(

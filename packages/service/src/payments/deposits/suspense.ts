@@ -1,29 +1,53 @@
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
-import { findLedgerAccount, lockLedgerAccount, openLedgerAccounts, postTransfers } from '../ledger/ledger-store.ts';
+import { holdAccountsOfWallets } from '../../accounts/link-wallet.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import { inAsset, type LedgerAsset } from '../ledger/asset-account.ts';
+import {
+  findLedgerAccount,
+  type LedgerAccount,
+  listSuspenses,
+  lockLedgerAccount,
+  openLedgerAccounts,
+  postTransfers,
+} from '../ledger/ledger-store.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
 import { moveSuspensePayments } from './suspense-store.ts';
 
 const MOVED_AT_ONCE = 1000;
 
 /** Ledger account that holds USDC from an unclaimed wallet until its owner proves it. */
-export const suspenseAccountId = (address: string): string => `suspense:${address}`;
+export const suspenseAccountId = (address: string, asset: LedgerAsset = null): string =>
+  inAsset(`suspense:${address}`, asset);
 
-/** Opens the suspense account of an unclaimed wallet, unless it exists. Returns its id. */
-export async function openSuspense(tx: Tx, address: string, now: Date): Promise<string> {
-  await openSuspenses(tx, [address], now);
-  return suspenseAccountId(address);
+/** Opens the suspense account of an unclaimed wallet in an asset, unless it exists. Returns its id. */
+export async function openSuspense(tx: Tx, address: string, now: Date, asset: LedgerAsset = null): Promise<string> {
+  await openSuspenses(tx, [address], now, asset);
+  return suspenseAccountId(address, asset);
 }
 
 /** The same of several wallets. */
-export const openSuspenses = (tx: Tx, addresses: readonly string[], now: Date): Promise<void> =>
+export const openSuspenses = (
+  tx: Tx,
+  addresses: readonly string[],
+  now: Date,
+  asset: LedgerAsset = null,
+): Promise<void> =>
   openLedgerAccounts(
     tx,
-    addresses.map((address) => ({ id: suspenseAccountId(address), kind: 'suspense', address })),
+    addresses.map((address) => ({ id: suspenseAccountId(address, asset), kind: 'suspense', address })),
     now,
   );
 
-/** Balance of a wallet's suspense account, in micro-USDC. */
+/**
+ * Opens the account that money for a wallet is credited to, unless it exists: the treasury of the account that has proven the wallet, which
+ * is held until the transaction ends, or its suspense account. Returns its id.
+ */
+export async function accountOfWallet(tx: Tx, address: string, now: Date, asset: LedgerAsset): Promise<string> {
+  const ownerId = (await holdAccountsOfWallets(tx, [address])).get(address);
+  return ownerId === undefined ? openSuspense(tx, address, now, asset) : openTreasury(tx, ownerId, now, asset);
+}
+
+/** Balance of a wallet's suspense account in the default asset, in micro-USDC. */
 export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {
   return (await findLedgerAccount(ctx.db, suspenseAccountId(address)))?.postedMicro ?? 0n;
 }
@@ -32,26 +56,36 @@ interface SuspenseClaim {
   readonly claimId: string;
   readonly address: string;
   readonly accountId: string;
-  readonly treasuryId: string;
   readonly now: Date;
 }
 
 /**
- * Moves a wallet's suspense balance into its owner's treasury, in the transaction that uses up the proof (`claimId`) and holds the wallet's
- * owner, so no deposit comes in meanwhile. Returns the amount. The deposits belong to that account from then on: in its history, and for
- * reversals after a reorg. They are moved in steps, and before the ledger is locked: a wallet may have sent any number of them.
+ * Moves a wallet's suspense balances into its owner's treasuries, in the transaction that uses up the proof (`claimId`) and holds the wallet's
+ * owner, so no deposit comes in meanwhile. Returns the amount in the default asset. The deposits belong to that account from then on: in its
+ * history, and for reversals after a reorg. They are moved in steps, and before the ledger is locked: a wallet may have sent any number of them.
  */
 export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigint> {
-  const suspenseId = suspenseAccountId(claim.address);
-  if (!(await findLedgerAccount(tx, suspenseId))) return 0n;
-  const { claimId, treasuryId, accountId, now } = claim;
+  let claimedMicro = 0n;
+  for (const { id, asset } of await listSuspenses(tx, claim.address)) {
+    const amountMicro = await claimOne(tx, claim, { id, asset });
+    if (asset === null) claimedMicro = amountMicro;
+  }
+  return claimedMicro;
+}
+
+async function claimOne(
+  tx: Tx,
+  { claimId, accountId, now }: SuspenseClaim,
+  { id: suspenseId, asset }: Pick<LedgerAccount, 'id' | 'asset'>,
+): Promise<bigint> {
+  const treasuryId = await openTreasury(tx, accountId, now, asset);
   while (
     (await moveSuspensePayments(tx, { suspenseId, treasuryId, accountId, limit: MOVED_AT_ONCE })) === MOVED_AT_ONCE
   );
   const suspense = await lockLedgerAccount(tx, suspenseId);
   if (!suspense || suspense.postedMicro === 0n) return 0n;
   const transfer = {
-    id: `claim:${claimId}`,
+    id: inAsset(`claim:${claimId}`, asset),
     debit: suspenseId,
     credit: treasuryId,
     amountMicro: suspense.postedMicro,
@@ -63,8 +97,7 @@ export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigin
 }
 
 /** The same for a wallet that has just signed in, whose account may have no treasury yet: money that waits for it is in its balance then. */
-export async function claimAtSignIn(tx: Tx, claim: Omit<SuspenseClaim, 'treasuryId'>): Promise<void> {
-  const waiting = await findLedgerAccount(tx, suspenseAccountId(claim.address));
-  if (!waiting || waiting.postedMicro === 0n) return;
-  await claimSuspense(tx, { ...claim, treasuryId: await openTreasury(tx, claim.accountId, claim.now) });
+export async function claimAtSignIn(tx: Tx, claim: SuspenseClaim): Promise<void> {
+  const waiting = await listSuspenses(tx, claim.address);
+  if (waiting.some(({ postedMicro }) => postedMicro > 0n)) await claimSuspense(tx, claim);
 }

@@ -1,4 +1,5 @@
-import type { LockMode } from '../../db/lock-free.ts';
+import type { LockMode } from '../../store/lock-free.ts';
+import { plainSql } from './asset-account.ts';
 
 const isKept = `kind in ('treasury', 'agent', 'payer', 'suspense', 'channel')`;
 
@@ -28,7 +29,7 @@ export const nameFor = (name: string, locks: LockMode): string => (locks === 'sk
 export const booking = (now: string) => `
   side as (
     select m.turn, m.id, m.debit, m.credit, m.amount as moved, m.kind as cause, m.subject,
-           s.part, s.account, s.amount, coalesce(l.kind, s.account) as kind,
+           s.part, s.account, s.amount, coalesce(l.kind, ${plainSql('s.account')}) as kind, nullif(split_part(s.account, '@', 2), '') as asset,
            l.entries + row_number() over entry as sequence, l.posted_micro + sum(s.amount) over entry as balance
       from movement m
      cross join lateral (values ('debit', m.debit, -m.amount), ('credit', m.credit, m.amount)) s (part, account, amount)
@@ -48,8 +49,8 @@ export const booking = (now: string) => `
            last_entry_at = case when c.entries > 0 then moment.at else l.last_entry_at end
       from change c join locked l on l.id = c.account, moment where a.id = l.id
   ), totalled as (
-    insert into ledger_total (kind, change_micro)
-    select kind, sum(amount)::bigint from side group by kind having sum(amount) <> 0
+    insert into ledger_total (kind, asset, change_micro)
+    select kind, asset, sum(amount)::bigint from side group by kind, asset having sum(amount) <> 0
   )
   insert into transfer (id, debit, credit, amount_micro, kind, subject_id, created_at, debit_sequence, debit_balance_micro,
                         credit_sequence, credit_balance_micro)

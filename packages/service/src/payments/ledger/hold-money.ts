@@ -1,14 +1,9 @@
-import type { LockMode } from '../../db/lock-free.ts';
-import type { Tx } from '../../db/sql.ts';
-import type { Semaphore } from '../../lib/concurrency/semaphore.ts';
+import type { LockMode } from '../../store/lock-free.ts';
+import { run, type Statement, type Tx } from '../../store/sql.ts';
+import { inAssetOf } from './asset-account.ts';
 import type { HoldAnswer, HoldEnd, HoldRequest } from './hold.ts';
-import { endHoldRows, placeHoldRows, placeVoucherHoldRows } from './hold-store.ts';
-import { LOSS, lockFreeAccounts, type NewTransfer, postTransfers } from './ledger-store.ts';
-
-/** Serializes this process's batches that move the money of requests: concurrent ones would wait for each other's account locks. */
-export interface HasLedgerTurns {
-  readonly ledgerTurns: Semaphore;
-}
+import { allHoldsPlaced, holdsEnded, holdsPlaced, voucherHoldsPlaced } from './hold-store.ts';
+import { freeAccountsGuard, LOSS, lockFreeAccounts, type NewTransfer, postTransfers } from './ledger-store.ts';
 
 /** Places holds in the caller's transaction, in request order, for as many requests as each account can cover. */
 export const holdMoney = async (
@@ -16,7 +11,13 @@ export const holdMoney = async (
   requests: readonly HoldRequest[],
   now: Date,
   locks: LockMode = 'wait',
-): Promise<HoldAnswer[]> => (requests.length === 0 ? [] : placeHoldRows(tx, requests, now, locks));
+): Promise<HoldAnswer[]> => (requests.length === 0 ? [] : run(tx, holdsPlaced(requests, now, locks)));
+
+/** The same as guarded statements of a flush: all get their holds, from accounts that nobody has locked. */
+export const holdsPlacedFree = (requests: readonly HoldRequest[], now: Date): Statement[] => [
+  freeAccountsGuard(requests.map(({ ledgerAccountId }) => ledgerAccountId)),
+  allHoldsPlaced(requests, now),
+];
 
 /** Locks the accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
 export const lockFree = (tx: Tx, accountIds: readonly string[]): Promise<void> => lockFreeAccounts(tx, accountIds);
@@ -31,7 +32,7 @@ export async function holdAtLoss(tx: Tx, requests: readonly HoldRequest[], now: 
 
 const coverOf = ({ id, ledgerAccountId, amountMicro }: HoldRequest): NewTransfer => ({
   id: `covered:${id}`,
-  debit: LOSS,
+  debit: inAssetOf(ledgerAccountId, LOSS),
   credit: ledgerAccountId,
   amountMicro,
   kind: 'reversal',
@@ -45,10 +46,20 @@ export async function holdVouchers(
   now: Date,
   locks: LockMode = 'wait',
 ): Promise<void> {
-  if (requests.length > 0) await placeVoucherHoldRows(tx, requests, now, locks);
+  if (requests.length > 0) await run(tx, voucherHoldsPlaced(requests, now, locks));
 }
+
+/** The same as statements of a flush, in accounts that nobody has locked. */
+export const voucherHoldsPlacedFree = (requests: readonly HoldRequest[], now: Date): Statement[] => [
+  freeAccountsGuard(requests.map(({ ledgerAccountId }) => ledgerAccountId)),
+  voucherHoldsPlaced(requests, now, 'skip'),
+];
+
+/** The same as statements of a flush, whose accounts nobody may have locked. */
+export const holdsEndedFree = (ends: readonly HoldEnd[], accountIds: readonly string[], now: Date): Statement[] =>
+  ends.length === 0 ? [] : [freeAccountsGuard(accountIds), holdsEnded(ends, now, 'skip')];
 
 /** Ends holds in the caller's transaction: captures a part, releases the rest. A hold that has ended stays unchanged. */
 export async function endHolds(tx: Tx, ends: readonly HoldEnd[], now: Date, locks: LockMode = 'wait'): Promise<void> {
-  if (ends.length > 0) await endHoldRows(tx, ends, now, locks);
+  if (ends.length > 0) await run(tx, holdsEnded(ends, now, locks));
 }

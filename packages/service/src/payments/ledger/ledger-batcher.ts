@@ -1,9 +1,9 @@
-import type { HasDb } from '../../db/database.ts';
-import { DatabaseAwayError, isLockTimeout, isRolledBack } from '../../db/database-away.ts';
-import { HeldUpError, type LockMode } from '../../db/lock-free.ts';
 import { type Batcher, type BatcherOptions, createBatcher } from '../../lib/concurrency/batcher.ts';
 import { createSemaphore, type Semaphore } from '../../lib/concurrency/semaphore.ts';
 import { until } from '../../lib/concurrency/until.ts';
+import type { HasDb } from '../../store/database.ts';
+import { DatabaseAwayError, isLockTimeout, isRolledBack } from '../../store/database-away.ts';
+import { HeldUpError, type LockMode } from '../../store/lock-free.ts';
 import { isUnlocked } from './ledger-store.ts';
 
 /** Limit of each wait for a lock in a transaction that moves the money of requests. */
@@ -150,7 +150,7 @@ class LockedError extends DatabaseAwayError {
 /** Waits, without a lock or a connection, until nobody has locked the accounts. Throws after `PATIENCE_MS`. */
 async function untilUnlocked({ db }: HasDb, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const options = { timeoutMs: PATIENCE_MS, firstMs: 5, mostMs: 40 };
+    const options = { timeoutMs: PATIENCE_MS, firstMs: 5, maxMs: 40 };
     const isFree = await until(async () => ((await isUnlocked(db, name)) ? true : null), options);
     if (!isFree) throw new LockedError(name);
   }

@@ -1,5 +1,6 @@
-import { type LockMode, lockFree } from '../../db/lock-free.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
+import { freeRowsGuard, type LockMode, lockFree, type WantedRows } from '../../store/lock-free.ts';
+import { run, type Sql, type Statement, type Tx } from '../../store/sql.ts';
+import { inAsset, type LedgerAsset } from './asset-account.ts';
 import { booking, lockedAccounts, nameFor } from './booking-store.ts';
 
 /** Accounts that belong to somebody: their balance is stored, and their transfers are numbered. */
@@ -21,9 +22,13 @@ export const FEES = 'fees';
 /** Amounts that the chain reversed after they had been spent: negative, and borne by the node. */
 export const LOSS = 'loss';
 
+/** The node's own accounts: one of each in every asset. */
+export const ownKinds = [WALLET, VOUCHERS, CLAIMED, OUTGOING, FEES, LOSS] as const satisfies readonly OwnKind[];
+
 export interface LedgerAccount {
   readonly id: string;
   readonly kind: LedgerAccountKind;
+  readonly asset: LedgerAsset;
   readonly accountId: string | null;
   readonly agentId: string | null;
   readonly label: string | null;
@@ -34,12 +39,12 @@ export interface LedgerAccount {
   readonly createdAt: Date;
 }
 
-const columns = `id, kind, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
+const columns = `id, kind, asset, account_id as "accountId", agent_id as "agentId", label, posted_micro as "postedMicro",
   held_micro as "heldMicro", frozen_at as "frozenAt", created_at as "createdAt"`;
 
 export interface NewLedgerAccount {
   readonly id: string;
-  readonly kind: KeptKind;
+  readonly kind: LedgerAccountKind;
   readonly accountId?: string;
   readonly agentId?: string;
   readonly address?: string;
@@ -61,8 +66,8 @@ export async function openLedgerAccounts(sql: Sql, accounts: readonly NewLedgerA
   await sql.query(
     'open-ledger-accounts',
     `with opened as (
-       insert into ledger_account (id, kind, account_id, agent_id, address, created_at)
-       select n.*, $6 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) as n(id, kind, account, agent, address)
+       insert into ledger_account (id, kind, account_id, agent_id, address, created_at, asset)
+       select n.*, $6, nullif(split_part(n.id, '@', 2), '') from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) as n(id, kind, account, agent, address)
         order by coalesce(n.account, n.id)
        on conflict do nothing returning kind, account_id
      )
@@ -78,6 +83,19 @@ export async function openLedgerAccounts(sql: Sql, accounts: readonly NewLedgerA
   );
 }
 
+/** Opens accounts in another asset beside those of the default one, which exist: with the same owner, and frozen where these are. */
+export async function openBeside(tx: Tx, plainIds: readonly string[], asset: string, now: Date): Promise<void> {
+  if (plainIds.length === 0) return;
+  await tx.query(
+    'open-ledger-accounts-beside',
+    `insert into ledger_account (id, kind, account_id, agent_id, address, created_at, asset, frozen_at)
+     select id || '@' || $2, kind, account_id, agent_id, address, $3, $2, frozen_at
+       from (select * from ledger_account where id = any($1) order by id for share) a
+     on conflict do nothing`,
+    [plainIds, asset, now],
+  );
+}
+
 export async function labelLedgerAccount(sql: Sql, id: string, label: string): Promise<void> {
   await sql.query(
     'label-ledger-account',
@@ -88,7 +106,7 @@ export async function labelLedgerAccount(sql: Sql, id: string, label: string): P
 
 export const MAX_TREASURIES_LISTED = 1000;
 
-/** The treasuries of an account, its own first, then its agents': as many as are listed. */
+/** The treasuries of an account in all assets, its own first, then its agents': as many as are listed. */
 export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccount[]> =>
   sql.query<LedgerAccount>(
     'list-treasuries',
@@ -97,7 +115,15 @@ export const listTreasuries = (sql: Sql, accountId: string): Promise<LedgerAccou
     [accountId, MAX_TREASURIES_LISTED],
   );
 
-/** Sums of all treasuries of an account, however many it has. */
+/** The treasuries of an agent, one in each asset that it has earned, the default one first. */
+export const listAgentTreasuries = (sql: Sql, agentId: string): Promise<LedgerAccount[]> =>
+  sql.query<LedgerAccount>(
+    'list-agent-treasuries',
+    `select ${columns} from ledger_account where agent_id = $1 and kind = 'agent' order by id`,
+    [agentId],
+  );
+
+/** Sums of all treasuries of an account in the default asset, however many it has. */
 export async function sumTreasuries(
   sql: Sql,
   accountId: string,
@@ -105,11 +131,23 @@ export async function sumTreasuries(
   const [row] = await sql.query<Pick<LedgerAccount, 'postedMicro' | 'heldMicro'>>(
     'sum-treasuries',
     `select coalesce(sum(posted_micro), 0)::bigint as "postedMicro", coalesce(sum(held_micro), 0)::bigint as "heldMicro"
-       from ledger_account where account_id = $1 and kind in ('treasury', 'agent')`,
+       from ledger_account where account_id = $1 and kind in ('treasury', 'agent') and asset is null`,
     [accountId],
   );
   return row ?? { postedMicro: 0n, heldMicro: 0n };
 }
+
+/** The same in each asset. */
+export const sumTreasuriesByAsset = (
+  sql: Sql,
+  accountId: string,
+): Promise<Pick<LedgerAccount, 'asset' | 'postedMicro' | 'heldMicro'>[]> =>
+  sql.query(
+    'sum-treasuries-by-asset',
+    `select asset, sum(posted_micro)::bigint as "postedMicro", sum(held_micro)::bigint as "heldMicro"
+       from ledger_account where account_id = $1 and kind in ('treasury', 'agent') group by asset`,
+    [accountId],
+  );
 
 /** Names of the agents that the treasuries of an account belong to, by treasury; with an id only that of this one. */
 export async function listTreasuryNames(
@@ -138,6 +176,14 @@ export async function findLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
 export const findLedgerAccounts = (sql: Sql, ids: readonly string[]): Promise<LedgerAccount[]> =>
   sql.query<LedgerAccount>('find-ledger-accounts', `select ${columns} from ledger_account where id = any($1)`, [ids]);
 
+/** The suspense accounts of a wallet, one in each asset that it has sent. */
+export const listSuspenses = (sql: Sql, address: string): Promise<LedgerAccount[]> =>
+  sql.query<LedgerAccount>(
+    'list-suspenses',
+    `select ${columns} from ledger_account where address = $1 and kind = 'suspense' order by id`,
+    [address],
+  );
+
 /** The wallet behind an account; null: none. */
 export async function findWalletOf(sql: Sql, id: string): Promise<string | null> {
   const rows = await sql.query<{ address: string | null }>(
@@ -158,12 +204,16 @@ export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
   return rows[0] ?? null;
 }
 
+const freeAccounts = (ids: readonly string[]): WantedRows => ({
+  ...{ name: 'lock-free-accounts', key: 'id', from: 'ledger_account where id = any($1)', params: [ids] },
+  nameOf: (id) => id,
+});
+
 /** Locks accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
-export const lockFreeAccounts = (tx: Tx, ids: readonly string[]): Promise<void> =>
-  lockFree(tx, {
-    ...{ name: 'lock-free-accounts', key: 'id', from: 'ledger_account where id = any($1)', params: [ids] },
-    nameOf: (id) => id,
-  });
+export const lockFreeAccounts = (tx: Tx, ids: readonly string[]): Promise<void> => lockFree(tx, freeAccounts(ids));
+
+/** The same as a guard of a flush. */
+export const freeAccountsGuard = (ids: readonly string[]): Statement => freeRowsGuard(freeAccounts(ids));
 
 /** True if nobody has locked the account. */
 export async function isUnlocked(sql: Sql, id: string): Promise<boolean> {
@@ -176,43 +226,56 @@ export async function isUnlocked(sql: Sql, id: string): Promise<boolean> {
   return row?.isUnlocked ?? true;
 }
 
-/** Serializes withdrawals of fees. Credits to the fees are not blocked. */
-export const lockFees = (tx: Tx): Promise<unknown> =>
-  tx.query('lock-fees', `select id from ledger_account where id = $1 for no key update`, [FEES]);
+/** Serializes withdrawals of the fees in an asset. Credits to the fees are not blocked. */
+export const lockFees = (tx: Tx, asset: LedgerAsset): Promise<unknown> =>
+  tx.query('lock-fees', `select id from ledger_account where id = $1 for no key update`, [inAsset(FEES, asset)]);
 
-/** The treasury that pays for an account's calls; null when it has none. */
-export async function findTreasuryOf(sql: Sql, accountId: string): Promise<LedgerAccount | null> {
+/** The treasury of an account in an asset; null when it has none. */
+export async function findTreasuryOf(
+  sql: Sql,
+  accountId: string,
+  asset: LedgerAsset = null,
+): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
     'find-treasury-of',
-    `select ${columns} from ledger_account where account_id = $1 and kind = 'treasury'`,
-    [accountId],
+    `select ${columns} from ledger_account
+      where account_id = $1 and kind = 'treasury' and asset is not distinct from $2`,
+    [accountId, asset],
   );
   return rows[0] ?? null;
 }
 
-/** The treasuries that these accounts have, by account. */
-export async function findTreasuryIds(sql: Sql, accountIds: readonly string[]): Promise<Map<string, string>> {
+/** The treasuries that these accounts have in an asset, by account. */
+export async function findTreasuryIds(
+  sql: Sql,
+  accountIds: readonly string[],
+  asset: LedgerAsset = null,
+): Promise<Map<string, string>> {
   const rows = await sql.query<{ id: string; accountId: string }>(
     'find-treasury-ids',
-    `select id, account_id as "accountId" from ledger_account where account_id = any($1) and kind = 'treasury'`,
-    [accountIds],
+    `select id, account_id as "accountId" from ledger_account
+      where account_id = any($1) and kind = 'treasury' and asset is not distinct from $2`,
+    [accountIds, asset],
   );
   return new Map(rows.map(({ id, accountId }) => [accountId, id]));
 }
 
-export async function freezeLedgerAccount(tx: Tx, id: string, now: Date): Promise<void> {
+/** Freezes the treasuries of an agent in all assets. */
+export async function freezeAgentAccounts(tx: Tx, agentId: string, now: Date): Promise<void> {
   await tx.query(
-    'freeze-ledger-account',
-    'update ledger_account set frozen_at = coalesce(frozen_at, $2) where id = $1',
-    [id, now],
+    'freeze-agent-accounts',
+    `update ledger_account set frozen_at = coalesce(frozen_at, $2) where agent_id = $1 and kind = 'agent'`,
+    [agentId, now],
   );
 }
 
-export async function thawLedgerAccount(tx: Tx, id: string, accountId: string): Promise<void> {
-  await tx.query('thaw-ledger-account', 'update ledger_account set frozen_at = null, account_id = $2 where id = $1', [
-    id,
-    accountId,
-  ]);
+/** Gives the treasuries of an agent in all assets to an account, not frozen. */
+export async function giveAgentAccounts(tx: Tx, agentId: string, accountId: string): Promise<void> {
+  await tx.query(
+    'give-agent-accounts',
+    `update ledger_account set frozen_at = null, account_id = $2 where agent_id = $1 and kind = 'agent'`,
+    [agentId, accountId],
+  );
 }
 
 export interface NewTransfer {
@@ -247,24 +310,28 @@ export async function postTransfers(
   now: Date,
   locks: LockMode = 'wait',
 ): Promise<void> {
-  if (transfers.length === 0) return;
-  await sql.query(
-    nameFor('post-transfers', locks),
-    `with movement as (
+  for (const statement of transfersPosted(transfers, now, locks)) await run(sql, statement);
+}
+
+export const transfersPosted = (transfers: readonly NewTransfer[], now: Date, locks: LockMode): Statement[] =>
+  transfers.length === 0 ? [] : [posting(transfers, now, locks)];
+
+const posting = (transfers: readonly NewTransfer[], now: Date, locks: LockMode): Statement => ({
+  name: nameFor('post-transfers', locks),
+  text: `with movement as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[]) with ordinality
          as m(id, debit, credit, amount, kind, subject, turn)
      ), freed as (
        select ''::text as account, 0::bigint as amount where false
      ), ${lockedAccounts('select debit from movement union select credit from movement', locks)},
      ${booking('$7')}`,
-    [
-      transfers.map((t) => t.id),
-      transfers.map((t) => t.debit),
-      transfers.map((t) => t.credit),
-      transfers.map((t) => t.amountMicro),
-      transfers.map((t) => t.kind),
-      transfers.map((t) => t.subjectId),
-      now,
-    ],
-  );
-}
+  params: [
+    transfers.map((t) => t.id),
+    transfers.map((t) => t.debit),
+    transfers.map((t) => t.credit),
+    transfers.map((t) => t.amountMicro),
+    transfers.map((t) => t.kind),
+    transfers.map((t) => t.subjectId),
+    now,
+  ],
+});

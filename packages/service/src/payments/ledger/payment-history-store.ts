@@ -1,6 +1,6 @@
 import type { PaymentItem } from '@agent-network/contracts/payments/payments';
-import type { Sql } from '../../db/sql.ts';
 import type { PagePosition } from '../../lib/page-position.ts';
+import type { Sql } from '../../store/sql.ts';
 
 export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'createdAt'> {
   /** Net of the fee, for an earning. */

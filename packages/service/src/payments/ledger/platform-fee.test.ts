@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { feeOf } from './platform-fee.ts';
+import { feeOf } from './take-fees.ts';
 
 it.each([
   [50_000n, 0, 0n],

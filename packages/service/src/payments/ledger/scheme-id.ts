@@ -1,5 +1,7 @@
+import { x402SchemeIds } from '@agent-network/contracts/payments/x402';
+
 /** Payment schemes in the order in which one transaction locks their rows (docs/architecture/payments.md): `exact` and `batch-settlement` are those of x402. */
-export const schemeIds = ['exact', 'batch-settlement', 'treasury'] as const;
+export const schemeIds = [...x402SchemeIds, 'treasury'] as const;
 
 export type SchemeId = (typeof schemeIds)[number];
 

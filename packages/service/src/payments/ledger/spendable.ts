@@ -1,8 +1,8 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance } from '@agent-network/contracts/payments/payments';
-import type { KnownCaller } from '../../access/caller/caller.ts';
-import { readLimitUse, type UsageContext } from '../../access/limits/read-limit-use.ts';
-import { spentOn } from '../../access/limits/spend.ts';
+import type { KnownCaller } from '../../accounts/caller.ts';
+import { readLimitUse, type UsageContext } from '../../accounts/limits/read-limit-use.ts';
+import { spentOn } from '../../accounts/limits/spend.ts';
 import type { LedgerAccount } from './ledger-store.ts';
 
 type Spendable = Balance['spendable'];

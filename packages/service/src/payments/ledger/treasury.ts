@@ -1,29 +1,39 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments/payments';
 import type { LRUCache } from 'lru-cache';
-import type { KnownCaller } from '../../access/caller/caller.ts';
-import type { UsageContext } from '../../access/limits/read-limit-use.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
-import { notFound } from '../../lib/app-error.ts';
+import type { KnownCaller } from '../../accounts/caller.ts';
+import type { UsageContext } from '../../accounts/limits/read-limit-use.ts';
+import { assetIdOf, type HasChain } from '../../chain/chain-info.ts';
+import { type HasNetworks, nameOfAsset, onEach } from '../../chain/networks.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import { createLazyCopies } from '../../replica/lazy-copies.ts';
-import type { HasReplica } from '../../replica/replica.ts';
+import { invariant } from '../../lib/invariant.ts';
+import type { HasDb } from '../../store/database.ts';
+import { createLazyCopies } from '../../store/replica/lazy-copies.ts';
+import type { HasReplica } from '../../store/replica/replica.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
+import { assetOf, inAsset, type LedgerAsset, plainId } from './asset-account.ts';
+import { isBusyRow } from './ledger-batcher.ts';
 import {
   findLedgerAccount,
+  findLedgerAccounts,
   findTreasuryIds,
   findTreasuryOf,
   findWalletOf,
+  freezeAgentAccounts,
+  giveAgentAccounts,
   type LedgerAccount,
   labelLedgerAccount,
+  listAgentTreasuries,
   listTreasuries,
   listTreasuryNames,
   MAX_TREASURIES_LISTED,
+  openBeside,
   openLedgerAccount,
   sumTreasuries,
+  sumTreasuriesByAsset,
 } from './ledger-store.ts';
 import { sumPendingDeposits } from './payment-history-store.ts';
 import type { Payer } from './scheme-id.ts';
@@ -32,12 +42,16 @@ import { readSpendable } from './spendable.ts';
 /** Id of an agent's one treasury, derived from the agent's id: crediting earnings needs no look-up. */
 export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice(4)}`;
 
+/** The agent's treasury that earns what an account pays, in the asset of that one. */
+export const earningAccountOf = (agentId: string, payerLedgerId: string | null): string =>
+  inAsset(agentTreasuryId(agentId), payerLedgerId === null ? null : assetOf(payerLedgerId));
+
 /** Ledger account of a wallet that pays by x402: holds its payment until the call is charged. */
 export const payerAccountId = (address: string): string => `payer:${address}`;
 
 /** The wallet that pays for a request by a transfer of its own; null: another scheme pays, or nobody. */
 export const payingWalletOf = ({ scheme, payerLedgerId }: Payer): string | null =>
-  scheme === 'exact' && payerLedgerId !== null ? payerLedgerId.slice(payerAccountId('').length) : null;
+  scheme === 'exact' && payerLedgerId !== null ? plainId(payerLedgerId).slice(payerAccountId('').length) : null;
 
 /**
  * The wallet that money goes back to after a request has ended: the payer's, also of a channel, whose voucher covers only what was charged
@@ -109,9 +123,26 @@ export function createSeenTreasuries(ctx: HasDb & HasReplica): SeenTreasuries {
   };
 }
 
+/** An agent's treasury exists from its registration; in another asset than the default one, from the first call that is paid in that. */
+export async function openEarning(
+  ctx: HasDb & HasClock & HasSeenTreasuries,
+  agentId: string,
+  payerLedgerId: string,
+): Promise<void> {
+  const asset = assetOf(payerLedgerId);
+  if (asset === null) return;
+  const id = earningAccountOf(agentId, payerLedgerId);
+  if (ctx.seenTreasuries.payers.has(id)) return;
+  await ctx.db.transaction((tx) => openBeside(tx, [agentTreasuryId(agentId)], asset, ctx.clock.now()));
+  ctx.seenTreasuries.payers.set(id, id);
+}
+
 /** Opens a paying wallet's ledger account, unless it exists. */
-export async function openPayer(ctx: HasDb & HasSeenTreasuries, address: string, now: Date): Promise<void> {
-  const id = payerAccountId(address);
+export async function openPayer(
+  ctx: HasDb & HasSeenTreasuries,
+  { id, address }: { readonly id: string; readonly address: string },
+  now: Date,
+): Promise<void> {
   if (ctx.seenTreasuries.payers.has(id)) return;
   await openLedgerAccount(ctx.db, { id, kind: 'payer', address, now });
   ctx.seenTreasuries.payers.set(id, id);
@@ -161,27 +192,27 @@ export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryI
 export const readTreasury = async (ctx: HasDb & HasChain, caller: KnownCaller, treasuryId: string): Promise<Treasury> =>
   toTreasury(ctx, await requireTreasury(ctx, caller, treasuryId));
 
-function toTreasury(ctx: HasChain, account: LedgerAccount): Treasury {
+function toTreasury(ctx: HasChain & Partial<HasNetworks>, account: LedgerAccount): Treasury {
   return {
     treasuryId: account.id,
     address: ctx.chain.wallet,
     balance: formatUsdc(account.postedMicro - account.heldMicro),
     currency: 'USDC',
-    network: ctx.chain.name,
+    network: nameOfAsset(ctx, account.asset),
     createdAt: account.createdAt.toISOString(),
     agentId: account.agentId,
     label: account.label,
   };
 }
 
-/** Treasuries visible to a caller: the account's for a key, as many as are listed; its own for an agent. */
+/** Treasuries visible to a caller, in all assets: the account's for a key, as many as are listed; its own for an agent. */
 export async function visibleTreasuries(ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> {
   if (caller.kind === 'account') return listTreasuries(ctx.db, caller.accountId);
-  const own = await findLedgerAccount(ctx.db, agentTreasuryId(caller.agentId));
-  return own?.accountId === caller.accountId ? [own] : [];
+  const own = await listAgentTreasuries(ctx.db, caller.agentId);
+  return own.filter(({ accountId }) => accountId === caller.accountId);
 }
 
-/** Available amount in all treasuries of an account. */
+/** Available amount in all treasuries of an account, in the default asset. */
 export async function availableOf(ctx: HasDb, accountId: string): Promise<bigint> {
   const { postedMicro, heldMicro } = await sumTreasuries(ctx.db, accountId);
   return postedMicro - heldMicro;
@@ -199,27 +230,53 @@ export async function treasuryTitle(
   return name === undefined ? `the treasury ${id}` : `the treasury of the agent "${name}" (${id})`;
 }
 
-/** Sums of the visible treasuries, in the same reading as each of them; of accounts with more than are listed, of all. */
-async function sumOf(ctx: HasDb, { accountId }: KnownCaller, treasuries: readonly LedgerAccount[]) {
-  if (treasuries.length === MAX_TREASURIES_LISTED) return sumTreasuries(ctx.db, accountId);
-  const total = (pick: (account: LedgerAccount) => bigint) => treasuries.reduce((sum, each) => sum + pick(each), 0n);
-  return { postedMicro: total((each) => each.postedMicro), heldMicro: total((each) => each.heldMicro) };
+/** Sums of these treasuries by asset, in the same reading as each of them; of accounts with more than are listed, of all. */
+async function sumsOf(ctx: HasDb, { accountId }: KnownCaller, treasuries: readonly LedgerAccount[]) {
+  const isAll = treasuries.length < MAX_TREASURIES_LISTED;
+  const rows = isAll ? treasuries : await sumTreasuriesByAsset(ctx.db, accountId);
+  const sums = new Map<LedgerAsset, { postedMicro: bigint; heldMicro: bigint }>([[null, nothing]]);
+  for (const { asset, postedMicro, heldMicro } of rows) {
+    const before = sums.get(asset) ?? nothing;
+    sums.set(asset, { postedMicro: before.postedMicro + postedMicro, heldMicro: before.heldMicro + heldMicro });
+  }
+  return sums;
 }
 
-/** Total balance of all treasuries of an account, or of the agent that calls, and each of those visible to the caller. */
-export async function readBalance(ctx: UsageContext & HasChain, caller: KnownCaller): Promise<Balance> {
-  const treasuries = await visibleTreasuries(ctx, caller);
-  const ids = treasuries.map(({ id }) => id);
-  const [sum, names, pendingMicro, spendable] = await Promise.all([
-    sumOf(ctx, caller, treasuries),
+const nothing = { postedMicro: 0n, heldMicro: 0n };
+
+/** Balance of all treasuries of an account, or of the agent that calls: in the default asset, with each visible to the caller; and by asset. */
+export async function readBalance(
+  ctx: UsageContext & HasChain & Partial<HasNetworks>,
+  caller: KnownCaller,
+): Promise<Balance> {
+  const visible = await visibleTreasuries(ctx, caller);
+  const treasuries = visible.filter(({ asset }) => asset === null);
+  const [sums, names, spendable] = await Promise.all([
+    sumsOf(ctx, caller, visible),
     listTreasuryNames(ctx.db, caller.accountId),
-    sumPendingDeposits(ctx.db, ids),
     readSpendable(ctx, caller, treasuries),
   ]);
-  return {
-    available: formatUsdc(sum.postedMicro - sum.heldMicro),
-    held: formatUsdc(sum.heldMicro),
+  const plainIds = [...new Set(visible.map(({ id }) => plainId(id)))];
+  // A first deposit in an asset is pending before there is an account in it.
+  const offered = onEach(ctx).map(({ chain }) => chain.ledgerAsset);
+  const assets = [...new Set<LedgerAsset>([...sums.keys(), ...offered])];
+  const all = await Promise.all(
+    assets.map(async (asset) => {
+      const ids = plainIds.map((id) => inAsset(id, asset));
+      const { postedMicro, heldMicro } = sums.get(asset) ?? nothing;
+      return { asset, postedMicro, heldMicro, pendingMicro: await sumPendingDeposits(ctx.db, ids) };
+    }),
+  );
+  const amounts = ({ postedMicro, heldMicro, pendingMicro }: (typeof all)[number]) => ({
+    available: formatUsdc(postedMicro - heldMicro),
+    held: formatUsdc(heldMicro),
     pending: formatUsdc(pendingMicro),
+  });
+  const [own, ...others] = all;
+  invariant(own?.asset === null, 'the default asset is the first');
+  const shown = others.filter(({ asset, pendingMicro }) => sums.has(asset) || pendingMicro > 0n);
+  return {
+    ...amounts(own),
     currency: 'USDC',
     network: ctx.chain.name,
     treasuries: treasuries.map((each) => ({
@@ -230,6 +287,47 @@ export async function readBalance(ctx: UsageContext & HasChain, caller: KnownCal
       available: formatUsdc(each.postedMicro - each.heldMicro),
       held: formatUsdc(each.heldMicro),
     })),
+    byAsset: [own, ...shown].map((each) => {
+      const asset = each.asset ?? assetIdOf(ctx.chain);
+      return { asset, network: asset.split('/', 1)[0] ?? '', ...amounts(each) };
+    }),
     spendable,
   };
+}
+
+/** Freezes an agent's treasury: debits are refused, earnings are still credited. In the caller's transaction. */
+export const freezeTreasury = (tx: Tx, agentId: string, now: Date): Promise<void> =>
+  freezeAgentAccounts(tx, agentId, now);
+
+/** Transfers an agent's treasury with its balance to an account and unfreezes it. In the caller's transaction. */
+export const giveTreasury = (tx: Tx, agentId: string, accountId: string): Promise<void> =>
+  giveAgentAccounts(tx, agentId, accountId);
+
+/** Throws CONFLICT for a frozen treasury. */
+export function requireUnfrozen({ frozenAt }: Pick<LedgerAccount, 'frozenAt'>): void {
+  if (frozenAt === null) return;
+  throw new AppError(
+    'CONFLICT',
+    "This treasury is frozen: its agent's token now belongs to another wallet, which has to be proven first (POST /identity/verify).",
+  );
+}
+
+/** The error of a call whose treasury others kept locked for too long; any other stays as it is. */
+export const busyTreasury = (error: unknown): unknown =>
+  isBusyRow(error)
+    ? new AppError(
+        'UNAVAILABLE',
+        'Another payment of this treasury takes long. Nothing was done; repeat the request.',
+        { details: { outcome: 'nothing' } },
+        { cause: error },
+      )
+    : error;
+
+/** Treasuries of agents, by agent id; agents without one are left out. */
+export async function agentTreasuries(
+  ctx: HasDb,
+  agentIds: readonly string[],
+): Promise<ReadonlyMap<string, LedgerAccount>> {
+  const found = await findLedgerAccounts(ctx.db, agentIds.map(agentTreasuryId));
+  return new Map(found.flatMap((account) => (account.agentId ? [[account.agentId, account] as const] : [])));
 }

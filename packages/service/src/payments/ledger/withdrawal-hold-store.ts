@@ -1,4 +1,5 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
+import { plainSql } from './asset-account.ts';
 import { FEES } from './ledger-store.ts';
 
 /** Ledger account of an open hold; null when there is none. */
@@ -14,19 +15,25 @@ export async function findOpenHold(sql: Sql, id: string): Promise<string | null>
 /** Places a hold on fees. The fees account stores no balance, so this row alone reserves the money; the caller holds the fees lock. */
 export const insertFeeHold = (
   sql: Sql,
-  { id, amountMicro, expiresAt, now }: { id: string; amountMicro: bigint; expiresAt: Date; now: Date },
+  {
+    id,
+    fees,
+    amountMicro,
+    expiresAt,
+    now,
+  }: { id: string; fees: string; amountMicro: bigint; expiresAt: Date; now: Date },
 ): Promise<unknown> =>
   sql.query(
     'insert-fee-hold',
     `insert into hold (id, ledger_account_id, amount_micro, expires_at, created_at) values ($1, $2, $3, $4, $5)`,
-    [id, FEES, amountMicro, expiresAt, now],
+    [id, fees, amountMicro, expiresAt, now],
   );
 
-export async function sumFeeHolds(sql: Sql): Promise<bigint> {
+export async function sumFeeHolds(sql: Sql, fees: string): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(
     'sum-fee-holds',
     `select coalesce(sum(amount_micro), 0)::bigint as sum from hold where ledger_account_id = $1 and ended_at is null`,
-    [FEES],
+    [fees],
   );
   return row?.sum ?? 0n;
 }
@@ -36,10 +43,11 @@ export async function sumFeeHolds(sql: Sql): Promise<bigint> {
  * its amount is held by its account.
  */
 export const removeHold = (sql: Sql, id: string): Promise<unknown> =>
-  sql.query('remove-hold', 'delete from hold where id = $1 and (ended_at is not null or ledger_account_id = $2)', [
-    id,
-    FEES,
-  ]);
+  sql.query(
+    'remove-hold',
+    `delete from hold where id = $1 and (ended_at is not null or ${plainSql('ledger_account_id')} = $2)`,
+    [id, FEES],
+  );
 
 /** Expired withdrawal holds, whose process has died. */
 export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Promise<string[]> => {
@@ -50,3 +58,13 @@ export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Pr
   );
   return rows.map(({ id }) => id);
 };
+
+/** What an account has earned by vouchers that no claim covers yet. It holds that back; of the fees it cannot be withdrawn. */
+export async function sumUnclaimed(sql: Sql, ledgerAccountId: string): Promise<bigint> {
+  const [row] = await sql.query<{ micro: bigint }>(
+    'sum-unclaimed-earnings',
+    'select coalesce(sum(micro), 0)::bigint as micro from channel_earning where ledger_account_id = $1',
+    [ledgerAccountId],
+  );
+  return row?.micro ?? 0n;
+}

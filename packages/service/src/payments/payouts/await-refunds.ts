@@ -1,18 +1,18 @@
+import { takeTransfer } from '../../chain/blocks/transfer-point-store.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
-import { takeTransfer } from '../../chain/transfer-point-store.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import { type AwaitedRefund, insertAwaited, listArrived } from '../chain-outbox/awaited-refund-store.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { findBySubject, insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
+import { settlePayment } from '../chain-outbox/end-payments.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
 import { returnWalletOf } from '../ledger/treasury.ts';
-import { type AwaitedRefund, insertAwaited, listArrived } from '../onchain/awaited-refund-store.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
-import { settlePayment } from '../onchain/end-payments.ts';
-import { PAYOUT_WINDOW_S } from './refund-payer.ts';
+import { PAYOUT_WINDOW_S } from '../settlement/sign-payout.ts';
 
 /**
  * Records how refunds of a request from another node will be recognised, in the transaction that signs that node's payment: by its wallet,
@@ -44,7 +44,7 @@ export interface ReturnTo {
   /** The payer's ledger account. */
   readonly payerLedgerId: string;
   /** Maximum amount that can come back. */
-  readonly mostMicro: bigint;
+  readonly maxMicro: bigint;
 }
 
 /**
@@ -66,7 +66,7 @@ export async function bookRefund(
   const transfer = await takeTransfer(tx, chainId, awaited);
   if (!transfer) return 0n;
   const { from, nonce, valueMicro } = transfer;
-  if (to === null || bill?.state !== 'settled' || valueMicro > to.mostMicro) {
+  if (to === null || bill?.state !== 'settled' || valueMicro > to.maxMicro) {
     ctx.log.warn({ requestId, from, nonce }, 'transfer does not match its awaited refund; crediting it to its sender');
     await creditTransfers(ctx, tx, [transfer]);
     return 0n;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
 /** Blocks that were read because the database was another one than before. */
 export interface CatchUp {

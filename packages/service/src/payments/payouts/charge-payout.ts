@@ -1,10 +1,12 @@
-import type { Tx } from '../../db/sql.ts';
+import { maxOf, minOf } from '../../lib/bigints.ts';
 import { newId } from '../../lib/id.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
+import { settlePayment } from '../chain-outbox/end-payments.ts';
+import { assetOf, inAssetOf, plainId } from '../ledger/asset-account.ts';
 import { FEES, LOSS, lockFees, lockLedgerAccount, OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
 import { unheldFees } from '../ledger/take-fees.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { insertChainPayments } from '../onchain/chain-payment-store.ts';
-import { settlePayment } from '../onchain/end-payments.ts';
 import { type FoundPayout, lockFoundPayout, writeFoundPayout } from './found-payout-store.ts';
 
 /**
@@ -19,12 +21,14 @@ export async function charge(tx: Tx, payout: FoundPayout, source: string, now: D
     await writeFoundPayout(tx, { ...payout, state: 'explained' }, now);
     return;
   }
-  const taken = account.availableMicro < valueMicro ? account.availableMicro : valueMicro;
+  // What is available is below nothing after a reversal, and of fees, while losses are larger.
+  const taken = maxOf(0n, minOf(account.availableMicro, valueMicro));
   const subjectId = payment.subjectId;
-  const common = { credit: OUTGOING, kind: 'withdrawal' as const, subjectId };
+  const loss = inAssetOf(source, LOSS);
+  const common = { credit: inAssetOf(source, OUTGOING), kind: 'withdrawal' as const, subjectId };
   const transfers = [
-    { ...common, id: `withdrawal:${subjectId}`, debit: source, amountMicro: source === LOSS ? 0n : taken },
-    { ...common, id: `loss:${subjectId}`, debit: LOSS, amountMicro: source === LOSS ? valueMicro : valueMicro - taken },
+    { ...common, id: `withdrawal:${subjectId}`, debit: source, amountMicro: source === loss ? 0n : taken },
+    { ...common, id: `loss:${subjectId}`, debit: loss, amountMicro: source === loss ? valueMicro : valueMicro - taken },
   ];
   await postTransfers(
     tx,
@@ -33,16 +37,17 @@ export async function charge(tx: Tx, payout: FoundPayout, source: string, now: D
   );
   const { transactionHash, blockNumber, blockHash } = payout;
   await settlePayment(tx, payment, { transactionHash, blockNumber, blockHash }, now);
-  const dueMicro = source === LOSS ? 0n : valueMicro - taken;
+  const dueMicro = source === loss ? 0n : valueMicro - taken;
   const state = dueMicro > 0n ? 'due' : payout.decidedBy === null ? 'booked' : 'decided';
   await writeFoundPayout(tx, { ...payout, state, source, dueMicro, paymentId: payment.id }, now);
 }
 
 async function lockAccount(tx: Tx, source: string): Promise<{ availableMicro: bigint; accountId: string | null }> {
-  if (source === LOSS) return { availableMicro: 0n, accountId: null };
-  if (source === FEES) {
-    await lockFees(tx);
-    return { availableMicro: await unheldFees(tx), accountId: null };
+  if (plainId(source) === LOSS) return { availableMicro: 0n, accountId: null };
+  if (plainId(source) === FEES) {
+    const asset = assetOf(source);
+    await lockFees(tx, asset);
+    return { availableMicro: await unheldFees(tx, asset), accountId: null };
   }
   const account = await lockLedgerAccount(tx, source);
   const availableMicro = account ? account.postedMicro - account.heldMicro : 0n;
@@ -61,7 +66,7 @@ export async function collect(tx: Tx, id: string, now: Date): Promise<void> {
   const transfer = {
     id: transferId,
     debit: payout.source,
-    credit: LOSS,
+    credit: inAssetOf(payout.source, LOSS),
     amountMicro,
     kind: 'withdrawal' as const,
     subjectId,

@@ -2,23 +2,24 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { HeldPayout } from '@agent-network/contracts/payments/held-payouts';
-import { hasProven, holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
-import type { AccountCaller } from '../../access/caller/caller.ts';
+import type { AccountCaller } from '../../accounts/caller.ts';
+import { hasProven } from '../../accounts/link-wallet.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import { onChain, requireNetwork } from '../../chain/networks.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Records } from '../../db/records.ts';
-import type { Tx } from '../../db/sql.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import { openSuspense, suspenseAccountId } from '../deposits/suspense.ts';
-import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
-import { openTreasury } from '../ledger/open-treasury.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { lockStanding, nowhere } from '../onchain/chain-payment-store.ts';
-import { endPayments } from '../onchain/end-payments.ts';
-import { hasExpiredForGood } from '../onchain/find-fate.ts';
-import { dropSignature, findCredited, findHeld, listHeld } from '../onchain/held-payout-store.ts';
-import { toHeldPayout } from '../onchain/hold-payout.ts';
-import { returnWithdrawal } from './return-withdrawal.ts';
+import type { HasDb, Records } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { lockPaymentStatus, nowhere } from '../chain-outbox/chain-payment-store.ts';
+import { endPayments } from '../chain-outbox/end-payments.ts';
+import { hasExpiredForGood } from '../chain-outbox/find-fate.ts';
+import { dropSignature, findCredited, findHeld, listHeld } from '../chain-outbox/held-payout-store.ts';
+import { toHeldPayout } from '../chain-outbox/hold-payout.ts';
+import { accountOfWallet, suspenseAccountId } from '../deposits/suspense.ts';
+import { assetOf, plainId } from '../ledger/asset-account.ts';
+import { postTransfers } from '../ledger/ledger-store.ts';
+import { returnWithdrawal } from './hold-withdrawal.ts';
 
 const MAX_LISTED = 200;
 
@@ -36,7 +37,7 @@ export async function listHeldPayouts(ctx: HasDb, caller: AccountCaller): Promis
  * refused it.
  */
 export async function creditHeldPayout(
-  ctx: Records & HasUsdc,
+  ctx: Records & HasChain & HasUsdc,
   caller: AccountCaller,
   paymentId: string,
 ): Promise<DataOf<Api['creditHeldPayout']>> {
@@ -46,11 +47,12 @@ export async function creditHeldPayout(
   await requireRight(ctx, caller, payment);
   const { authorization } = payment;
   const wasSent = payment.transactionHash !== null;
-  if (wasSent && !(await hasExpiredForGood(ctx, payment))) throw stillValid(payment);
+  if (wasSent && !(await hasExpiredForGood(requireNetwork(onChain(ctx, payment.chainId)), payment)))
+    throw stillValid(payment);
   const treasuryId = await ctx.db.transaction(async (tx) => {
-    const standing = await lockStanding(tx, payment.id);
+    const status = await lockPaymentStatus(tx, payment.id);
     // It may have been sent or signed again since it was read.
-    if (standing?.transactionHash !== payment.transactionHash || standing.validBeforeS !== authorization.validBeforeS)
+    if (status?.transactionHash !== payment.transactionHash || status.validBeforeS !== authorization.validBeforeS)
       throw notHeld();
     return credit(tx, payment, ctx.clock.now());
   });
@@ -70,9 +72,11 @@ async function creditedBefore(ctx: HasDb, caller: AccountCaller, paymentId: stri
   const found = await findCredited(ctx.db, paymentId);
   if (!found) throw notFound('held payout');
   await requireRight(ctx, caller, found.payment);
-  const isSuspended = found.creditId === suspenseAccountId(found.payment.authorization.to);
-  return toCredited(found.payment, isSuspended ? null : found.creditId);
+  const { payment, creditId } = found;
+  return toCredited(payment, isSuspense(creditId, payment.authorization.to) ? null : creditId);
 }
+
+const isSuspense = (accountId: string, wallet: string): boolean => plainId(accountId) === suspenseAccountId(wallet);
 
 const notHeld = () => new AppError('CONFLICT', 'The payout is not held any more. Read it again.');
 
@@ -108,19 +112,19 @@ async function credit(tx: Tx, payment: ChainPayment, now: Date): Promise<string 
     await returnWithdrawal(tx, payment, now);
     return ledgerAccountId;
   }
-  const ownerId = (await holdAccountsOfWallets(tx, [authorization.to])).get(authorization.to);
+  // The owner of the wallet is held before the payment ends.
+  const target = await accountOfWallet(tx, authorization.to, now, assetOf(ledgerAccountId));
   await dropSignature(tx, id);
   if (!(await endPayments(tx, [payment], [{ ...end, state: 'settled' }], now)).has(id)) throw notHeld();
-  const target = ownerId ? await openTreasury(tx, ownerId, now) : await openSuspense(tx, authorization.to, now);
   const amountMicro = authorization.valueMicro;
   const transfer = {
     id: `credit:${id}`,
-    debit: OUTGOING,
+    debit: ledgerAccountId,
     credit: target,
     amountMicro,
     kind: 'refund' as const,
     subjectId,
   };
   await postTransfers(tx, [transfer], now);
-  return ownerId ? target : null;
+  return isSuspense(target, authorization.to) ? null : target;
 }

@@ -1,7 +1,9 @@
-import type { Records } from '../../db/records.ts';
-import type { Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { invariant } from '../../lib/invariant.ts';
+import type { Records } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import { assetOf, inAsset, type LedgerAsset } from '../ledger/asset-account.ts';
+import { findLedgerAsset } from '../ledger/asset-store.ts';
 import { FEES, findLedgerAccount, LOSS } from '../ledger/ledger-store.ts';
 import { charge } from './charge-payout.ts';
 import { type FoundPayout, lockFoundPayout, mayComeToPayout, writeFoundPayout } from './found-payout-store.ts';
@@ -29,7 +31,7 @@ export async function decidePayout(
     if (!payout) throw notFound('payout that waits for a decision');
     const { requestId } = payout;
     if (payout.state === 'expected' && requestId !== null && (await mayComeToPayout(tx, requestId)))
-      throw new AppError('CONFLICT', `The payout is left to ${requestId}, which may still come to it.`);
+      throw new AppError('CONFLICT', `Request ${requestId} may still claim this payout; it can't be decided yet.`);
     const word = { decidedBy: by, decision: decision.kind === 'charge' ? `charge ${decision.account}` : decision.kind };
     if (payout.state === 'due') {
       // It is booked, and the node bears what the account lacks: it may only be left at that.
@@ -38,7 +40,9 @@ export async function decidePayout(
     } else if (decision.kind === 'own') {
       await writeFoundPayout(tx, { ...payout, ...word, state: 'decided' }, now);
     } else {
-      const source = decision.kind === 'charge' ? await requireChargeable(tx, decision.account) : LOSS;
+      const asset = await findLedgerAsset(tx, payout);
+      const source =
+        decision.kind === 'charge' ? await requireChargeable(tx, decision.account, asset) : inAsset(LOSS, asset);
       await charge(tx, { ...payout, ...word }, source, now);
     }
     const decided = await lockFoundPayout(tx, id, ['decided', 'booked', 'due', 'explained']);
@@ -47,10 +51,12 @@ export async function decidePayout(
   });
 }
 
-async function requireChargeable(tx: Tx, id: string): Promise<string> {
-  if (id === FEES) return id;
+/** `fees` are those in the asset of the payout; any other account is named with its asset, which has to be the same. */
+async function requireChargeable(tx: Tx, id: string, asset: LedgerAsset): Promise<string> {
+  if (id === FEES) return inAsset(FEES, asset);
   const account = await findLedgerAccount(tx, id);
   if (!account || !chargeable.includes(account.kind))
-    throw invalid('account', 'is no treasury, suspense account or fees');
+    throw invalid('account', 'must be a treasury, a suspense account or fees');
+  if (assetOf(id) !== asset) throw invalid('account', 'is in another asset than the payout');
   return id;
 }

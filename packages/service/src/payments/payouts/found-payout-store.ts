@@ -1,8 +1,8 @@
+import type { StoredTransfer } from '../../chain/blocks/transfer-point-store.ts';
 import { type ChainInfo, ownWallets } from '../../chain/chain-info.ts';
 import type { OutgoingTransfer } from '../../chain/outgoing-transfer-client.ts';
-import type { StoredTransfer } from '../../chain/transfer-point-store.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 
 /**
  * `expected`: of a request that the books know and that has not come to its payout yet. `explained`: a payment of the books has it by now.
@@ -90,11 +90,17 @@ export async function insertFoundPayouts(
 
 export const HAS_FOUND_PAYOUTS = `exists (select from found_payout where state in ('found', 'expected', 'due'))`;
 
-export const listFoundPayouts = (sql: Sql, states: readonly FoundPayoutState[] | null): Promise<FoundPayout[]> =>
+/** Of one chain; null: of all. */
+export const listFoundPayouts = (
+  sql: Sql,
+  chainId: number | null,
+  states: readonly FoundPayoutState[] | null,
+): Promise<FoundPayout[]> =>
   sql.query<FoundPayout>(
     'list-found-payouts',
-    `select ${columns} from found_payout where $1::text[] is null or state = any($1) order by block_number, id`,
-    [states],
+    `select ${columns} from found_payout
+      where ($1::text[] is null or state = any($1)) and ($2::int is null or chain_id = $2) order by block_number, id`,
+    [states, chainId],
   );
 
 /** Locks one until the transaction ends; null when it is not in one of these states any more. */
@@ -124,25 +130,32 @@ export const writeFoundPayout = (
   );
 
 /**
- * Closes those whose payment the books have by now, from any of the node's wallets, also while they wait for an operator. Returns how many.
+ * Closes those of a chain whose payment the books have by now, from any of the node's wallets, also while they wait for an operator. Returns how many.
  */
-export async function closeExplained(sql: Sql, token: string, wallets: readonly string[], now: Date): Promise<number> {
+export async function closeExplained(
+  sql: Sql,
+  { chainId, token }: Pick<ChainInfo, 'chainId' | 'token'>,
+  wallets: readonly string[],
+  now: Date,
+): Promise<number> {
   const rows = await sql.query(
     'close-explained-payouts',
     `update found_payout f set state = 'explained', payment_id = p.id, changed_at = $3 from chain_payment p
-      where f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = any($2)
+      where f.chain_id = $4 and f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = any($2)
         and p.nonce = f.nonce and p.direction = 'out' returning f.id`,
-    [token, wallets, now],
+    [token, wallets, now, chainId],
   );
   return rows.length;
 }
 
 /**
  * Three days before the books end, or a little earlier: the newest payment that failed, the newest that is open and that of the newest block
- * tell it, each the last entry of an index.
+ * of each chain tell it, each the last entry of an index.
  */
 const LAST_DAYS_OF_BOOKS = `(select coalesce(greatest(
-    (select created_at from chain_payment where block_hash is not null order by chain_id desc, block_number desc limit 1),
+    (select max(newest.created_at) from chain_signer s cross join lateral (
+       select created_at from chain_payment
+        where chain_id = s.chain_id and block_hash is not null order by block_number desc limit 1) newest),
     (select created_at from chain_payment where state in ('claimed', 'broadcasting') order by created_at desc, id desc limit 1),
     (select created_at from chain_payment where state = 'failed' and direction <> 'out' order by created_at desc, id desc limit 1)
   ), 'epoch') - interval '3 days')`;

@@ -1,15 +1,21 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
 import type { HasClock } from '../../lib/clock.ts';
-import type { HasLog } from '../../lib/log/log.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { inAssetOf, plainId } from '../ledger/asset-account.ts';
 import { endHolds, holdMoney } from '../ledger/hold-money.ts';
 import { LEDGER_LOCK_TIMEOUT_MS } from '../ledger/ledger-batcher.ts';
-import { FEES, type LedgerAccount } from '../ledger/ledger-store.ts';
-import { requireFunds } from '../ledger/require-funds.ts';
-import { requireFees, unheldFees } from '../ledger/take-fees.ts';
-import { sumUnclaimed } from '../ledger/unclaimed-earnings-store.ts';
-import { findOpenHold, insertFeeHold, listForgottenHolds, removeHold } from '../ledger/withdrawal-hold-store.ts';
+import { FEES, type LedgerAccount, OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
+import { requireFees, requireFunds, unheldFees } from '../ledger/take-fees.ts';
+import {
+  findOpenHold,
+  insertFeeHold,
+  listForgottenHolds,
+  removeHold,
+  sumUnclaimed,
+} from '../ledger/withdrawal-hold-store.ts';
 
 /** Expiry of a hold; longer than the chain is queried about a withdrawal. */
 const HELD_FOR_MS = 120_000;
@@ -34,8 +40,8 @@ export async function holdForWithdrawal(
   const expiresAt = new Date(now.getTime() + HELD_FOR_MS);
   await releaseWithdrawal(tx, id, now);
   if (from === 'fees') {
-    requireFees(await unheldFees(tx), amountMicro);
-    await insertFeeHold(tx, { id, amountMicro, expiresAt, now });
+    requireFees(await unheldFees(tx, treasury.asset), amountMicro);
+    await insertFeeHold(tx, { id, fees: inAssetOf(treasury.id, FEES), amountMicro, expiresAt, now });
     return;
   }
   const [held] = await holdMoney(tx, [{ id, scheme: null, ledgerAccountId: treasury.id, amountMicro, expiresAt }], now);
@@ -66,7 +72,7 @@ export const requireAvailable = (
 export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<void> {
   const account = await findOpenHold(tx, id);
   if (account === null) return;
-  if (account !== FEES) await endHolds(tx, [{ id, captureMicro: 0n, creditId: account, feeMicro: 0n }], now);
+  if (plainId(account) !== FEES) await endHolds(tx, [{ id, captureMicro: 0n, creditId: account, feeMicro: 0n }], now);
   await removeHold(tx, id);
 }
 
@@ -80,4 +86,25 @@ export async function releaseForgottenWithdrawals(ctx: HasDb & HasClock & HasLog
   // One whose treasury is locked keeps no others from being released.
   for (const id of await listForgottenHolds(ctx.db, now, BATCH))
     await release(id).catch((err) => ctx.log.warn({ err, withdrawalId: id }, 'hold could not be released; retrying'));
+}
+
+/** Credits a withdrawal that can never be paid back to its treasury, in the transaction that records the failure. */
+export async function returnWithdrawal(tx: Sql, payment: ChainPayment, now: Date): Promise<void> {
+  const { subjectId, ledgerAccountId, authorization } = payment;
+  const amountMicro = authorization.valueMicro;
+  const id = `return:${subjectId}`;
+  await postTransfers(
+    tx,
+    [
+      {
+        id,
+        debit: inAssetOf(ledgerAccountId, OUTGOING),
+        credit: ledgerAccountId,
+        amountMicro,
+        kind: 'return',
+        subjectId,
+      },
+    ],
+    now,
+  );
 }

@@ -1,67 +1,67 @@
-import { holdAccountsOfWallets } from '../../access/accounts/link-wallet.ts';
-import { isListedNode } from '../../access/accounts/listed-node.ts';
+import { isListedNode } from '../../accounts/listed-node.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
-import { authorizationDigest } from '../../chain/signatures/authorization.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
+import { chainOfAsset } from '../../chain/networks.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
-import { openSuspense } from '../deposits/suspense.ts';
+import { invariant } from '../../lib/invariant.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainPayment, NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { findBySubject, insertChainPayments, nowhere } from '../chain-outbox/chain-payment-store.ts';
+import { endPayments } from '../chain-outbox/end-payments.ts';
+import type { HasPaymentLimits } from '../chain-outbox/payment-limits.ts';
+import { accountOfWallet } from '../deposits/suspense.ts';
+import { assetOf, inAssetOf, type LedgerAsset } from '../ledger/asset-account.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
-import { openTreasury } from '../ledger/open-treasury.ts';
-import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
-import { findBySubject, insertChainPayments, nowhere } from '../onchain/chain-payment-store.ts';
-import { endPayments } from '../onchain/end-payments.ts';
-import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
 import { sendAfterCommit } from '../settlement/send-payouts.ts';
-import type { Refund, RefundWay } from './refund.ts';
+import { unsigned } from '../settlement/sign-payout.ts';
 import { countRefundsSent } from './refund-store.ts';
-
-/** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
-export const PAYOUT_WINDOW_S = 86_400n;
 
 export type RefundContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
 
 /**
- * Records a refund to a wallet in the caller's transaction: the ledger transfer and the signed payment are stored together, so the refund
- * is committed with the failure. Idempotent: one refund per request and purpose. It is sent right after the commit, and the reconciler
- * makes sure that it arrives. An amount not worth its gas is credited here.
+ * Records a refund to a wallet in the caller's transaction: the ledger transfer and the payment are stored together, so the refund is
+ * committed with the failure. Idempotent: one refund per request and purpose. It is signed and sent right after the commit, and the reconciler
+ * makes sure that it arrives. An amount not worth its gas is credited here, and one in an asset of a network that the node is not on any more. Where
+ * the chain does not answer, it is signed and sent when the chain is back.
  * Returns the way of the refund.
  */
 export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Promise<RefundWay> {
   const now = ctx.clock.now();
   const { purpose = 'refund' } = refund;
+  const asset = assetOf(refund.ledgerAccountId);
+  const chain = chainOfAsset(ctx, asset);
+  const { chainId, token } = chain ?? removedNetwork(asset);
   const authorization = {
     from: ctx.wallet.address,
     to: refund.address,
     valueMicro: refund.amountMicro,
     validAfterS: 0n,
-    validBeforeS: BigInt(Math.floor(now.getTime() / 1000)) + PAYOUT_WINDOW_S,
-    nonce: payoutNonce(ctx.chain.chainId, purpose, refund.requestId),
+    validBeforeS: unsigned.validBeforeS,
+    nonce: payoutNonce(chainId, purpose, refund.requestId),
   };
-  const unsigned = {
+  const owed = {
     id: newId('pay'),
-    chainId: ctx.chain.chainId,
-    token: ctx.chain.token,
+    chainId,
+    token,
     direction: 'out' as const,
     purpose,
     subjectId: refund.requestId,
     accountId: refund.accountId,
-    ledgerAccountId: OUTGOING,
+    ledgerAccountId: inAssetOf(refund.ledgerAccountId, OUTGOING),
     authorization,
     fingerprint: null,
     x402Version: null,
   };
   const transferId = purpose === 'refund' ? `refund:${refund.requestId}` : `refund:${refund.requestId}:${purpose}`;
-  if (await isCredited(ctx, tx, refund, now)) {
-    await creditRefund(tx, { ...unsigned, signature: '0x' }, { ...refund, transferId }, now);
+  if (chain === null || (await isCredited(ctx, tx, refund, now))) {
+    await creditRefund(tx, { ...owed, signature: '0x' }, { ...refund, transferId }, now);
     return 'credited';
   }
-  const signature = await ctx.wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization));
-  const payment: NewChainPayment = { ...unsigned, signature };
+  const payment: NewChainPayment = { ...owed, signature: unsigned.signature };
   const inserted = await insertChainPayments(tx, [payment], now);
   if (!inserted.has(payment.id)) return 'none';
   await postTransfers(
@@ -70,7 +70,7 @@ export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Prom
       {
         id: transferId,
         debit: refund.ledgerAccountId,
-        credit: OUTGOING,
+        credit: payment.ledgerAccountId,
         amountMicro: refund.amountMicro,
         kind: 'refund',
         subjectId: refund.requestId,
@@ -80,6 +80,13 @@ export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Prom
   );
   sendAfterCommit(tx, payment.id);
   return 'on_chain';
+}
+
+/** Chain and token of an asset whose network was removed from the settings. */
+function removedNetwork(asset: LedgerAsset): { chainId: number; token: string } {
+  const [, chainId = '', token = ''] = /^eip155:(\d+)\/erc20:(0x[0-9a-f]{40})$/.exec(asset ?? '') ?? [];
+  invariant(token !== '', 'the default network is never removed');
+  return { chainId: Number(chainId), token };
 }
 
 /** The refund of a request to the wallet that paid for it; null: none is owed. */
@@ -115,12 +122,26 @@ async function creditRefund(
 ): Promise<void> {
   if (!(await insertChainPayments(tx, [payment], now)).has(payment.id)) return;
   const { address, requestId, amountMicro, ledgerAccountId, transferId } = refund;
-  const ownerId = (await holdAccountsOfWallets(tx, [address])).get(address);
-  const credit = ownerId === undefined ? await openSuspense(tx, address, now) : await openTreasury(tx, ownerId, now);
+  const asset = assetOf(ledgerAccountId);
+  const credit = await accountOfWallet(tx, address, now, asset);
   await endPayments(tx, [payment], [{ id: payment.id, state: 'settled', reason: null, ...nowhere }], now);
   await postTransfers(
     tx,
     [{ id: transferId, debit: ledgerAccountId, credit, amountMicro, kind: 'refund', subjectId: requestId }],
     now,
   );
+}
+
+/** The way of a refund: release to the paying treasury or channel, transfer on chain to the paying wallet, or, below its gas cost, credit at this node. */
+export type RefundWay = 'none' | 'treasury' | 'channel' | 'on_chain' | 'credited';
+
+interface Refund {
+  readonly requestId: string;
+  readonly accountId: string;
+  /** The payer's ledger account and wallet. */
+  readonly ledgerAccountId: string;
+  readonly address: string;
+  readonly amountMicro: bigint;
+  /** `refund` at the end of the request; the others are of a bill that was not collected or was refunded later, see `ChainPurpose`. */
+  readonly purpose?: 'refund' | 'return' | 'second_return';
 }

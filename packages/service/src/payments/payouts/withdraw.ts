@@ -1,18 +1,27 @@
 import type { Withdrawal } from '@agent-network/contracts/payments/payments';
-import type { AccountCaller, KnownCaller } from '../../access/caller/caller.ts';
-import { findMade, type Once, unkeyed } from '../../access/idempotency/once.ts';
+import type { AccountCaller, KnownCaller } from '../../accounts/caller.ts';
+import { findByIdempotencyKey, type Once, unkeyed } from '../../accounts/idempotency/once.ts';
+import type { WithdrawalTerms } from '../../accounts/proofs/wallet-challenge.ts';
+import { authorizationDigest } from '../../chain/keys/authorization.ts';
+import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { gasOfCall } from '../../chain/settlement-call.ts';
-import { authorizationDigest } from '../../chain/signatures/authorization.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import { requireUnfrozen } from '../ledger/freeze-treasury.ts';
+import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainPayment, NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { findByNames, findBySubject, insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
+import type { HasWalletFunds } from '../chain-outbox/channel-claims.ts';
+import { findHeld } from '../chain-outbox/held-payout-store.ts';
+import { toWithdrawal } from '../chain-outbox/payment-events.ts';
+import { cannotSettle, type HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import { assetOf, inAssetOf } from '../ledger/asset-account.ts';
 import {
   FEES,
   type LedgerAccount,
@@ -22,34 +31,17 @@ import {
   postTransfers,
 } from '../ledger/ledger-store.ts';
 import { takeFees } from '../ledger/take-fees.ts';
-import { requireTreasury } from '../ledger/treasury.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { ChainPayment, NewChainPayment } from '../onchain/chain-payment.ts';
-import { findByNames, findBySubject, insertChainPayments } from '../onchain/chain-payment-store.ts';
-import type { HasWalletFunds } from '../onchain/channel-claims.ts';
-import { findHeld } from '../onchain/held-payout-store.ts';
-import { cannotSettle, type HasSettlementHalt } from '../onchain/settlement-halt.ts';
-import { toWithdrawal } from '../onchain/withdrawal-view.ts';
-import type { HasSimulator } from '../settlement/payment-simulator.ts';
-import { refusalOfNode } from '../settlement/refusal-cause.ts';
+import { requireTreasury, requireUnfrozen } from '../ledger/treasury.ts';
+import { type HasSimulator, refusalOfNode } from '../settlement/payment-simulator.ts';
 import { sendAfterCommit } from '../settlement/send-payouts.ts';
+import { PAYOUT_WINDOW_S } from '../settlement/sign-payout.ts';
 import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
-import { PAYOUT_WINDOW_S } from './refund-payer.ts';
 import { findNthWithdrawal, lockWithdrawals } from './refund-store.ts';
 import type { HasTreasuryOwners } from './treasury-owners.ts';
-import { withdrawalNonce } from './withdrawal-nonce.ts';
-import {
-  type WithdrawalApproval,
-  type WithdrawalTerms,
-  type WithdrawInput,
-  withdrawalTerms,
-} from './withdrawal-terms.ts';
+import { onNetworkOf, type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from './withdrawal-terms.ts';
 
-/** Checks that the wallet can pay, that the token accepts the transfer, and that the treasury of an agent is still its owner's. */
-interface PayoutChecks extends HasSimulator, HasWalletFunds, HasTreasuryOwners {}
-
-type WithdrawContext = ChainContext & PayoutChecks & HasSecrets;
+type WithdrawContext = ChainContext & HasSimulator & HasWalletFunds & HasTreasuryOwners & HasSecrets;
 
 const NO_GAS = 'The node cannot send anything now: its keys lack gas (ETH). Nothing was withdrawn.';
 /** Maximum time that a request waits for the chain before it answers `pending`. */
@@ -63,13 +55,14 @@ const WAIT_MS = 2000;
  * INSUFFICIENT_BALANCE when less is available, CONFLICT for a frozen treasury, and UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
-  ctx: WithdrawContext,
+  anyCtx: WithdrawContext,
   caller: AccountCaller,
   input: WithdrawInput,
   { once = unkeyed, approval = null }: { once?: Once; approval?: WithdrawalApproval | null } = {},
 ): Promise<Withdrawal> {
+  const ctx = onNetworkOf(anyCtx, input);
   const find = (id: string) => findBySubject(ctx.db, id, 'withdrawal');
-  const { made, id: withdrawalId } = await findMade(ctx, once, 'wdr', find);
+  const { made, id: withdrawalId } = await findByIdempotencyKey(ctx, once, 'wdr', find);
   if (made) return waitBriefly(ctx, made.subjectId);
   const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
   await approval?.judge(terms);
@@ -129,7 +122,7 @@ async function hold(ctx: WithdrawContext, payment: NewChainPayment, from: Withdr
   const { subjectId: id, authorization } = payment;
   await ctx.db.transaction(async (tx) => {
     // The fees are locked first, as in `takeFees`, so that withdrawals cannot deadlock.
-    if (from === 'fees') await lockFees(tx);
+    if (from === 'fees') await lockFees(tx, assetOf(payment.ledgerAccountId));
     const treasury = await lockTreasury(tx, payment, from);
     await holdForWithdrawal(tx, { id, from, treasury, amountMicro: authorization.valueMicro, now });
     failpoint('before-withdrawal-hold-commit');
@@ -156,7 +149,8 @@ const waiting = {
 };
 
 /** The ledger account that a withdrawal is paid from. */
-const sourceName = ({ id }: LedgerAccount, from: WithdrawalTerms['from']): string => (from === 'fees' ? FEES : id);
+const sourceName = ({ id }: LedgerAccount, from: WithdrawalTerms['from']): string =>
+  from === 'fees' ? inAssetOf(id, FEES) : id;
 
 async function signPayout(
   ctx: WithdrawContext,
@@ -234,7 +228,16 @@ async function commit(
     const id = `withdrawal:${subjectId}`;
     await postTransfers(
       tx,
-      [{ id, debit: treasury.id, credit: OUTGOING, amountMicro, kind: 'withdrawal', subjectId }],
+      [
+        {
+          id,
+          debit: treasury.id,
+          credit: inAssetOf(treasury.id, OUTGOING),
+          amountMicro,
+          kind: 'withdrawal',
+          subjectId,
+        },
+      ],
       now,
     );
     sendAfterCommit(tx, payment.id);
@@ -251,7 +254,7 @@ async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal
       const payment = await read();
       return isEnded(payment?.state) ? payment : null;
     },
-    { timeoutMs: WAIT_MS, firstMs: 10, mostMs: 200 },
+    { timeoutMs: WAIT_MS, firstMs: 10, maxMs: 200 },
   );
   const payment = ended ?? (await read());
   invariant(payment !== null, 'a withdrawal that was committed is there');
@@ -268,3 +271,41 @@ export async function readWithdrawal(ctx: HasDb, caller: KnownCaller, withdrawal
 
 const shownWithdrawal = async (ctx: HasDb, payment: ChainPayment): Promise<Withdrawal> =>
   toWithdrawal(payment, (await findHeld(ctx.db, payment.id))?.hold ?? null);
+
+const SUBJECT_BYTES = 14;
+const MARK_BYTES = 4;
+const SOURCE_BYTES = 14;
+
+/**
+ * Nonce of a withdrawal's authorization, the same for the same withdrawal and source. It names the ledger account that paid, to this node
+ * only: when the database loses the withdrawal, the transfer on chain still tells whom to charge.
+ */
+export function withdrawalNonce(
+  secrets: Secrets,
+  chainId: number,
+  { id, source }: { id: string; source: string },
+): string {
+  const subject = payoutNonce(chainId, 'withdrawal', id).slice(2, 2 + 2 * SUBJECT_BYTES);
+  return `0x${subject}${markOf(secrets, subject)}${sourceCode(secrets, subject, source)}`;
+}
+
+/** Finds the ledger account that paid for the withdrawal with this nonce; null: it is none of these. */
+export function sourceOf(secrets: Secrets, nonce: string, accounts: readonly string[]): string | null {
+  const [subject, code] = [nonce.slice(2, 2 + 2 * SUBJECT_BYTES), nonce.slice(-2 * SOURCE_BYTES)];
+  return accounts.find((account) => sourceCode(secrets, subject, account) === code) ?? null;
+}
+
+/** True for the nonce of a withdrawal of this node. */
+export function isOfWithdrawal(secrets: Secrets, nonce: string): boolean {
+  const subject = nonce.slice(2, 2 + 2 * SUBJECT_BYTES);
+  return nonce.slice(2 + 2 * SUBJECT_BYTES, -2 * SOURCE_BYTES) === markOf(secrets, subject);
+}
+
+const markOf = (secrets: Secrets, subject: string): string =>
+  codeOf(secrets, 'withdrawal-nonce', [subject], MARK_BYTES);
+
+const sourceCode = (secrets: Secrets, subject: string, source: string): string =>
+  codeOf(secrets, 'withdrawal-source', [subject, source], SOURCE_BYTES);
+
+const codeOf = (secrets: Secrets, purpose: string, parts: readonly string[], bytes: number): string =>
+  Buffer.from(secrets.authenticate(purpose, parts), 'base64url').subarray(0, bytes).toString('hex');

@@ -1,14 +1,16 @@
 import { parseUsdc } from '@agent-network/contracts/money';
-import { type AccountCaller, requireScope } from '../../access/caller/caller.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Tx } from '../../db/sql.ts';
+import { type AccountCaller, requireScope } from '../../accounts/caller.ts';
+import type { WithdrawalTerms } from '../../accounts/proofs/wallet-challenge.ts';
+import { type HasNetworks, onAsset, requireNetwork } from '../../chain/networks.ts';
 import { invalid, notFound } from '../../lib/app-error.ts';
-import { requireUnfrozen } from '../ledger/freeze-treasury.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { requireAtLeast } from '../chain-outbox/payment-limits.ts';
+import { assetOf } from '../ledger/asset-account.ts';
 import { findTreasuryOf, type LedgerAccount } from '../ledger/ledger-store.ts';
-import { requireTreasury } from '../ledger/treasury.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { requireAtLeast } from '../onchain/payment-limits.ts';
-import { payeeProblem } from '../x402/payee.ts';
+import { requireTreasury, requireUnfrozen } from '../ledger/treasury.ts';
+import { payeeProblem } from '../x402/open-addresses.ts';
 
 export interface WithdrawInput {
   readonly amount: string;
@@ -18,15 +20,6 @@ export interface WithdrawInput {
   readonly from?: 'treasury' | 'fees' | undefined;
 }
 
-/** A withdrawal with all defaults filled in. */
-export interface WithdrawalTerms {
-  readonly amountMicro: bigint;
-  /** In lower case. */
-  readonly to: string;
-  readonly treasuryId: string;
-  readonly from: 'treasury' | 'fees';
-}
-
 /** Approval of a withdrawal, required in addition to the caller's rights. */
 export interface WithdrawalApproval {
   /** Throws unless exactly these terms are approved. */
@@ -34,6 +27,10 @@ export interface WithdrawalApproval {
   /** Uses up the approval in the transaction that withdraws. Throws CONFLICT when another call has used it. */
   use(tx: Tx): Promise<void>;
 }
+
+/** The context on the network of the treasury that is named: one in another asset than the default one says so in its id. */
+export const onNetworkOf = <C extends ChainContext & Partial<HasNetworks>>(ctx: C, { treasuryId }: WithdrawInput): C =>
+  treasuryId === undefined ? ctx : requireNetwork(onAsset(ctx, assetOf(treasuryId)));
 
 /** Fills in defaults: to the account's wallet, from its treasury. */
 export async function withdrawalTerms(
@@ -54,6 +51,6 @@ export async function withdrawalTerms(
 async function treasuryFor(ctx: HasDb, caller: AccountCaller, id: string | undefined): Promise<LedgerAccount> {
   if (id !== undefined) return requireTreasury(ctx, caller, id);
   const treasury = await findTreasuryOf(ctx.db, caller.accountId);
-  if (!treasury) throw notFound('treasury; create one with POST /payments/treasury');
+  if (!treasury) throw notFound('account treasury');
   return treasury;
 }

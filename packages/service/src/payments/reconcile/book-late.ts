@@ -1,11 +1,10 @@
-import { isBuried } from '../../chain/block-depths.ts';
-import { depthFor } from '../../chain/confirmation-depth.ts';
-import type { Tx } from '../../db/sql.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import type { PaymentPlace } from '../onchain/chain-payment-store.ts';
-import { settlePayment } from '../onchain/end-payments.ts';
-import { findFate } from '../onchain/find-fate.ts';
+import { depthFor, isBuried } from '../../chain/blocks/confirmation-depth.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import type { PaymentPlace } from '../chain-outbox/chain-payment-store.ts';
+import { settlePayment } from '../chain-outbox/end-payments.ts';
+import { findFate } from '../chain-outbox/find-fate.ts';
 import { owePayer } from '../payouts/refund-payer.ts';
 
 /** Books a payment recorded as failed whose authorization is spent now, if it moved the money and is deep enough. */

@@ -1,12 +1,13 @@
-import { accountsOfWallets } from '../../access/accounts/link-wallet.ts';
+import { accountsOfWallets } from '../../accounts/link-wallet.ts';
+import { takeTransfer, transferPoints } from '../../chain/blocks/transfer-point-store.ts';
 import { ownWallets } from '../../chain/chain-info.ts';
-import { takeTransfer, transferPoints } from '../../chain/transfer-point-store.ts';
-import type { Tx } from '../../db/sql.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
 import { suspenseAccountId } from '../deposits/suspense.ts';
+import { inAsset } from '../ledger/asset-account.ts';
 import { FEES, findTreasuryIds } from '../ledger/ledger-store.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
 import { charge, collect } from '../payouts/charge-payout.ts';
 import {
   closeExplained,
@@ -18,7 +19,7 @@ import {
   readLastDays,
   writeFoundPayout,
 } from '../payouts/found-payout-store.ts';
-import { isOfWithdrawal, sourceOf } from '../payouts/withdrawal-nonce.ts';
+import { isOfWithdrawal, sourceOf } from '../payouts/withdraw.ts';
 
 /** A payout that a request of the books will come to: its nonce follows from the request. */
 export interface RequestPayout {
@@ -49,9 +50,9 @@ const SOURCES_AT_ONCE = 5000;
  */
 export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const { db, chain, clock } = ctx;
-  const open = await listFoundPayouts(db, ['found', 'expected', 'undecided', 'due']);
+  const open = await listFoundPayouts(db, chain.chainId, ['found', 'expected', 'undecided', 'due']);
   if (open.length === 0) return;
-  await closeExplained(db, chain.token, ownWallets(chain), clock.now());
+  await closeExplained(db, chain, ownWallets(chain), clock.now());
   const found = open.filter(({ state }) => state === 'found');
   const requests = await ctx.requestPayouts.find(
     found.map(({ nonce }) => nonce),
@@ -68,7 +69,7 @@ export async function explainPayouts(ctx: ExplainContext): Promise<void> {
     });
   for (const { id } of open.filter(({ state }) => state === 'due'))
     await db.transaction((tx) => collect(tx, id, clock.now()));
-  const refunded = await listFoundPayouts(db, ['expected']);
+  const refunded = await listFoundPayouts(db, chain.chainId, ['expected']);
   for (const { requestId } of refunded.filter(({ purpose }) => purpose === 'refund'))
     if (requestId) await ctx.requestPayouts.end(requestId);
 }
@@ -84,7 +85,7 @@ async function findSources(ctx: ExplainContext, payouts: readonly FoundPayout[])
       if (source) found.set(nonce, source);
     }
   };
-  match([FEES]);
+  match([inAsset(FEES, ctx.chain.ledgerAsset)]);
   for (let after = ''; found.size < nonces.length; ) {
     const accounts = await listSources(ctx.db, after, SOURCES_AT_ONCE);
     match(accounts);
@@ -134,6 +135,6 @@ async function creditPaidIn(
   for (const transfer of transfers) await takeTransfer(tx, chainId, transfer);
   await creditTransfers(ctx, tx, transfers);
   const owner = (await accountsOfWallets(tx, [to])).get(to);
-  const treasury = owner && (await findTreasuryIds(tx, [owner])).get(owner);
-  return treasury ?? suspenseAccountId(to);
+  const treasury = owner && (await findTreasuryIds(tx, [owner], ctx.chain.ledgerAsset)).get(owner);
+  return treasury ?? suspenseAccountId(to, ctx.chain.ledgerAsset);
 }

@@ -1,12 +1,16 @@
 import type { ChainInfo } from '../../chain/chain-info.ts';
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
-/** Chains other than this one that the books have payments on. Every key is registered before its chain has a payment. */
+/**
+ * Chains other than this one that the books have payments on, without those of further networks. Every key is registered before its chain has
+ * a payment.
+ */
 export async function listOtherChains(sql: Sql, chainId: number): Promise<number[]> {
   const rows = await sql.query<{ chainId: number }>(
     'list-other-chains',
     `select distinct s.chain_id as "chainId" from chain_signer s
-      where s.chain_id <> $1 and exists (select from chain_payment p where p.chain_id = s.chain_id)`,
+      where s.chain_id <> $1 and exists (select from chain_payment p where p.chain_id = s.chain_id)
+        and not exists (select from asset a where a.chain_id = s.chain_id and not a.is_default)`,
     [chainId],
   );
   return rows.map((row) => row.chainId);

@@ -1,17 +1,16 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import { listSeenBlocks } from '../../chain/block-store.ts';
+import { listSeenBlocks } from '../../chain/blocks/block-store.ts';
 import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
 import { keysOf } from '../../chain/keys/node-keys.ts';
 import { registerSigner, type SignerKey } from '../../chain/keys/signer-store.ts';
-import { countMined, listRawFrom } from '../../chain/transaction-store.ts';
-import type { HasDb } from '../../db/database.ts';
+import { countMined, listNewest, listRawFrom, type StoredTransaction } from '../../chain/transaction-store.ts';
 import { until } from '../../lib/concurrency/until.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { type PaidIn, paymentsInBlocks, sumOpenPayouts, sumPaidIn } from '../chain-outbox/chain-payment-list-store.ts';
+import { keepAssets } from '../ledger/keep-assets.ts';
 import { sumWallet } from '../ledger/ledger-total-store.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
-import { sumOpenPayouts } from '../onchain/open-payout-store.ts';
 import { sumUnbookedPayouts } from '../payouts/found-payout-store.ts';
-import type { ChainRepair } from './chain-repair.ts';
 import { listOtherChains, listWallets } from './own-books-store.ts';
 import { goneOf, WATCHED_BLOCKS } from './watch-reorgs.ts';
 
@@ -32,6 +31,7 @@ export async function prepareChain(
 ): Promise<void> {
   const { chainId } = ctx.chain;
   await requireOwnBooks(ctx);
+  await keepAssets(ctx, [ctx.chain]);
   const keys = keysOf(ctx);
   const counts = await Promise.all(
     keys.map(({ address }) => requireSameChain(ctx, { chainId, signer: address }, repair)),
@@ -76,7 +76,7 @@ async function sendMissing(
     const now = await ctx.usdc.transactionCount(key.signer);
     return BigInt(now) >= mined ? now : null;
   };
-  return until(ask, { timeoutMs: TAKEN_AGAIN_WITHIN_MS, firstMs: 50, mostMs: 500 });
+  return until(ask, { timeoutMs: TAKEN_AGAIN_WITHIN_MS, firstMs: 50, maxMs: 500 });
 }
 
 /**
@@ -90,11 +90,11 @@ async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Prom
   const isEnough = async () => {
     const { chainId } = ctx.chain;
     const leaving = (await sumOpenPayouts(ctx.db, chainId)) + (await sumUnbookedPayouts(ctx.db, chainId));
-    const owes = (await sumWallet(ctx.db)) - leaving;
+    const owes = (await sumWallet(ctx.db, ctx.chain.ledgerAsset)) - leaving;
     last = { owes, holds: await ctx.usdc.balanceOf(address) };
     return last.holds >= owes || last.holds + (await sumTakenBack(ctx)) >= owes ? true : null;
   };
-  if (await until(isEnough, { timeoutMs: COMPARED_FOR_MS, firstMs: 50, mostMs: 200 })) return;
+  if (await until(isEnough, { timeoutMs: COMPARED_FOR_MS, firstMs: 50, maxMs: 200 })) return;
   if (repair) {
     ctx.log.warn(
       { address, holds: formatUsdc(last.holds), ledger: formatUsdc(last.owes) },
@@ -129,7 +129,8 @@ class ChainMismatchError extends Error {
  * former wallet that the operator names is taken. Books without payments are anybody's.
  */
 async function requireOwnBooks({ db, chain }: HasDb & HasChain): Promise<void> {
-  const [other] = await listOtherChains(db, chain.chainId);
+  // Those of a further network are beside the books of the default one.
+  const [other] = chain.ledgerAsset === null ? await listOtherChains(db, chain.chainId) : [];
   if (other !== undefined)
     throw new ChainMismatchError(
       `The books of this database are of chain ${other}, but CHAIN_ID is ${chain.chainId}. ` +
@@ -144,3 +145,21 @@ async function requireOwnBooks({ db, chain }: HasDb & HasChain): Promise<void> {
       `FORMER_WALLETS=${named} (docs/operating-a-node.md, "Another wallet"); nothing was changed.`,
   );
 }
+
+/** Repair of a chain of test money: used by local mode when the chain lost what the database has. Other chains have no repair. */
+export interface ChainRepair {
+  /** Sets the wallet's USDC balance without a transfer. */
+  setUsdc(address: string, micro: bigint): Promise<void>;
+  /** Sets the nonce of the wallet's next transaction. */
+  setNonce(address: string, nonce: bigint): Promise<void>;
+}
+
+/** More transactions than a local chain can lose: it saves its state about once a second. */
+const NEWEST = 5000;
+
+/** Our transactions that a chain which lost its newest blocks may lack, in their original order. */
+export const transactionsToReplay = async (ctx: HasDb, chainId: number): Promise<StoredTransaction[]> =>
+  (await listNewest(ctx.db, chainId, NEWEST)).toReversed();
+
+/** Amount that each wallet paid in these transactions. */
+export const payersIn = (ctx: HasDb, hashes: readonly string[]): Promise<PaidIn[]> => sumPaidIn(ctx.db, hashes);

@@ -1,31 +1,36 @@
-import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
+import {
+  areCanonical,
+  type BeginPoint,
+  type ChainPoint,
+  pointToGoOnFrom,
+  requireChain,
+} from '../../chain/blocks/chain-point.ts';
+import { pointStore } from '../../chain/blocks/point-store.ts';
+import { readAgainFrom } from '../../chain/blocks/read-again.ts';
+import { transferPoints } from '../../chain/blocks/transfer-point-store.ts';
 import { transferNonce } from '../../chain/keys/payment-nonces.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
-import { pointStore } from '../../chain/point-store.ts';
-import { readAgainFrom } from '../../chain/read-again.ts';
-import { requireChain } from '../../chain/require-chain.ts';
 import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
-import { transferPoints } from '../../chain/transfer-point-store.ts';
 import { minOf } from '../../lib/bigints.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { HasChannelRecovery } from '../onchain/channel-claims.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { HasChannelRecovery } from '../chain-outbox/channel-claims.ts';
 import { insertCatchUp, readCatchUp } from '../payouts/catch-up-store.ts';
 import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
-import { channelPoints } from '../x402/channels/chain/channel-reading-store.ts';
+import { channelPoints } from '../schemes/batch-settlement/chain/channel-reading-store.ts';
 import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
-import { type HasTransferDepth, readTransfers } from './read-transfers.ts';
+import { readTransfers } from './read-transfers.ts';
 
 /** Up to where transfers out of the wallet were compared with the books. */
 export const payoutPoints = pointStore('payout_point');
 
 const MAX_BLOCKS = 2000n;
 
-/** Brings a database that was restored up to the chain. */
-interface Recovery extends HasRequestPayouts, HasChannelRecovery {}
-
-export type PayoutContext = ChainContext & TransferReads & HasTransferDepth & HasSecrets & Recovery;
+export type PayoutContext = ChainContext &
+  TransferReads & { readonly transferDepthBlocks: number } & HasSecrets &
+  HasRequestPayouts &
+  HasChannelRecovery;
 
 /**
  * Reads the transfers to and from the node's wallet since the last run. What left the wallet is in the books before it is sent, so a
@@ -179,5 +184,5 @@ export async function catchUp(ctx: PayoutContext): Promise<void> {
       throw new Error('the books of this database could not be held against the chain: it changed with each read');
     return null;
   };
-  await until(read, { timeoutMs: Number.POSITIVE_INFINITY, firstMs: PAUSE_MS, mostMs: PAUSE_MS });
+  await until(read, { timeoutMs: Number.POSITIVE_INFINITY, firstMs: PAUSE_MS, maxMs: PAUSE_MS });
 }

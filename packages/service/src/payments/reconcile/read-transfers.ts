@@ -1,12 +1,12 @@
-import { readDepths } from '../../chain/block-depths.ts';
-import { isOwnWallet } from '../../chain/chain-info.ts';
-import { areCanonical, type BeginPoint, type ChainPoint, pointToGoOnFrom } from '../../chain/chain-point.ts';
-import { depthFor } from '../../chain/confirmation-depth.ts';
-import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
-import { transferNonce } from '../../chain/keys/payment-nonces.ts';
-import { readAgainFrom } from '../../chain/read-again.ts';
-import { requireChain } from '../../chain/require-chain.ts';
-import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
+import {
+  areCanonical,
+  type BeginPoint,
+  type ChainPoint,
+  pointToGoOnFrom,
+  requireChain,
+} from '../../chain/blocks/chain-point.ts';
+import { depthFor, readDepths } from '../../chain/blocks/confirmation-depth.ts';
+import { readAgainFrom } from '../../chain/blocks/read-again.ts';
 import {
   forgetBooked,
   goBackToPoint,
@@ -17,13 +17,17 @@ import {
   takeTransfer,
   takeUnshown,
   transferPoints,
-} from '../../chain/transfer-point-store.ts';
+} from '../../chain/blocks/transfer-point-store.ts';
+import { isOwnWallet } from '../../chain/chain-info.ts';
+import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import { transferNonce } from '../../chain/keys/payment-nonces.ts';
+import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
 import { minOf } from '../../lib/bigints.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { findById } from '../chain-outbox/chain-payment-store.ts';
+import { relocateCredited } from '../chain-outbox/credited-transfer-store.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { findById } from '../onchain/chain-payment-store.ts';
-import { relocateCredited } from '../onchain/credited-transfer-store.ts';
 import { bookLate } from './book-late.ts';
 
 /**
@@ -34,12 +38,7 @@ const SHOWABLE_MS = 1_200_000;
 const MAX_BLOCKS = 2000n;
 const CREDITED_AT_ONCE = 200;
 
-export interface HasTransferDepth {
-  /** Confirmation depth required of an unannounced transfer; 1: mined. */
-  readonly transferDepthBlocks: number;
-}
-
-type ReadContext = ChainContext & HasIncomingTransfers & HasTransferDepth;
+type ReadContext = ChainContext & HasIncomingTransfers & { readonly transferDepthBlocks: number };
 
 /**
  * Reads the transfers to the node's wallet since the last run and credits them. What the books have already, because it came from a former

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { reversalOf } from './recollect-lost.ts';
 
 it('a reversal takes the whole amount back, from the account no more than it has, and the rest from the loss', () => {

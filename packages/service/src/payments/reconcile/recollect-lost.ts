@@ -1,14 +1,14 @@
 import { emit } from '../../events/outbox/outbox.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { forEachPage, listLost } from '../chain-outbox/chain-payment-list-store.ts';
+import { relocatePayment, reverseChainPayment } from '../chain-outbox/chain-payment-store.ts';
+import { FINAL_DEPTH, findFate, findPlace, isPlain } from '../chain-outbox/find-fate.ts';
+import { holdRefused } from '../chain-outbox/hold-payout.ts';
+import { paymentEventsOf } from '../chain-outbox/payment-events.ts';
+import type { RefusalReason } from '../chain-outbox/refusal-reason.ts';
+import { inAssetOf } from '../ledger/asset-account.ts';
 import { LOSS, lockLedgerAccount, type NewTransfer, postTransfers, WALLET } from '../ledger/ledger-store.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { forEachPage, listLost } from '../onchain/chain-payment-list-store.ts';
-import { relocatePayment, reverseChainPayment } from '../onchain/chain-payment-store.ts';
-import { FINAL_DEPTH, findFate } from '../onchain/find-fate.ts';
-import { findPlace, isPlain } from '../onchain/find-place.ts';
-import { holdRefused } from '../onchain/hold-payout.ts';
-import { paymentEventsOf } from '../onchain/payment-events.ts';
-import type { RefusalReason } from '../onchain/refusal-reason.ts';
 import { isUntouched } from '../payouts/refund-store.ts';
 import { isOnItsWay, payAgain, type ReconcilePaymentContext } from './reconcile-payment.ts';
 
@@ -21,7 +21,7 @@ const GONE_AFTER_MS = 600_000;
  */
 export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
   forEachPage(
-    (after, limit) => listLost(ctx.db, ctx.clock.now(), after, limit),
+    (after, limit) => listLost(ctx.db, ctx.chain.chainId, ctx.clock.now(), after, limit),
     async (payments) => {
       for (const payment of payments)
         await recollect(ctx, payment).catch((error) =>
@@ -96,9 +96,9 @@ export function reversalOf(payment: ChainPayment, availableMicro: bigint): NewTr
   const { id, subjectId, ledgerAccountId } = payment;
   const { valueMicro } = payment.authorization;
   const takenMicro = availableMicro < valueMicro ? availableMicro : valueMicro;
-  const common = { credit: WALLET, kind: 'reversal' as const, subjectId };
+  const common = { credit: inAssetOf(ledgerAccountId, WALLET), kind: 'reversal' as const, subjectId };
   return [
     { ...common, id: `reversal:${id}`, debit: ledgerAccountId, amountMicro: takenMicro },
-    { ...common, id: `loss:${id}`, debit: LOSS, amountMicro: valueMicro - takenMicro },
+    { ...common, id: `loss:${id}`, debit: inAssetOf(ledgerAccountId, LOSS), amountMicro: valueMicro - takenMicro },
   ].filter(({ amountMicro }) => amountMicro > 0n);
 }

@@ -1,19 +1,17 @@
-import { authorizationDigest } from '../../chain/signatures/authorization.ts';
 import { openHashesOfNonce } from '../../chain/transaction-store.ts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { renewSignature } from '../onchain/chain-payment-store.ts';
-import type { HasWalletFunds } from '../onchain/channel-claims.ts';
-import { failPayment, failRefused } from '../onchain/end-payments.ts';
-import { hasExpiredForGood } from '../onchain/find-fate.ts';
-import { holdRefused } from '../onchain/hold-payout.ts';
-import { PAYOUT_WINDOW_S } from '../payouts/refund-payer.ts';
-import { returnWithdrawal } from '../payouts/return-withdrawal.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { renewSignatures } from '../chain-outbox/chain-payment-store.ts';
+import type { HasWalletFunds } from '../chain-outbox/channel-claims.ts';
+import { failPayment, failRefused } from '../chain-outbox/end-payments.ts';
+import { hasExpiredForGood } from '../chain-outbox/find-fate.ts';
+import { holdRefused } from '../chain-outbox/hold-payout.ts';
+import { returnWithdrawal } from '../payouts/hold-withdrawal.ts';
 import { endSpent } from '../settlement/end-spent.ts';
-import type { HasSimulator } from '../settlement/payment-simulator.ts';
-import { refusalOfNode } from '../settlement/refusal-cause.ts';
+import { type HasSimulator, refusalOfNode } from '../settlement/payment-simulator.ts';
 import type { HasSettler } from '../settlement/settler.ts';
+import { signPayout } from '../settlement/sign-payout.ts';
 
 export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSimulator, HasWalletFunds {}
 
@@ -72,13 +70,13 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
 export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayment, nowS: bigint): Promise<void> {
   const { address } = ctx.wallet;
   if (payment.authorization.from !== address && !(await hasExpiredForGood(ctx, payment))) return;
-  const authorization = { ...payment.authorization, from: address, validBeforeS: nowS + PAYOUT_WINDOW_S };
-  const signature = await ctx.wallet.signHash(authorizationDigest(ctx.chain.domainSeparator, authorization));
+  const signed = { ...payment, ...(await signPayout(ctx, payment, nowS)) };
   const mayEnd = payment.purpose === 'withdrawal' && payment.lostAt === null;
-  const refused = await ctx.simulator.simulate({ authorization, signature });
+  await ctx.walletFunds.ensure(0n);
+  const refused = await ctx.simulator.simulate(signed);
   if (refused !== null && isUsedBefore(refused)) {
     // A restored database has forgotten that the wallet of now has signed it: the next look finds it under that name.
-    if (payment.authorization.from !== address) await renewSignature(ctx.db, payment.id, authorization, signature);
+    if (payment.authorization.from !== address) await renewSignatures(ctx.db, [{ before: payment, after: signed }]);
     return;
   }
   if (refused !== null && !mayEnd) return holdRefused(ctx, payment, refused);
@@ -86,11 +84,11 @@ export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayme
     const { validBeforeS } = payment.authorization;
     await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed', {
       alongside: (tx, now) => returnWithdrawal(tx, payment, now),
-      isStill: (_tx, standing) => standing.validBeforeS === validBeforeS,
+      isStill: (_tx, status) => status.validBeforeS === validBeforeS,
     });
     return;
   }
   // Another process may have returned the withdrawal meanwhile: a page of payments is worked off for seconds.
-  const isOpen = await renewSignature(ctx.db, payment.id, authorization, signature);
-  if (isOpen) void ctx.settler.settle({ ...payment, authorization, signature });
+  const stored = await renewSignatures(ctx.db, [{ before: payment, after: signed }]);
+  if (stored.has(payment.id)) void ctx.settler.settle(signed);
 }

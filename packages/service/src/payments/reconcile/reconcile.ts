@@ -1,20 +1,22 @@
-import { deepestOf } from '../../chain/confirmation-depth.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { forEachPage, listFailedUnexpired, listOpenChainPayments } from '../onchain/chain-payment-list-store.ts';
+import { deepestOf } from '../../chain/blocks/confirmation-depth.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { forEachPage, listFailedUnexpired, listOpenChainPayments } from '../chain-outbox/chain-payment-list-store.ts';
 import { endSpent } from '../settlement/end-spent.ts';
 import { bookIfPaidLate } from './book-late.ts';
 import { recollectLost } from './recollect-lost.ts';
 import { type ReconcilePaymentContext, reconcileUnspent } from './reconcile-payment.ts';
 import { resendTransactions } from './resend-transactions.ts';
-import type { HasReorgWatch } from './watch-reorgs.ts';
+import type { ReorgWatch } from './watch-reorgs.ts';
 
 /** Younger payments are left to the process that claimed them; nobody waits for payments that the node owes. */
 export const SETTLED_BY_NOW_MS = 25_000;
 const PAID_BY_NOW_MS = 5000;
 const UNTOLD = 'the RPC node does not tell whether the authorization is spent';
 
-export interface ReconcileContext extends ReconcilePaymentContext, HasReorgWatch {}
+export interface ReconcileContext extends ReconcilePaymentContext {
+  readonly reorgWatch: ReorgWatch;
+}
 
 /**
  * Completes payments and transactions left open by a lost answer, a dead process or a reorg: resends stored transactions and checks each
@@ -44,7 +46,7 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
   const nowMs = now.getTime();
   const before = { now, in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
   await forEachPage(
-    (after, limit) => listOpenChainPayments(ctx.db, before, after, limit),
+    (after, limit) => listOpenChainPayments(ctx.db, ctx.chain.chainId, before, after, limit),
     async (payments) => {
       const head = await ctx.usdc.head();
       const spent = await ctx.usdc.areSpent(
@@ -73,7 +75,7 @@ async function watchFailed(ctx: ChainContext): Promise<void> {
   const head = await ctx.usdc.headBlock();
   const sinceS = await ctx.usdc.timeOfS(head < deepest ? 0n : head - deepest);
   await forEachPage(
-    (after, limit) => listFailedUnexpired(ctx.db, sinceS ?? 0n, after, limit),
+    (after, limit) => listFailedUnexpired(ctx.db, ctx.chain.chainId, sinceS ?? 0n, after, limit),
     async (payments) => {
       const spent = await ctx.usdc.areSpent(
         payments.map((payment) => payment.authorization),

@@ -1,5 +1,5 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasDb } from '../../db/database.ts';
+import type { HasDb } from '../../store/database.ts';
 import { type CatchUp, listCatchUps } from '../payouts/catch-up-store.ts';
 import { type FoundPayout, listFoundPayouts } from '../payouts/found-payout-store.ts';
 import { type CreditedTransfer, listCredited, readWaitingMoney, type WaitingMoney } from './restore-report-store.ts';
@@ -21,7 +21,7 @@ export interface RestoreReport {
 export async function reportRestore({ db }: HasDb): Promise<RestoreReport> {
   const catchUps = await listCatchUps(db);
   const restored = catchUps.findLast(({ isRestored }) => isRestored) ?? null;
-  const payouts = await listFoundPayouts(db, null);
+  const payouts = await listFoundPayouts(db, null, null);
   const inState = (...states: readonly FoundPayout['state'][]) => payouts.filter(({ state }) => states.includes(state));
   return {
     restored,
@@ -62,7 +62,7 @@ function whatWaits(report: RestoreReport): string[] {
     lines.push('Withdrawals of all accounts wait until it is decided.');
   if (due.length > 0)
     lines.push(
-      'Withdrawals of accounts that lack some wait until they have it: it is collected by itself, or decided as --loss.',
+      'Withdrawals of accounts that lack some wait until they have it: it is collected automatically, or decided as --loss.',
     );
   return [...lines, 'npm run operator -- decide <id> --by <name> --charge <account> | --loss | --own'];
 }
@@ -78,7 +78,7 @@ export function reportText(report: RestoreReport): string {
     [
       waiting.unshownCount,
       waiting.unshownMicro,
-      'payments that nobody has shown yet; credited to their senders 20 minutes after they were read',
+      'payments that no call has presented yet; credited to their senders 20 minutes after they were read',
     ],
     [
       waiting.suspenseCount,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS } from '../../chain/keys/lease.ts';
+import { LEASE_MS } from '../../chain/keys/signer.ts';
 import { listLeftKeys, resumeSigner, takeLeftKeys } from '../../chain/keys/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { signAgain } from '../onchain/open-transaction.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { signAgain } from '../chain-outbox/open-transaction.ts';
 import { BUMP_AFTER_MS } from '../settlement/transaction-monitor.ts';
 
 /** Younger transactions are left to their sender. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
 /** A transfer that arrived in the blocks that were read after a restore, credited to its sender because no request of the books has it. */
 export interface CreditedTransfer {

@@ -1,11 +1,11 @@
-import { listSeenBlocks, type SeenBlock, transactionsInBlocks } from '../../chain/block-store.ts';
-import { requireChain } from '../../chain/require-chain.ts';
+import { listSeenBlocks, type SeenBlock, transactionsInBlocks } from '../../chain/blocks/block-store.ts';
+import { requireChain } from '../../chain/blocks/chain-point.ts';
 import { hashesOfNonce, markMined, reopenNonce } from '../../chain/transaction-store.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { paymentsInBlocks } from '../onchain/chain-payment-list-store.ts';
-import { markLost, relocatePayment } from '../onchain/chain-payment-store.ts';
-import { findPlace } from '../onchain/find-place.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { paymentsInBlocks } from '../chain-outbox/chain-payment-list-store.ts';
+import { markLost, relocatePayment } from '../chain-outbox/chain-payment-store.ts';
+import { findPlace } from '../chain-outbox/find-fate.ts';
 
 /** Older blocks are not watched: no reorg of Base has been nearly as deep. */
 export const WATCHED_BLOCKS = 128n;
@@ -16,10 +16,6 @@ const YOUNG_BLOCKS = 12n;
 export interface ReorgWatch {
   /** Checks once, after earlier checks have ended. Transactions and payments of removed blocks get their new block, or are marked as lost, to be collected again. */
   look(): Promise<void>;
-}
-
-export interface HasReorgWatch {
-  readonly reorgWatch: ReorgWatch;
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { countUnknown } from '../onchain/chain-payment-list-store.ts';
-import { countHeld } from '../onchain/held-payout-store.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { countUnknown } from '../chain-outbox/chain-payment-list-store.ts';
+import { countHeld } from '../chain-outbox/held-payout-store.ts';
 import { SETTLED_BY_NOW_MS } from './reconcile.ts';
 
 /** A block further ahead than this came from a chain with another time: its own limit is 15 s. */

@@ -1,7 +1,8 @@
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { findShownBefore, type PayablePurchase } from '../x402/authorize-payment.ts';
-import { findBoughtBefore } from '../x402/channels/authorize-voucher.ts';
-import { isVoucher, type Shown } from '../x402/payment-header.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import type { PresentedPayment } from '../x402/presented-payment.ts';
+import { findBoughtBefore } from './batch-settlement/authorize-voucher.ts';
+import { findPresentedBefore, type PayablePurchase } from './exact/authorize-payment.ts';
+import { isTransfer } from './exact/exact-on-wire.ts';
 import type { SchemeContext } from './scheme.ts';
 
 /** The request that a purchase was before, and the transfer that paid for it, where that is known already. */
@@ -18,14 +19,14 @@ export interface Earlier {
  */
 export async function findEarlier(
   ctx: SchemeContext,
-  shown: Shown | null,
+  shown: PresentedPayment | null,
   purchase: PayablePurchase,
   { isLate = false }: { readonly isLate?: boolean } = {},
 ): Promise<Earlier | null> {
   if (shown === null) return null;
-  const payment = await findShownBefore(ctx, shown, purchase, { isLate });
+  const payment = await findPresentedBefore(ctx, shown, purchase, { isLate });
   if (payment) return { requestId: payment.subjectId, payment };
-  if (!isLate && !isVoucher(shown)) return null;
+  if (!isLate && isTransfer(shown)) return null;
   const requestId = await findBoughtBefore(ctx, shown, purchase);
   return requestId === null ? null : { requestId, payment: null };
 }

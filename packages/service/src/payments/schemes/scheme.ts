@@ -1,33 +1,31 @@
-import type { LockMode } from '../../db/lock-free.ts';
-import type { Tx } from '../../db/sql.ts';
+import type { LockMode } from '../../store/lock-free.ts';
+import type { Statement, Tx } from '../../store/sql.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import type { RequestHold } from '../ledger/hold.ts';
 import type { Payer, SchemeId } from '../ledger/scheme-id.ts';
 import type { HasSeenTreasuries } from '../ledger/treasury.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import type { RefundWay } from '../payouts/refund.ts';
-import type { RefundContext } from '../payouts/refund-payer.ts';
-import type { AuthorizeContext, PayablePurchase } from '../x402/authorize-payment.ts';
-import type { ChannelRefusal } from '../x402/channel-refusal.ts';
-import type { NewVoucher, VoucherContext } from '../x402/channels/authorize-voucher.ts';
-import type { DepositContext } from '../x402/channels/chain/settle-deposit.ts';
-import type { TakenDeposit } from '../x402/channels/take-deposit.ts';
-import type { Shown } from '../x402/payment-header.ts';
+import type { RefundContext, RefundWay } from '../payouts/refund-payer.ts';
+import type { Carrier } from '../settlement/settler.ts';
+import type { PresentedPayment } from '../x402/presented-payment.ts';
+import type { X402Scheme } from '../x402/x402-scheme.ts';
+import type { VoucherContext } from './batch-settlement/authorize-voucher.ts';
+import type { DepositContext } from './batch-settlement/chain/settle-deposit.ts';
+import type { ChannelRefusal } from './batch-settlement/channel-refusal.ts';
+import type { TakenDeposit } from './batch-settlement/take-deposit.ts';
+import type { AuthorizeContext, PayablePurchase } from './exact/authorize-payment.ts';
 
-interface Authorized<S extends SchemeId> {
+/** Means to pay for one request: checked, and nothing of it is written yet. */
+export interface Means<S extends SchemeId = SchemeId> {
   readonly scheme: S;
   /** The id that the request gets from its payment; null: it has another one. */
   readonly requestId: string | null;
   readonly priceMicro: bigint;
   readonly payerLedgerId: string;
+  /** The transfer that settles before the run. Absent: the scheme needs none. */
+  readonly payment?: NewChainPayment;
+  /** Its transaction, where that is stored with the claim. */
+  readonly carrier?: Carrier;
 }
-
-/** Authorized to pay for one request: checked, and nothing of it is written yet. */
-export type Means =
-  | Authorized<'treasury'>
-  | (Authorized<'exact'> & { readonly payment: NewChainPayment })
-  | (Authorized<'batch-settlement'> & { readonly voucher: NewVoucher });
-
-export type MeansOf<S extends SchemeId> = Extract<Means, { readonly scheme: S }>;
 
 /** The means with the request that they pay for, in the transaction that accepts it. */
 export type PaidBy<M extends Means = Means> = M & { readonly requestId: string };
@@ -51,17 +49,17 @@ export type SchemeContext = AuthorizeContext & VoucherContext & DepositContext &
 
 /** Where the money of a call may come from: what it presents, and the treasury that pays for its caller. */
 export interface Source {
-  readonly shown: Shown | null;
+  readonly shown: PresentedPayment | null;
   readonly treasuryId: string | null;
 }
 
 /** What a call shows and asks, as a scheme needs it before the call is accepted. */
 export interface PresentedCall {
-  readonly shown: Shown;
+  readonly shown: PresentedPayment;
   readonly purchase: PayablePurchase;
   /** Admits the paying wallet, whose payment was found good. Throws when it may not call. */
   readonly admit: () => Promise<unknown>;
-  /** Told when the call is about to cost the node gas before it is accepted. */
+  /** Called before the node spends gas on an unaccepted call. */
   readonly keepCount: () => void;
 }
 
@@ -80,6 +78,8 @@ export interface EndedRequest extends Payer {
  */
 export interface PaymentScheme<M extends Means = Means> {
   readonly id: M['scheme'];
+  /** How it asks and is presented by x402; null: it is no scheme of x402. */
+  readonly onWire: X402Scheme | null;
   /**
    * When the money is the node's to give: with the acceptance (`reserve`), once a transfer has settled, which the run waits for (`before_run`),
    * or when a promise that the call reserved is collected after its end (`after_end`).
@@ -87,20 +87,33 @@ export interface PaymentScheme<M extends Means = Means> {
   readonly fundedAt: 'reserve' | 'before_run' | 'after_end';
   /** Checks what is presented by all that needs no lock. Writes nothing. Throws PAYMENT_REQUIRED with the terms. */
   authorize(ctx: SchemeContext, source: Source, purchase: PayablePurchase): Promise<M>;
+  /**
+   * True if only its payer can have shown this: nobody has collected or published it yet. Absent: it presents nothing. Throws UNAVAILABLE
+   * while the chain does not tell.
+   */
+  isPrivate?(ctx: SchemeContext, shown: PresentedPayment): Promise<boolean>;
+  /** True if no older one, as a proxy's log may have it, would do as well. Absent: each is for one purchase. */
+  isNewest?(ctx: SchemeContext, shown: PresentedPayment): Promise<boolean>;
   /** The same means, paid in the name of the account that the paying wallet was admitted for. */
   inNameOf?(means: M, accountId: string): M;
   /** Waits for its turn among calls with the same source; null: there is no need to. The result leaves it. */
-  enter?(ctx: SchemeContext, means: M, shown: Shown): Promise<(() => void) | null>;
+  enter?(ctx: SchemeContext, means: M, shown: PresentedPayment): Promise<(() => void) | null>;
   /** Makes the source ready before the call is accepted, outside of any transaction. Returns the deposit that it took; null: none. */
   prepare?(ctx: SchemeContext, means: M, call: PresentedCall): Promise<TakenDeposit | null>;
   /** Refuses what does not show that it comes from the payer, before an account is opened for that wallet. */
   requireOfPayer?(ctx: SchemeContext, means: M, purchase: PayablePurchase): Promise<void>;
   /** Opens the ledger account that the money will come into, after the payer was admitted, outside of any transaction. */
   open?(ctx: SchemeContext, means: M): Promise<void>;
-  /** Claims what is presented, in the accepting transaction, before the request is stored. */
+  /** Claims what is presented, in the accepting transaction, before the request is stored. Carriers are left out. */
   claim?(tx: Tx, means: readonly PaidBy<M>[], how: How): Promise<Refusals>;
   /** Holds the money in the ledger, in the accepting transaction, last. Absent: it is held when it comes in. */
   hold?(tx: Tx, holds: readonly RequestHold[], how: How): Promise<Refusals>;
+  /**
+   * `claim` and `hold` as guarded statements of a flush: all are accepted, and nobody has locked their rows, or none is. null: it takes a
+   * transaction that looks at what it finds.
+   */
+  claimAll?(means: readonly PaidBy<M>[], now: Date): readonly Statement[] | null;
+  holdAll?(holds: readonly RequestHold[], now: Date): readonly Statement[] | null;
   /** Told what became of the acceptance. */
   accepted?(ctx: SchemeContext, means: M, isAccepted: boolean): Promise<void>;
   /** The answer to a refusal that is the scheme's own; null: it is not. */

@@ -1,21 +1,25 @@
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { holdMoney } from '../ledger/hold-money.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { holdMoney, holdsPlacedFree } from '../ledger/hold-money.ts';
 import { type SchemeId, schemeIds } from '../ledger/scheme-id.ts';
 import { openPayer, payingWalletOf } from '../ledger/treasury.ts';
 import { owePayer } from '../payouts/refund-payer.ts';
-import { authorizePayment } from '../x402/authorize-payment.ts';
-import { claimPayments } from '../x402/claim-payments.ts';
-import type { Shown } from '../x402/payment-header.ts';
-import { batchSettlement } from './batch-settlement.ts';
-import type { Means, MeansOf, PaymentScheme, SchemeRefusal } from './scheme.ts';
+import type { PresentedPayment } from '../x402/presented-payment.ts';
+import type { X402Scheme } from '../x402/x402-scheme.ts';
+import { batchSettlement } from './batch-settlement/batch-settlement.ts';
+import { authorizePayment, isFreshlySigned } from './exact/authorize-payment.ts';
+import { claimPayments, paymentsClaimed } from './exact/claim-payments.ts';
+import { exactOnWire, isTransfer } from './exact/exact-on-wire.ts';
+import type { Means, PaymentScheme, SchemeRefusal } from './scheme.ts';
 
 /**
  * A wallet pays by one transfer that it has signed (x402 scheme `exact`). It is claimed with the acceptance, and settled before the run: the
  * transaction that records the settlement credits the wallet's account, holds the money and begins the request (`book-settled.ts`).
  */
-const exact: PaymentScheme<MeansOf<'exact'>> = {
+const exact: PaymentScheme<Means<'exact'> & { readonly payment: NewChainPayment }> = {
   id: 'exact',
+  onWire: exactOnWire,
   fundedAt: 'before_run',
   async authorize(ctx, { shown }, purchase) {
     const payment = await authorizePayment(ctx, shown, purchase);
@@ -24,10 +28,12 @@ const exact: PaymentScheme<MeansOf<'exact'>> = {
       ...{ priceMicro: payment.authorization.valueMicro, payerLedgerId: payment.ledgerAccountId },
     };
   },
+  isPrivate: async (ctx, shown) => isTransfer(shown) && isFreshlySigned(ctx, shown),
   inNameOf: (means, accountId) => ({ ...means, payment: { ...means.payment, accountId } }),
   async open(ctx, { payment }) {
     failpoint('before-open-payer');
-    await openPayer(ctx, payment.authorization.from, ctx.clock.now());
+    const { ledgerAccountId: id, authorization } = payment;
+    await openPayer(ctx, { id, address: authorization.from }, ctx.clock.now());
     failpoint('after-open-payer');
   },
   async claim(tx, means, { now }) {
@@ -39,6 +45,13 @@ const exact: PaymentScheme<MeansOf<'exact'>> = {
       ),
     );
   },
+  claimAll: (means, now) => [
+    ...paymentsClaimed(
+      means.map(({ payment }) => payment),
+      now,
+    ),
+    ...means.flatMap(({ carrier }) => carrier?.stored(now) ?? []),
+  ],
   async refund(ctx, tx, ended) {
     const { id, accountId, paymentHash, payerLedgerId, refundMicro } = ended;
     const address = payingWalletOf(ended);
@@ -50,8 +63,9 @@ const exact: PaymentScheme<MeansOf<'exact'>> = {
 };
 
 /** A balance at this node pays: what a call may cost is held with its acceptance. */
-const treasury: PaymentScheme<MeansOf<'treasury'>> = {
+const treasury: PaymentScheme<Means<'treasury'>> = {
   id: 'treasury',
+  onWire: null,
   fundedAt: 'reserve',
   async authorize(_ctx, { treasuryId }, { due }) {
     invariant(treasuryId !== null, 'who pays from a treasury has one');
@@ -67,6 +81,7 @@ const treasury: PaymentScheme<MeansOf<'treasury'>> = {
       }),
     );
   },
+  holdAll: holdsPlacedFree,
   // The end of its hold has released it.
   refund: async () => 'treasury',
 };
@@ -76,10 +91,13 @@ const byId: Readonly<Record<SchemeId, PaymentScheme>> = { exact, 'batch-settleme
 /** The schemes in the order in which one transaction locks their rows. */
 export const schemes: readonly PaymentScheme[] = schemeIds.map((id) => byId[id]);
 
+/** Those of x402, in the order of a 402. */
+export const x402Schemes: readonly X402Scheme[] = schemes.flatMap(({ onWire }) => onWire ?? []);
+
 export const schemeOf = ({ scheme }: { readonly scheme: SchemeId }): PaymentScheme => byId[scheme];
 
 /** The scheme that a presented payment is of; without one, the first of x402, which answers with the terms of all. */
-export const schemeOfPresented = (shown: Shown | null): PaymentScheme => byId[shown?.scheme ?? 'exact'];
+export const schemeOfPresented = (shown: PresentedPayment | null): PaymentScheme => byId[shown?.scheme ?? 'exact'];
 
 /** Those of the means, or of the requests, that the scheme pays for. */
 export const paidBy = <T extends { readonly scheme: Means['scheme'] | null }>(

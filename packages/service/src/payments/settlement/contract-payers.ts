@@ -3,8 +3,8 @@ import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import { gasOfCall, paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { ChainDirection, NewChainPayment } from '../onchain/chain-payment.ts';
-import type { HasPaymentLimits } from '../onchain/payment-limits.ts';
+import type { ChainDirection, NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import type { HasPaymentLimits } from '../chain-outbox/payment-limits.ts';
 
 /** Detects payers with code: contract wallets, or keys that delegate to a contract (EIP-7702). Their code runs at our cost. */
 export interface ContractPayers {

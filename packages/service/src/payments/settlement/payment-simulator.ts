@@ -1,11 +1,13 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem';
 import type { SignedAuthorization } from '../../chain/settlement-call.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
+import { type HasUsdc, isUsedBefore, NO_REASON } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { simulateAll } from './simulate-all.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import type { RefusalReason } from '../chain-outbox/refusal-reason.ts';
+import { cannotSettle, type HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
 
 /** Simulates many payments in one call. */
 export interface PaymentSimulator {
@@ -46,3 +48,47 @@ const isAnswered = (error: unknown): boolean => !(error instanceof BaseError && 
 
 const isSilence = (cause: unknown): boolean =>
   cause instanceof TimeoutError || (cause instanceof HttpRequestError && cause.status === undefined);
+
+/**
+ * For each transfer, the reason that the token would refuse it now; null when it would accept it. A transfer that fails without a reason in
+ * a batch, where others may have used up the gas, is simulated again alone.
+ */
+export async function simulateAll(ctx: HasUsdc, batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
+  const answers = await ctx.usdc.simulate(batch);
+  if (batch.length === 1) return answers;
+  return Promise.all(
+    answers.map(async (answer, index) => {
+      const signed = batch[index];
+      return answer === NO_REASON && signed ? ((await ctx.usdc.simulate([signed]))[0] ?? null) : answer;
+    }),
+  );
+}
+
+type Refused = Pick<NewChainPayment, 'direction' | 'authorization'>;
+
+/** The payer's part in a revert of the token, by the token's words; null: they do not tell. */
+export function reasonOfRevert(revert: string): RefusalReason | null {
+  if (isUsedBefore(revert)) return 'invalid_exact_evm_nonce_already_used';
+  if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
+  // The time of the chain's last block decides, which is behind the node's.
+  if (/not yet valid/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_after';
+  if (/expired/i.test(revert)) return 'invalid_exact_evm_payload_authorization_valid_before';
+  if (/exceeds balance/i.test(revert)) return 'invalid_exact_evm_insufficient_balance';
+  return null;
+}
+
+/**
+ * The token's reason, if a refusal is not about the payer; null: it is. Asked of the token only when its words do not tell. A payment
+ * refused for such a reason has not failed: the token may accept it later. Throws when the chain does not answer.
+ */
+export const refusalOfNode = async (
+  ctx: HasSettlementHalt,
+  payment: Refused,
+  revert: string,
+): Promise<string | null> => (reasonOfRevert(revert) ? null : ctx.settlementHalt.causeOf(payment));
+
+/** Throws UNAVAILABLE when a refusal is not about the payer. */
+export async function requireAboutPayer(ctx: HasSettlementHalt, payment: Refused, revert: string): Promise<void> {
+  const reason = await refusalOfNode(ctx, payment, revert);
+  if (reason !== null) throw cannotSettle(reason);
+}

@@ -1,26 +1,26 @@
-import { readDepths } from '../../chain/block-depths.ts';
-import { depthFor, type HasConfirmations } from '../../chain/confirmation-depth.ts';
+import { depthFor, readDepths } from '../../chain/blocks/confirmation-depth.ts';
 import { markMined } from '../../chain/transaction-store.ts';
 import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
-import { HeldUpError, type LockMode } from '../../db/lock-free.ts';
-import type { Records } from '../../db/records.ts';
+import type { Confirmations } from '../../config/networks.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { bookSettled } from '../onchain/book-settled.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { findFailures, nowhere, type PaymentEnd } from '../onchain/chain-payment-store.ts';
-import { endPayments } from '../onchain/end-payments.ts';
-import { type Fate, fateOf, findFate } from '../onchain/find-fate.ts';
-import type { HasPurchases } from '../onchain/purchases.ts';
-import type { RefusalReason } from '../onchain/refusal-reason.ts';
-import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
+import type { Records } from '../../store/database.ts';
+import { HeldUpError, type LockMode } from '../../store/lock-free.ts';
+import { bookSettled } from '../chain-outbox/book-settled.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { findFailures, nowhere, type PaymentEnd } from '../chain-outbox/chain-payment-store.ts';
+import { endPayments } from '../chain-outbox/end-payments.ts';
+import { type Fate, fateOf, findFate } from '../chain-outbox/find-fate.ts';
+import type { HasPurchases } from '../chain-outbox/purchases.ts';
+import type { RefusalReason } from '../chain-outbox/refusal-reason.ts';
+import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
 
 export type SettleOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }
   | { readonly state: 'failed'; readonly reason: RefusalReason }
   | { readonly state: 'unknown'; readonly transactionHash: string | null };
 
-/** Mined; settles once its block is deep enough. */
+/** Mined; settles once its block is deep enough and its account is free. */
 export interface Confirming {
   readonly state: 'confirming';
   readonly transactionHash: string;
@@ -34,7 +34,7 @@ export interface Reverted {
 
 export type Recorded = SettleOutcome | Confirming | Reverted;
 
-type RecordContext = Records & HasUsdc & HasConfirmations & HasSettlementHalt & HasPurchases;
+type RecordContext = Records & HasUsdc & { readonly confirmations: Confirmations } & HasSettlementHalt & HasPurchases;
 
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by
@@ -50,7 +50,7 @@ export async function recordMined(
   const fates = await fatesOf(ctx, payments, mined);
   const [deepIds, isOfPayer] = await Promise.all([
     deepOnes(ctx, payments, fates),
-    isFaultOfPayer(ctx, payments, fates),
+    isFaultOfPayer(ctx, payments, { fates, inBlock: mined.blockNumber }),
   ]);
   const recorded = payments.map((payment): Recorded => {
     const fate = fates.get(payment.id);
@@ -72,11 +72,17 @@ export async function recordMined(
   );
   return recorded.map((each, index) => {
     const id = payments[index]?.id ?? '';
-    if (heldUpIds.has(id)) return { state: 'unknown', transactionHash: mined.hash };
+    if (heldUpIds.has(id)) return toConfirm(each, mined);
     const reason = failures.get(id);
     return reason ? { state: 'failed', reason } : each;
   });
 }
+
+/** A payment that its account has held up is looked at again, as one that needs more depth. */
+const toConfirm = (recorded: Recorded, { hash, blockNumber }: MinedTransaction): Recorded =>
+  recorded.state === 'settled'
+    ? { state: 'confirming', transactionHash: hash, blockNumber }
+    : { state: 'unknown', transactionHash: hash };
 
 /** Use of each authorization; null: spent, but no log shows its use; absent: not spent. */
 async function fatesOf(
@@ -103,14 +109,14 @@ async function fatesOf(
 async function isFaultOfPayer(
   ctx: RecordContext,
   payments: readonly NewChainPayment[],
-  fates: ReadonlyMap<string, Fate | null>,
+  { fates, inBlock }: { readonly fates: ReadonlyMap<string, Fate | null>; readonly inBlock: bigint },
 ): Promise<boolean> {
   const [only] = payments;
   if (!only || payments.length > 1 || only.direction === 'out' || fates.has(only.id)) return false;
-  return (await ctx.settlementHalt.causeOf(only).catch(() => 'unknown')) === null;
+  return (await ctx.settlementHalt.causeOf(only, inBlock).catch(() => 'unknown')) === null;
 }
 
-/** The payments whose blocks are as deep as their amounts ask for. Of a depth of one the receipt has told. */
+/** Payments with enough confirmations for their amount. One confirmation is already proven by the receipt. */
 async function deepOnes(
   ctx: RecordContext,
   payments: readonly NewChainPayment[],
@@ -136,7 +142,7 @@ interface Recording {
   readonly mined: MinedTransaction;
 }
 
-/** Commits what waits for nobody. A payment whose account others have locked stays open for the reconciler, and holds up none of its block. */
+/** Commits what waits for nobody. A payment whose account others have locked stays open, and holds up none of its block. */
 async function commitFree(
   ctx: RecordContext,
   recording: Recording,

@@ -1,22 +1,31 @@
-import type { Records } from '../../db/records.ts';
-import type { Tx } from '../../db/sql.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import { onChain } from '../../chain/networks.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
-import type { HasLog } from '../../lib/log/log.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { Repeating } from '../../queue/schedule.ts';
-import type { ChainPayment } from '../onchain/chain-payment.ts';
-import { listUnsentPayouts } from '../onchain/chain-payment-list-store.ts';
-import type { HasWalletFunds } from '../onchain/channel-claims.ts';
-import { holdRefused } from '../onchain/hold-payout.ts';
-import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Records } from '../../store/database.ts';
+import type { Repeating } from '../../store/queue/schedule.ts';
+import type { Tx } from '../../store/sql.ts';
+import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
+import { listUnsentPayouts } from '../chain-outbox/chain-payment-list-store.ts';
+import { renewSignatures } from '../chain-outbox/chain-payment-store.ts';
+import type { HasWalletFunds } from '../chain-outbox/channel-claims.ts';
+import { holdRefused } from '../chain-outbox/hold-payout.ts';
+import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
 import type { HasSimulator } from './payment-simulator.ts';
 import type { HasSettler } from './settler.ts';
+import { isUnsigned, signPayout } from './sign-payout.ts';
 
-/** The way of a payout to the chain: what the wallet lacks, what the token says, the transaction. */
-interface PayoutWay extends HasWalletFunds, HasSimulator, HasSettlementHalt, HasSettler {}
-
-type SendContext = Records & HasLog & PayoutWay;
+type SendContext = Records &
+  HasLog &
+  HasChain &
+  HasWallet &
+  HasWalletFunds &
+  HasSimulator &
+  HasSettlementHalt &
+  HasSettler;
 
 const TOPIC = 'payout';
 /** Payouts that are read together, and batches that are simulated at the same time: a burst of refunds leaves connections to calls. */
@@ -54,23 +63,61 @@ export function startPayouts(ctx: SendContext): Repeating {
 async function sendAll(ctx: SendContext, ids: readonly string[]): Promise<void> {
   const payments = await listUnsentPayouts(ctx.db, ids);
   failpoint('before-pay-owed');
-  // The payouts themselves are open already: nothing has to be added to them.
-  if (payments.length > 0) await ctx.walletFunds.ensure(0n);
+  const byChain = Map.groupBy(payments, ({ chainId }) => chainId);
   await Promise.all(
-    payments.map((payment) => send(ctx, payment).catch((err: unknown) => logUnsent(ctx, err, [payment.id]))),
+    [...byChain].map(async ([chainId, some]) => {
+      const on = onChain(ctx, chainId);
+      // Left to a process that has the network.
+      if (!on) return;
+      await sendOnChain(on, some).catch((err: unknown) =>
+        logUnsent(
+          ctx,
+          err,
+          some.map(({ id }) => id),
+        ),
+      );
+    }),
   );
 }
 
-/** A payout that the token refuses is held, and its signature stays unknown to others. */
-async function send(ctx: SendContext, payment: ChainPayment): Promise<void> {
-  const refused = await ctx.simulator.simulate(payment);
-  if (refused !== null) return holdRefused(ctx, payment, refused);
-  // The next batch does not wait for the block of this one.
+async function sendOnChain(ctx: SendContext, payments: readonly ChainPayment[]): Promise<void> {
+  // The payouts themselves are open already: nothing has to be added to them.
+  await ctx.walletFunds.ensure(0n);
+  const ready = await Promise.all(
+    payments.map(async (before) => {
+      const after = await signedIfTaken(ctx, before).catch((err: unknown) => {
+        logUnsent(ctx, err, [before.id]);
+        return null;
+      });
+      return after === null ? [] : { before, after };
+    }),
+  );
+  const payouts = ready.flat();
+  failpoint('before-sign-payout-commit');
+  const renewed = payouts.filter(({ before, after }) => before !== after);
+  const stored = await renewSignatures(ctx.db, renewed);
+  failpoint('after-sign-payout-commit');
+  for (const { before, after } of payouts) if (before === after || stored.has(after.id)) settle(ctx, after);
+}
+
+/** The payout, signed. null: the token refuses it. It is held then, and its signature stays unknown to others. */
+async function signedIfTaken(ctx: SendContext, payment: ChainPayment): Promise<ChainPayment | null> {
+  const signed = isUnsigned(payment) ? { ...payment, ...(await signPayout(ctx, payment, nowSOf(ctx))) } : payment;
+  const refused = await ctx.simulator.simulate(signed);
+  if (refused === null) return signed;
+  await holdRefused(ctx, payment, refused);
+  return null;
+}
+
+/** The next batch does not wait for the block of this one. */
+function settle(ctx: SendContext, payment: ChainPayment): void {
   ctx.settler.settle(payment).then(
     () => failpoint('after-pay-owed'),
     (err: unknown) => logUnsent(ctx, err, [payment.id]),
   );
 }
+
+const nowSOf = ({ clock }: SendContext): bigint => BigInt(Math.floor(clock.now().getTime() / 1000));
 
 const logUnsent = ({ log }: HasLog, err: unknown, paymentIds: readonly string[]): void =>
   log.warn({ err, paymentIds }, 'payouts not sent; left to the reconciler');

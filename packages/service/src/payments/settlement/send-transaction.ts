@@ -1,14 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
-import { LEASE_MS, type Lease } from '../../chain/keys/lease.ts';
+import { LEASE_MS, type Lease } from '../../chain/keys/signer.ts';
 import { settlementCall } from '../../chain/settlement-call.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import type { Wake } from '../../lib/concurrency/wake.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { markBroadcasting } from '../onchain/chain-payment-store.ts';
-import { type OpenTransaction, openTransaction } from '../onchain/open-transaction.ts';
+import type { Statement, Tx } from '../../store/sql.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { markBroadcasting, newPaymentsBroadcasting } from '../chain-outbox/chain-payment-store.ts';
+import {
+  type OpenTransaction,
+  openOf,
+  openTransaction,
+  type SignedTransaction,
+  signNext,
+  transactionOpened,
+} from '../chain-outbox/open-transaction.ts';
 import { createTransactionMonitor, type TransactionMonitor } from './transaction-monitor.ts';
 
 /** Maximum time that a batch is monitored here, from waiting for a key to being mined. */
@@ -21,14 +29,19 @@ export interface Sent {
   readonly mined: MinedTransaction | null;
 }
 
-/**
- * Creates the function that settles payments in one transaction. It never rejects: errors are logged, and the payments are left to the
- * reconciler.
- */
-export function createSending(
-  ctx: ChainContext,
-  { signal, freed }: { signal: AbortSignal; freed: Wake },
-): (payments: readonly NewChainPayment[], gas?: bigint) => Promise<Sent> {
+/** Sends payments. Neither of the two that send ever rejects: errors are logged, and the payments are left to the reconciler. */
+export interface Sending {
+  /** Settles payments in one transaction, by the first key that is free. */
+  send(payments: readonly NewChainPayment[], gas?: bigint): Promise<Sent>;
+  /** Signs the transaction of a payment that is about to be claimed; null: no key is free that can pay for it. */
+  sign(payment: NewChainPayment): Promise<SignedTransaction | null>;
+  /** Stores it with the claim of its payment, as guarded statements of a flush. */
+  stored(payment: NewChainPayment, signed: SignedTransaction, now: Date): readonly Statement[];
+  /** Settles the payment of a transaction that was stored in this way. */
+  sendStored(signed: SignedTransaction): Promise<Sent>;
+}
+
+export function createSending(ctx: ChainContext, { signal, freed }: { signal: AbortSignal; freed: Wake }): Sending {
   const lease: Lease = { holder: `settler ${randomUUID()}`, leaseMs: LEASE_MS };
 
   /** Waits for the first key to become free while other batches use all of them. */
@@ -44,12 +57,10 @@ export function createSending(
     }
   }
 
-  return async (payments, gas) => {
-    const endMs = performance.now() + SENT_WITHIN_MS;
+  async function follow(opening: Promise<OpenTransaction | null>, endMs: number): Promise<Sent> {
     let monitor: TransactionMonitor | null = null;
     try {
-      const open = await takeTurn(payments, { endMs, gas });
-      if (!open) ctx.log.warn({ payments: payments.length }, 'no free sender key to settle payments');
+      const open = await opening;
       if (open) monitor = createTransactionMonitor(ctx, open, lease);
       const mined = await monitor?.untilMined(endMs, signal);
       if (mined) return { mined, hash: mined.hash };
@@ -58,7 +69,38 @@ export function createSending(
     }
     await monitor?.leave();
     return { mined: null, hash: monitor?.hash() ?? null };
+  }
+
+  return {
+    send(payments, gas) {
+      const endMs = performance.now() + SENT_WITHIN_MS;
+      const opening = takeTurn(payments, { endMs, gas }).then((open) => {
+        if (!open) ctx.log.warn({ payments: payments.length }, 'no free sender key to settle payments');
+        return open;
+      });
+      return follow(opening, endMs);
+    },
+    async sign(payment) {
+      const { call, fees, signers } = await termsOf(ctx, [payment]);
+      return signNext(ctx, { signers, call, fees });
+    },
+    stored: ({ id }, signed, now) => [
+      ...transactionOpened(signed, lease, now),
+      newPaymentsBroadcasting([id], signed.hash),
+    ],
+    sendStored(signed) {
+      ctx.gas.spend(signed.signer, signed.costWei);
+      return follow(Promise.resolve(openOf(signed)), performance.now() + SENT_WITHIN_MS);
+    },
   };
+}
+
+/** The call that settles payments, what it may cost, and the keys that can pay for it. */
+async function termsOf(ctx: ChainContext, payments: readonly NewChainPayment[], gas?: bigint) {
+  const call = settlementCall(ctx.chain.token as Hex, payments, gas);
+  const fees = await ctx.fees.current();
+  const costWei = call.gas * fees.maxFeePerGas;
+  return { call, fees, costWei, signers: ctx.gas.fundedSenders(costWei) };
 }
 
 /** Some of the payments have ended since they were read, as a payout that was credited here: nothing is written, and nothing is sent. */
@@ -81,20 +123,14 @@ async function writeAhead(
   lease: Lease,
   gas?: bigint,
 ): Promise<OpenTransaction | null> {
-  const call = settlementCall(ctx.chain.token as Hex, payments, gas);
-  const fees = await ctx.fees.current();
-  const costWei = call.gas * fees.maxFeePerGas;
-  const signers = ctx.gas.thatBear(costWei);
+  const { call, fees, costWei, signers } = await termsOf(ctx, payments, gas);
   const ids = payments.map(({ id }) => id);
-  const write = ctx.db.transaction(async (tx) => {
-    const note = async (hash: string) => {
-      const openIds = await markBroadcasting(tx, ids, hash);
-      if (openIds.size < ids.length) throw new EndedMeanwhileError(openIds);
-    };
-    const open = await openTransaction(ctx, tx, { signers, call, fees, lease, note });
-    failpoint('before-write-ahead-commit');
-    return open;
-  });
+  const record = async (tx: Tx, hash: string) => {
+    const openIds = await markBroadcasting(tx, ids, hash);
+    if (openIds.size < ids.length) throw new EndedMeanwhileError(openIds);
+  };
+  const beforeCommit = () => failpoint('before-write-ahead-commit');
+  const write = openTransaction(ctx, { signers, call, fees, lease, record, beforeCommit });
   const written = await write.catch((error: unknown) => {
     const left = error instanceof EndedMeanwhileError ? payments.filter(({ id }) => error.openIds.has(id)) : [];
     if (left.length === 0 || left.length === payments.length) throw error;

@@ -1,7 +1,7 @@
 import type { HasGas } from '../../chain/gas-watch.ts';
 import { GAS_OF_ONE, gasToTake } from '../../chain/settlement-call.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { HasSettlementHalt } from '../onchain/settlement-halt.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
 
 /**
  * Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `gas_cap`, the operator's cap of gas for a
@@ -14,8 +14,8 @@ export async function readSettlementState({
   settlementHalt,
 }: HasGas & HasSettlementHalt): Promise<SettlementState> {
   if (settlementHalt.reason() !== null) return 'halted';
-  const mostGas = await gas.mostGas().catch(() => null);
-  if (mostGas !== null && mostGas < gasToTake(GAS_OF_ONE)) return 'no_gas';
+  const maxGas = await gas.maxGas().catch(() => null);
+  if (maxGas !== null && maxGas < gasToTake(GAS_OF_ONE)) return 'no_gas';
   return (await gas.isCapReached().catch(() => false)) ? 'gas_cap' : 'ok';
 }
 

@@ -1,31 +1,44 @@
-import { depthFor, isDeepEnough } from '../../chain/confirmation-depth.ts';
-import { BATCH_GAS, gasInBatch, thatFit } from '../../chain/settlement-call.ts';
+import { depthFor, isDeepEnough } from '../../chain/blocks/confirmation-depth.ts';
+import { BATCH_GAS, fitting, gasInBatch } from '../../chain/settlement-call.ts';
 import { type Batcher, createBatcher } from '../../lib/concurrency/batcher.ts';
+import { createSemaphore, type Semaphore } from '../../lib/concurrency/semaphore.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { createWake, type Wake } from '../../lib/concurrency/wake.ts';
-import type { HasLog } from '../../lib/log/log.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import type { NewChainPayment } from '../onchain/chain-payment.ts';
-import { failRefused } from '../onchain/end-payments.ts';
-import { isRefusedNow } from '../onchain/payers/payer-standing.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import { HeldUpError } from '../../store/lock-free.ts';
+import type { Statement } from '../../store/sql.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+import { failRefused } from '../chain-outbox/end-payments.ts';
+import type { SignedTransaction } from '../chain-outbox/open-transaction.ts';
+import { isRefusedNow } from '../schemes/exact/payer-status.ts';
 import { contractGas, type HasContractPayers } from './contract-payers.ts';
 import { endSpent } from './end-spent.ts';
+import { refusalOfNode, simulateAll } from './payment-simulator.ts';
 import { type Confirming, type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
-import { refusalOfNode } from './refusal-cause.ts';
-import { createSending, type Sent } from './send-transaction.ts';
-import { simulateAll } from './simulate-all.ts';
+import { createSending, type Sending, type Sent } from './send-transaction.ts';
 
 /** Settles claimed payments on chain. */
 export interface Settler {
   /**
    * Resolves with the chain's outcome, or as `unknown` when there is none in time; the reconciler continues then. A payment that is being
-   * settled here is not sent a second time: the reconciler asks again and again while no key is free.
+   * settled here is not sent a second time: the reconciler asks again and again while no key is free. `carrier`: stored with its claim.
    */
-  settle(payment: NewChainPayment): Promise<SettleOutcome>;
+  settle(payment: NewChainPayment, carrier?: Carrier | null): Promise<SettleOutcome>;
+  /** Prepares a lone payment, so that the commit that claims it is that of its transaction. null: it takes its turn among others. */
+  carry(payment: NewChainPayment): Promise<Carrier | null>;
   idle(): Promise<void>;
   /** Waits up to `graceMs` for pending settlements, then resolves the rest as `unknown`; the reconciler of another process continues. */
   stop(graceMs: number): Promise<void>;
+}
+
+/** A signed transaction for a payment that is not claimed yet. It keeps a key from others here until the payment is settled, or it is dropped. */
+export interface Carrier {
+  readonly signed: SignedTransaction;
+  /** Guarded statements that store it, for the flush that claims its payment. Nothing of it may be sent before that has committed. */
+  stored(now: Date): readonly Statement[];
+  drop(): void;
 }
 
 export interface HasSettler {
@@ -46,18 +59,83 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const stopping = new AbortController();
   const { signal } = stopping;
   const freed = createWake();
-  const send = createSending(ctx, { signal, freed });
+  const sending = createSending(ctx, { signal, freed });
+  const { send } = sending;
+  /** Keys that no batch and no carrier of this process uses. */
+  const keys = createSemaphore(ctx.senders.length);
   const record = (payments: readonly NewChainPayment[], sent: Sent) => recordSent(ctx, payments, sent, freed);
 
-  const sendAndRecord = async (payments: readonly NewChainPayment[]) =>
-    byId(payments, await record(payments, await send(payments)));
   const outcomeOf = (payment: NewChainPayment, recorded?: Recorded) => settleOutcome(ctx, payment, recorded, signal);
-
   /** Outcomes in progress. The next transaction does not wait for them to be recorded, nor for their depth. */
   const ending = new Set<Promise<unknown>>();
   const pace = createPace(ctx.senders.length);
-  async function settleBatch(batch: NewChainPayment[]): Promise<Promise<SettleOutcome>[]> {
-    const payments = await thatCanBeSent(ctx, newestOf(batch));
+  const settleBatch = createBatchSettling(ctx, { send, record, outcomeOf, pace, ending });
+  const batcher = createBatcher({
+    run: settleBatch,
+    maxSize: Number(BATCH_GAS),
+    weightOf: (payment) => Number(gasInBatch(payment)),
+    maxConcurrent: ctx.senders.length,
+    semaphore: keys,
+    staggerMs: pace.staggerMs,
+    canSplit: () => false,
+  });
+  const ofContracts = createContractLane(ctx, async (payment, gas) => {
+    const [recorded] = await record([payment], await send([payment], gas));
+    return outcomeOf(payment, recorded);
+  });
+  const laneOf = async (payment: NewChainPayment) =>
+    (await ctx.contractPayers.isContract(payment)) ? ofContracts : batcher;
+  const idle = async () => {
+    await Promise.all([batcher.idle(), ofContracts.idle()]);
+    await Promise.allSettled(ending);
+  };
+  const settleCarried = async (payment: NewChainPayment, carrier: Carrier): Promise<SettleOutcome> => {
+    const sent = await sending.sendStored(carrier.signed);
+    carrier.drop();
+    const [recorded] = await record([payment], sent);
+    return outcomeOf(payment, recorded);
+  };
+  const settleInTurn = async (payment: NewChainPayment): Promise<SettleOutcome> => {
+    const lane = await laneOf(payment).catch((err: unknown) => logUnknownPayer(ctx, payment, err));
+    return lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
+  };
+  const settleOnce = async ({ payment, carrier }: ToSettle): Promise<SettleOutcome> => {
+    const settling = carrier ? settleCarried(payment, carrier) : settleInTurn(payment);
+    ending.add(settling);
+    const outcome = await settling.finally(() => ending.delete(settling));
+    ctx.metrics.settlements.inc({ outcome: outcome.state });
+    return outcome;
+  };
+  const settle = singleFlight(settleOnce, ({ payment }) => bySignature(payment));
+  return {
+    settle: (payment, carrier = null) => settle({ payment, carrier }).finally(() => carrier?.drop()),
+    carry: (payment) => carryAlone(ctx, payment, { sending, keys }),
+    idle,
+    async stop(graceMs) {
+      const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      await Promise.race([idle(), aborted]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+type Outcome = Promise<SettleOutcome>;
+
+interface Settling {
+  readonly send: Sending['send'];
+  readonly record: (payments: readonly NewChainPayment[], sent: Sent) => Promise<Recorded[]>;
+  readonly outcomeOf: (payment: NewChainPayment, recorded?: Recorded) => Outcome;
+  readonly pace: ReturnType<typeof createPace>;
+  readonly ending: Set<Promise<unknown>>;
+}
+
+/** Settles payments in one transaction; those that fail in it are tried again. */
+function createBatchSettling(ctx: ChainContext, { send, record, outcomeOf, pace, ending }: Settling) {
+  const sendAndRecord = async (payments: readonly NewChainPayment[]) =>
+    byId(payments, await record(payments, await send(payments)));
+  return async (batch: NewChainPayment[]): Promise<Outcome[]> => {
+    const payments = await affordable(ctx, newestOf(batch));
     if (payments.length === 0) return batch.map((payment) => outcomeOf(payment, undefined));
     const startMs = performance.now();
     const sent = await send(payments);
@@ -75,42 +153,34 @@ export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
       void outcome.finally(() => ending.delete(outcome));
       return outcome;
     });
-  }
+  };
+}
 
-  const batcher = createBatcher({
-    run: settleBatch,
-    maxSize: Number(BATCH_GAS),
-    weightOf: (payment) => Number(gasInBatch(payment)),
-    maxConcurrent: ctx.senders.length,
-    staggerMs: pace.staggerMs,
-    canSplit: () => false,
-  });
-  const ofContracts = createContractLane(ctx, async (payment, gas) => {
-    const [recorded] = await record([payment], await send([payment], gas));
-    return outcomeOf(payment, recorded);
-  });
-  const laneOf = async (payment: NewChainPayment) =>
-    (await ctx.contractPayers.isContract(payment)) ? ofContracts : batcher;
-  const idle = async () => {
-    await Promise.all([batcher.idle(), ofContracts.idle()]);
-    await Promise.allSettled(ending);
+interface ToSettle {
+  readonly payment: NewChainPayment;
+  readonly carrier: Carrier | null;
+}
+
+/** Only while nothing else is on its way: payments that come together share a transaction. */
+async function carryAlone(
+  ctx: ChainContext & HasContractPayers,
+  payment: NewChainPayment,
+  { sending, keys }: { readonly sending: Sending; readonly keys: Semaphore },
+): Promise<Carrier | null> {
+  if (keys.free() < ctx.senders.length || !keys.tryAcquire(() => undefined)) return null;
+  let isDropped = false;
+  const drop = () => {
+    if (!isDropped) keys.release();
+    isDropped = true;
   };
-  const settleOnce = async (payment: NewChainPayment): Promise<SettleOutcome> => {
-    const lane = await laneOf(payment).catch((err: unknown) => noteUnknownPayer(ctx, payment, err));
-    const outcome: SettleOutcome = lane ? await lane.add(payment) : { state: 'unknown', transactionHash: null };
-    ctx.metrics.settlements.inc({ outcome: outcome.state });
-    return outcome;
-  };
-  return {
-    settle: singleFlight(settleOnce, bySignature),
-    idle,
-    async stop(graceMs) {
-      const timer = setTimeout(() => stopping.abort(new Error('the node is stopping')), graceMs);
-      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-      await Promise.race([idle(), aborted]);
-      clearTimeout(timer);
-    },
-  };
+  try {
+    const signed = (await ctx.contractPayers.isContract(payment)) ? null : await sending.sign(payment);
+    if (signed) return { signed, stored: (now) => sending.stored(payment, signed, now), drop };
+  } catch (err) {
+    ctx.log.warn({ err, paymentId: payment.id }, 'cannot sign the transaction of a payment before its claim');
+  }
+  drop();
+  return null;
 }
 
 /** By the signature too: a payment that has expired in the queue must not keep its successor from being sent. */
@@ -124,7 +194,7 @@ const newestOf = (payments: readonly NewChainPayment[]): NewChainPayment[] => [
 const byId = (payments: readonly NewChainPayment[], recorded: readonly Recorded[]): Map<string, Recorded> =>
   new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
 
-function noteUnknownPayer({ log }: HasLog, { id }: NewChainPayment, err: unknown): null {
+function logUnknownPayer({ log }: HasLog, { id }: NewChainPayment, err: unknown): null {
   log.warn({ err, paymentId: id }, 'cannot look up the payer of a payment; left to the reconciler');
   return null;
 }
@@ -173,12 +243,12 @@ async function settleOutcome(
 }
 
 /** Filters the payments that the keys can pay gas for; the rest waits for the reconciler, which retries soon. */
-async function thatCanBeSent(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
-  const mostGas = await ctx.gas.mostGas().catch((err: unknown) => {
+async function affordable(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
+  const maxGas = await ctx.gas.maxGas().catch((err: unknown) => {
     ctx.log.warn({ err, payments: payments.length }, 'cannot tell how much gas the sender keys can pay for');
     return null;
   });
-  const first = mostGas === null ? payments : thatFit(payments, mostGas);
+  const first = maxGas === null ? payments : fitting(payments, maxGas);
   const waiting = payments.length - first.length;
   if (waiting > 0) ctx.log.error({ waiting }, 'sender keys lack gas for some payments; fund them');
   return first;
@@ -263,8 +333,8 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
     // A payment accepted before its payer's first failure is not sent after it.
     const gas = (await isRefusedNow(ctx, payment)) ? null : await contractGas(ctx, payment);
     if (typeof gas === 'bigint') {
-      const mostGas = await ctx.gas.mostGas();
-      if (mostGas === null || gas <= mostGas) return gas;
+      const maxGas = await ctx.gas.maxGas();
+      if (maxGas === null || gas <= maxGas) return gas;
       ctx.log.error({ paymentId: payment.id }, 'sender keys lack gas for a payment of a contract wallet; fund them');
       return unknown;
     }
@@ -298,13 +368,15 @@ async function awaitDepth(
     try {
       if (!isDeepEnough(depth, blockNumber, await ctx.usdc.headBlock())) return null;
       const isSpent = await ctx.usdc.isSpent(payment.authorization);
-      return isSpent ? await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash }) : null;
+      if (!isSpent) return null;
+      return await endSpent(ctx, { ...payment, createdAt: ctx.clock.now(), transactionHash }, 'skip');
     } catch (error) {
+      if (error instanceof HeldUpError) return null;
       ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot check the confirmation depth of a payment');
       return null;
     }
   };
-  const options = { timeoutMs: CONFIRMED_WITHIN_MS, firstMs: 100, mostMs: 500, signal };
+  const options = { timeoutMs: CONFIRMED_WITHIN_MS, firstMs: 100, maxMs: 500, signal };
   const outcome = await until(look, options).catch(() => null);
   return outcome ?? { state: 'unknown', transactionHash };
 }

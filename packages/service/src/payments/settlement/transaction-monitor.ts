@@ -1,10 +1,10 @@
-import type { Lease } from '../../chain/keys/lease.ts';
+import type { Lease } from '../../chain/keys/signer.ts';
 import { endLease } from '../../chain/keys/signer-store.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { ChainContext } from '../onchain/chain-context.ts';
-import { type OpenTransaction, signAgain } from '../onchain/open-transaction.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import { type OpenTransaction, signAgain } from '../chain-outbox/open-transaction.ts';
 
 /** Three blocks of Base: a transaction still unmined after that offers too low a fee, or is not known there. */
 export const BUMP_AFTER_MS = 6000;
@@ -60,7 +60,7 @@ export function createTransactionMonitor(ctx: ChainContext, first: OpenTransacti
         });
       };
       const timeoutMs = Math.max(0, endMs - performance.now());
-      return until(askSafely, { timeoutMs, firstMs: 2, mostMs: 250, signal });
+      return until(askSafely, { timeoutMs, firstMs: 2, maxMs: 250, signal });
     },
     async leave() {
       await endLease(ctx.db, open, lease.holder).catch(() => false);

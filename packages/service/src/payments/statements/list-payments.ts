@@ -1,9 +1,9 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { KnownCaller } from '../../access/caller/caller.ts';
-import type { HasDb } from '../../db/database.ts';
+import type { KnownCaller } from '../../accounts/caller.ts';
 import { pageCursor, pageStartOf, readDays } from '../../lib/page-position.ts';
+import type { HasDb } from '../../store/database.ts';
 import { countPayments, listPaymentRows, type PaymentRow } from '../ledger/payment-history-store.ts';
 import { visibleTreasuries } from '../ledger/treasury.ts';
 

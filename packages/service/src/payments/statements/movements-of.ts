@@ -1,5 +1,5 @@
-import type { HasDb } from '../../db/database.ts';
-import { listMovements, type Movement } from '../onchain/chain-payment-list-store.ts';
+import type { HasDb } from '../../store/database.ts';
+import { listMovements, type Movement } from '../chain-outbox/chain-payment-list-store.ts';
 
 export type { Movement };
 

@@ -1,28 +1,38 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
+import { operatorAccounts } from '../../accounts/operators.ts';
 import type { ChainAccess } from '../../chain/chain-access.ts';
 import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
 import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { readLogRanges, searchLogRanges } from '../../chain/rpc/log-ranges.ts';
-import type { Block, HasWalletBalances } from '../../chain/wallet-balance-client.ts';
-import type { Records } from '../../db/records.ts';
+import type { Block, WalletBalances } from '../../chain/wallet-balance-client.ts';
+import { emit } from '../../events/outbox/outbox.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { maxOf } from '../../lib/bigints.ts';
 import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Records } from '../../store/database.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
-import type { HasPlatformFee } from '../ledger/platform-fee.ts';
-import type { HasClaimSettings } from '../x402/channels/claims/claim-context.ts';
+import type { HasPlatformFee } from '../ledger/take-fees.ts';
+import type { HasClaimSettings } from '../schemes/batch-settlement/claims/claim-context.ts';
 import { type ChannelReserves, channelReserves, noChannels } from './channel-reserves.ts';
-import { type Judgement, judgeReserves } from './reserves.ts';
-import { type Books, findAccountedFor, type PaymentUnderWay, readBooks, transferKey } from './reserves-store.ts';
+import { type Judgement, judgeReserves, nextEpisode } from './reserves.ts';
+import {
+  type Books,
+  findAccountedFor,
+  lockEpisode,
+  type PaymentUnderWay,
+  readBooks,
+  transferKey,
+  writeEpisode,
+} from './reserves-store.ts';
 
 /** The wallet by the chain: transfers to it, and its balance at a block. */
-export interface WalletReads extends HasIncomingTransfers, HasWalletBalances {}
+export interface WalletReads extends HasIncomingTransfers {
+  readonly walletBalances: WalletBalances;
+}
 
-/** What is told with the reserves, and what is worth asking the chain about. */
-interface ReservesTerms extends HasPlatformFee, HasClaimSettings {}
-
-type ReservesContext = Records & ChainAccess & WalletReads & ReservesTerms;
+type ReservesContext = Records & ChainAccess & WalletReads & HasPlatformFee & HasClaimSettings;
 
 export interface ReservesReading {
   readonly reserves: Reserves;
@@ -33,10 +43,6 @@ export interface ReservesReading {
 export interface ReservesReader {
   /** At most a second old. Throws UNAVAILABLE when the chain does not answer. */
   read(): Promise<Reserves>;
-}
-
-export interface HasReserves {
-  readonly reserves: ReservesReader;
 }
 
 const MAX_AGE_MS = 1000;
@@ -72,52 +78,72 @@ export async function readReserves(ctx: ReservesContext): Promise<ReservesReadin
 }
 
 /**
- * Reads the balance at the head first, the books after: everything on the chain at that block is booked or open in the books by then. Later
- * bookings are identified by their block; open payments are checked at the very block.
+ * Takes the head first and reads the books after: everything on the chain at that block is booked or open in the books by then. Later bookings
+ * are identified by their block; open payments are checked at the very block.
  */
 async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {
-  const { chain, walletBalances } = ctx;
-  const block = await walletBalances.head();
-  const onChainMicro = await walletBalances.balanceAt(block);
+  const block = await ctx.walletBalances.head();
   const now = ctx.clock.now();
   const nowS = Math.floor(now.getTime() / 1000);
   const at = { block: block.number, nowS, minMicro: ctx.channelClaimSettings.minMicro };
-  const books = await ctx.db.transaction((tx) => readBooks(tx, chain, at), {
+  const books = await ctx.db.transaction((tx) => readBooks(tx, ctx.chain, at), {
     isolation: 'repeatable read',
   });
-  const channels = await readChannelReserves(ctx, block, books);
-  const spent = await walletBalances.areSpentAt(block, books.underWay);
-  const isUnbooked = ({ standing }: PaymentUnderWay, index: number) => spent[index] === (standing !== 'lost');
-  const unbooked = books.underWay.filter(isUnbooked);
-  const view = {
-    onChainMicro: onChainMicro + channels.vouchersMicro + channels.claimedMicro,
-    bookedMicro: -total(assets.map((kind) => sumOf(books, kind))),
-    bookedAfterBlockMicro: books.bookedAfterBlockMicro + channels.bookedAfterBlockMicro,
-    unbookedMicro: netOf(unbooked) + books.unshownMicro + channels.unbookedMicro,
-    uncoveredLossMicro: maxOf(0n, lossOf(books) - sumOf(books, 'fees')),
-  };
-  const first = judgeReserves(view);
-  const judgement =
-    first.driftMicro === 0n
-      ? first
-      : judgeReserves({
-          ...view,
-          unbookedMicro: channels.unbookedMicro + (await lookCloser(ctx, { block, nowS, books, unbooked })),
-        });
+  const comparison = { block, nowS, books };
+  const first = await compare(ctx, comparison, null);
+  const found = first.judgement.driftMicro === 0n ? first : await compare(ctx, comparison, lookCloser);
   return {
-    reserves: toReserves(ctx, {
-      now,
-      block,
-      books,
-      onChainMicro,
-      channels,
-      bookedAfterBlockMicro: view.bookedAfterBlockMicro,
-      judgement,
-    }),
-    driftMicro: judgement.driftMicro,
+    reserves: toReserves(ctx, { now, block, books, ...found }),
+    driftMicro: found.judgement.driftMicro,
     lossMicro: lossOf(books),
   };
 }
+
+interface Comparison {
+  readonly block: Block;
+  readonly nowS: number;
+  readonly books: Books;
+}
+
+interface Compared {
+  readonly onChainMicro: bigint;
+  readonly channels: ChannelReserves;
+  readonly bookedAfterBlockMicro: bigint;
+  readonly judgement: Judgement;
+}
+
+/**
+ * Compares the books with the chain at the block. `look` replaces the quick sum of what is not booked; the chain is asked again for it: an
+ * endpoint may answer for the block after its latest one while it takes that in, and answers exactly once the block is behind it.
+ */
+async function compare(
+  ctx: ReservesContext,
+  { block, nowS, books }: Comparison,
+  look: typeof lookCloser | null,
+): Promise<Compared> {
+  const { walletBalances } = ctx;
+  const [onChainMicro, channels, spent] = await Promise.all([
+    walletBalances.balanceAt(block),
+    readChannelReserves(ctx, block, books),
+    walletBalances.areSpentAt(block, books.underWay),
+  ]);
+  const isUnbooked = ({ standing }: PaymentUnderWay, index: number) => spent[index] === (standing !== 'lost');
+  const unbooked = books.underWay.filter(isUnbooked);
+  const bookedAfterBlockMicro = books.bookedAfterBlockMicro + channels.bookedAfterBlockMicro;
+  const judgement = judgeReserves({
+    onChainMicro: onChainMicro + channels.vouchersMicro + channels.claimedMicro,
+    bookedMicro: -total(assets.map((kind) => sumOf(books, kind))),
+    bookedAfterBlockMicro,
+    unbookedMicro:
+      channels.unbookedMicro +
+      (look ? await look(ctx, { block, nowS, books, unbooked }) : netOf(unbooked) + books.unshownMicro),
+    uncoveredLossMicro: maxOf(0n, lossOf(books) - sumOf(books, 'fees')),
+  });
+  return { onChainMicro, channels, bookedAfterBlockMicro, judgement };
+}
+
+/** Accounts of what the node owes. */
+export const owedKinds = ['treasury', 'agent', 'payer', 'channel', 'outgoing', 'suspense', 'fees'] as const;
 
 /** Accounts that mirror what the node has on chain: their balances are negative. */
 const assets = ['wallet', 'claimed', 'vouchers'] as const;
@@ -148,7 +174,7 @@ const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
 /** The same from the chain's logs, which are slower to read: cancelled authorizations moved nothing, and transfers may not be read yet. */
 async function lookCloser(
   ctx: ReservesContext,
-  { block, nowS, books, unbooked }: { block: Block; nowS: number; books: Books; unbooked: readonly PaymentUnderWay[] },
+  { block, nowS, books, unbooked }: Comparison & { readonly unbooked: readonly PaymentUnderWay[] },
 ): Promise<bigint> {
   const from = block.number > SEARCH_BLOCKS ? block.number - SEARCH_BLOCKS : 0n;
   const found: PaymentUnderWay[] = [];
@@ -184,15 +210,7 @@ async function sumUnread(
 
 function toReserves(
   ctx: HasChain & HasPlatformFee,
-  reading: {
-    now: Date;
-    block: Block;
-    books: Books;
-    onChainMicro: bigint;
-    channels: ChannelReserves;
-    bookedAfterBlockMicro: bigint;
-    judgement: Judgement;
-  },
+  reading: { readonly now: Date } & Omit<Comparison, 'nowS'> & Compared,
 ): Reserves {
   const { books, block, judgement } = reading;
   const owed = (kind: LedgerAccountKind) => formatUsdc(sumOf(books, kind));
@@ -204,7 +222,6 @@ function toReserves(
           .map(({ valueMicro }) => valueMicro),
       ),
     );
-  const kinds = ['treasury', 'agent', 'payer', 'channel', 'outgoing', 'suspense', 'fees'] as const;
   return {
     asOf: reading.now.toISOString(),
     network: ctx.chain.name,
@@ -224,7 +241,7 @@ function toReserves(
       outgoing: owed('outgoing'),
       suspense: owed('suspense'),
       fees: owed('fees'),
-      total: formatUsdc(total(kinds.map((kind) => sumOf(books, kind)))),
+      total: formatUsdc(total(owedKinds.map((kind) => sumOf(books, kind)))),
     },
     inFlight: { incoming: underWay('in'), outgoing: underWay('out') },
     bookedAfterBlock: formatUsdc(reading.bookedAfterBlockMicro),
@@ -233,4 +250,39 @@ function toReserves(
     status: judgement.status,
     platformFeeBps: ctx.platformFeeBps,
   };
+}
+
+type WatchContext = Parameters<typeof readReserves>[0] & Telemetry;
+
+/**
+ * Compares wallet and books. A drift in two consecutive checks is reported to the operators once per episode; the metric
+ * `reserves_difference_micro` shows the amount throughout. It keeps its value while the chain does not answer:
+ * `reserves_checked_timestamp_seconds` says how old it is.
+ */
+export async function watchReserves(ctx: WatchContext): Promise<void> {
+  const { reserves, driftMicro, lossMicro } = await readReserves(ctx);
+  ctx.metrics.reservesDifference.set(Number(driftMicro));
+  ctx.metrics.booksLoss.set(Number(lossMicro));
+  ctx.metrics.reservesChecked.setToCurrentTime();
+  const { ledgerAsset } = ctx.chain;
+  const now = ctx.clock.now();
+  const { tells, wasTold } = await ctx.db.transaction(async (tx) => {
+    const before = await lockEpisode(tx, ledgerAsset);
+    const next = nextEpisode(before, reserves.status);
+    await writeEpisode(tx, ledgerAsset, next);
+    const operators = next.tells ? await operatorAccounts(tx, now) : [];
+    const subjectId = `${reserves.block.number}`;
+    const events = operators.map((accountId) => ({
+      type: 'reserves.drift' as const,
+      accountId,
+      subjectId,
+      data: reserves,
+    }));
+    await emit(tx, events, now);
+    return { tells: next.tells, wasTold: before.isTold };
+  });
+  const fields = { stream: 'security', driftMicro: String(driftMicro), reserves };
+  if (tells) ctx.log.error(fields, 'reserves drift: wallet balance differs from the books');
+  else if (wasTold && reserves.status !== 'drift')
+    ctx.log.warn(fields, 'reserves drift ended: wallet balance matches the books');
 }

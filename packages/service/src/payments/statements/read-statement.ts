@@ -2,11 +2,12 @@ import type { Api } from '@agent-network/contracts/api';
 import type { Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Statement, StatementEntry } from '@agent-network/contracts/payments/statements';
-import type { KnownCaller } from '../../access/caller/caller.ts';
+import type { KnownCaller } from '../../accounts/caller.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../db/database.ts';
+import { type HasNetworks, nameOfAsset } from '../../chain/networks.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
+import type { HasDb } from '../../store/database.ts';
 import { requireTreasury } from '../ledger/treasury.ts';
 import { type EntryRow, findBalance, listEntryRows } from './statement-store.ts';
 
@@ -18,12 +19,12 @@ type Query = Parsed<Api['getStatement']>['query'];
  * caller's.
  */
 export async function readStatement(
-  ctx: HasDb & HasChain,
+  ctx: HasDb & HasChain & Partial<HasNetworks>,
   caller: KnownCaller,
   treasuryId: string,
   query: Query,
 ): Promise<Statement> {
-  const { id } = await requireTreasury(ctx, caller, treasuryId);
+  const { id, asset } = await requireTreasury(ctx, caller, treasuryId);
   const { limit = 100, order = 'asc' } = query;
   const period = periodOf(query);
   const position = query.cursor === undefined ? null : positionOf(query.cursor, query, period);
@@ -41,7 +42,7 @@ export async function readStatement(
   return {
     treasuryId: id,
     currency: 'USDC',
-    network: ctx.chain.name,
+    network: nameOfAsset(ctx, asset),
     from: from?.toISOString() ?? null,
     to: to?.toISOString() ?? null,
     openingBalance: formatUsdc(opening.balanceMicro),

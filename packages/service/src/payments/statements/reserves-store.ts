@@ -1,10 +1,11 @@
 import type { ChainInfo } from '../../chain/chain-info.ts';
-import type { Authorization } from '../../chain/signatures/authorization.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Authorization } from '../../chain/keys/authorization.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
+import type { ChainDirection } from '../chain-outbox/chain-payment.ts';
+import { isValidAt } from '../chain-outbox/chain-payment-list-store.ts';
+import type { LedgerAsset } from '../ledger/asset-account.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';
-import type { ChainDirection } from '../onchain/chain-payment.ts';
-import { isValidAt } from '../onchain/chain-payment-list-store.ts';
 import { WATCHED_BLOCKS } from '../reconcile/watch-reorgs.ts';
 import type { ChannelBooks, ReceiverBooks } from './channel-reserves.ts';
 import type { DriftEpisode } from './reserves.ts';
@@ -48,11 +49,11 @@ export interface BooksAt {
 /** Reads the books for a comparison with the chain at a block. It is one snapshot only in a `repeatable read` transaction. */
 export async function readBooks(
   tx: Tx,
-  { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,
+  { chainId, wallet, ledgerAsset }: Pick<ChainInfo, 'chainId' | 'wallet' | 'ledgerAsset'>,
   at: BooksAt,
 ): Promise<Books> {
   const { block, nowS } = at;
-  const sums = await sumByKind(tx);
+  const sums = await sumByKind(tx, ledgerAsset);
   const [row] = await tx.query<Pick<Books, 'bookedAfterBlockMicro' | 'unshownMicro' | 'readUpTo'>>(
     'read-books',
     `select (select coalesce(sum(case direction when 'in' then value_micro when 'out' then -value_micro end), 0)::bigint from chain_payment
@@ -161,18 +162,26 @@ export async function findAccountedFor(
   return new Set(rows.map(transferKey));
 }
 
-/** Locks the current drift episode until the transaction ends. */
-export async function lockEpisode(tx: Tx): Promise<DriftEpisode> {
+/** Locks the current drift episode of an asset until the transaction ends. */
+export async function lockEpisode(tx: Tx, asset: LedgerAsset): Promise<DriftEpisode> {
+  await tx.query(
+    'begin-episodes',
+    'insert into reserves_watch (asset, drifted_checks, is_told) values ($1, 0, false) on conflict do nothing',
+    [asset],
+  );
   const [row] = await tx.query<DriftEpisode>(
     'lock-episode',
-    'select drifted_checks as "driftedChecks", is_told as "isTold" from reserves_watch for update',
+    `select drifted_checks as "driftedChecks", is_told as "isTold" from reserves_watch
+      where asset is not distinct from $1 for update`,
+    [asset],
   );
   return row as DriftEpisode;
 }
 
-export async function writeEpisode(tx: Tx, { driftedChecks, isTold }: DriftEpisode): Promise<void> {
-  await tx.query('write-episode', 'update reserves_watch set drifted_checks = $1, is_told = $2', [
-    driftedChecks,
-    isTold,
-  ]);
+export async function writeEpisode(tx: Tx, asset: LedgerAsset, { driftedChecks, isTold }: DriftEpisode): Promise<void> {
+  await tx.query(
+    'write-episode',
+    'update reserves_watch set drifted_checks = $1, is_told = $2 where asset is not distinct from $3',
+    [driftedChecks, isTold, asset],
+  );
 }

@@ -1,5 +1,6 @@
 import type { StatementEntry } from '@agent-network/contracts/payments/statements';
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
+import { plainSql } from '../ledger/asset-account.ts';
 
 /** The last entry of an account before a time, with the balance after it. */
 export interface Balance {
@@ -61,7 +62,7 @@ const statementOf = (order: 'asc' | 'desc') =>
      left join agent g on g.id = a.agent_id
      left join chain_payment p on p.subject_id = e.subject_id
       and p.purpose = case when e.kind in ('deposit', 'reversal') then 'deposit' when e.kind in ('withdrawal', 'return') then 'withdrawal'
-                           when e.kind = 'bill_return' and e.debit = 'wallet' then split_part(e.id, ':', 1)
+                           when e.kind = 'bill_return' and ${plainSql('e.debit')} = 'wallet' then split_part(e.id, ':', 1)
                            when e.kind in ('bill', 'bill_return') then 'bill' end
     order by e.sequence ${order}`;
 

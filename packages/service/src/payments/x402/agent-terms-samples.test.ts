@@ -8,7 +8,13 @@ import { type BillAnswer, readAgentTerms } from './agent-terms.ts';
 const folder = join(import.meta.dirname, '../../../test/support/samples');
 const files = globSync('x402-*.json', { cwd: folder }).sort();
 
-const common = { isLocal: false, tokenVersion: '2', domainSeparator: '0x00', wallet: `0x${'0'.repeat(38)}ff` } as const;
+const common = {
+  isLocal: false,
+  tokenVersion: '2',
+  ledgerAsset: null,
+  domainSeparator: '0x00',
+  wallet: `0x${'0'.repeat(38)}ff`,
+} as const;
 const sepolia: ChainInfo = {
   ...{ ...common, chainId: 84_532, caip2: 'eip155:84532', name: 'base-sepolia', tokenName: 'USDC' },
   token: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
@@ -25,8 +31,8 @@ function answerOf(file: string): BillAnswer {
   return { headers: header ? { 'payment-required': text } : {}, body: Buffer.from(JSON.stringify(body)) };
 }
 
-const read = (file: string, chain: ChainInfo, mostMicro = 20_000n) =>
-  readAgentTerms({ chain, senders: [], registrar: null }, answerOf(file), mostMicro);
+const read = (file: string, chain: ChainInfo, maxMicro = 20_000n) =>
+  readAgentTerms({ chain, senders: [], registrar: null }, answerOf(file), maxMicro);
 
 const payee = '0x7777777777777777777777777777777777777777';
 
@@ -37,7 +43,7 @@ const expected: Readonly<Record<string, bigint | readonly string[]>> = {
   'x402-03-raw-json-header.json': 1_000n,
   'x402-04-base64url-unpadded.json': 10_000n,
   'x402-05-price-times-a-million.json': ['accepts[0].network is "base"', 'offer the network "base-sepolia"'],
-  'x402-06-v1-template-no-extra.json': ['accepts[0].asset is missing', 'send a string'],
+  'x402-06-v1-template-no-extra.json': ['accepts[0].asset is required (a string)'],
   'x402-07-both-amounts-resource-inside.json': 1_000n,
   'x402-08-wrapped-permit2.json': ['under `x402` with the scheme "permit2"', 'with the scheme "exact"'],
   'x402-09-v1-solana-fee-extra.json': ['accepts[0].network is "solana:mainnet"', 'offer the network "base-sepolia"'],

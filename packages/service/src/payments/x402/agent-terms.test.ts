@@ -10,6 +10,7 @@ const chain: ChainInfo = {
   token: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   tokenName: 'USD Coin',
   tokenVersion: '2',
+  ledgerAsset: null,
   domainSeparator: '0x00',
   wallet: '0x00000000000000000000000000000000000000ff',
 };

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { isDeeperThan } from '../../lib/json/json-limits.ts';
 import { parseJsonText } from '../../lib/json/json-object.ts';
 import { problemText } from '../../lib/json/problem-text.ts';
-import { type KnowsOwn, payeeProblem } from './payee.ts';
+import { type KnowsOwn, payeeProblem } from './open-addresses.ts';
 
 /** Payment terms of an agent that answered 402, in a form that the node can pay. */
 export interface AgentTerms {
@@ -43,7 +43,7 @@ const flows = new Set(['authorization', 'upfront']);
  * Parses a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, otherwise the body is version 1. Of the entries
  * that the node can pay, takes the first cheapest. What cannot be paid is told by field, value and remedy, for the owner of the agent.
  */
-export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, mostMicro: bigint): AgentTerms | BillProblem {
+export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, maxMicro: bigint): AgentTerms | BillProblem {
   const asked = readAsked(answer);
   if (typeof asked === 'string') return notPayable(asked);
   const payable: AgentTerms[] = [];
@@ -58,8 +58,8 @@ export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, mostMicro: big
     null,
   );
   if (cheapest === null) return notPayable(firstProblem ?? '`accepts` names nothing: offer the scheme "exact"');
-  if (cheapest.amountMicro <= mostMicro) return cheapest;
-  const [asks, price] = [formatUsdc(cheapest.amountMicro), formatUsdc(mostMicro)];
+  if (cheapest.amountMicro <= maxMicro) return cheapest;
+  const [asks, price] = [formatUsdc(cheapest.amountMicro), formatUsdc(maxMicro)];
   return {
     reason: 'bill_too_high',
     message: `The agent bills ${asks} USDC, which is more than the price of ${price}.`,
@@ -153,7 +153,7 @@ function malformedField(version: 1 | 2, accepted: Json, { issues: [issue] }: z.Z
     ...accepted,
     amount: accepted[name],
   });
-  return `accepts[].${name} is ${shown(value)}, and ${issue?.message}`;
+  return `accepts[].${name} ${value === undefined ? '' : `is ${shown(value)}, and `}${issue?.message}`;
 }
 
 /** The objection to terms that other clients may pay: of another scheme, or on another network. They may be of another form altogether. */

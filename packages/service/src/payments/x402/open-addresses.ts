@@ -5,6 +5,8 @@ import {
   usdcByChain,
 } from '@agent-network/chain/addresses';
 import { BATCH_EXECUTOR_ADDRESS, CREATE2_FACTORY } from '@agent-network/chain/batch-executor';
+import { getAddress, type Hex } from 'viem';
+import type { HasChain } from '../../chain/chain-info.ts';
 
 const TOKEN = 'is a USDC contract: money sent there is lost';
 const CALLS_FOR_ANYONE = 'is a contract that makes any call for anyone: anyone could take the money';
@@ -90,4 +92,26 @@ export function openAddressReason(address: string): string | null {
   if (PREDEPLOY.test(address) || SYSTEM.test(address))
     return 'is a system contract of the chain: money sent there is lost';
   return reasonByAddress.get(address) ?? null;
+}
+
+/** The node's own addresses: its wallet, and the keys that only send transactions. */
+export interface KnowsOwn extends HasChain {
+  readonly senders: readonly { readonly address: string }[];
+  readonly registrar: { readonly address: string } | null;
+}
+
+/**
+ * The reason that USDC must not be sent to an address; null when there is none. USDC sent to the token is lost, USDC sent to a key of the
+ * node would be the node's without being booked, and USDC sent to an open contract can be taken by anyone.
+ */
+export function payeeProblem({ chain, senders, registrar }: KnowsOwn, to: string): string | null {
+  const address = to.toLowerCase();
+  if (address === chain.token) return 'is the address of the token';
+  if (address === chain.wallet) return "is the node's own wallet";
+  if ([registrar, ...senders].some((key) => key?.address === address)) return "is one of the node's own keys";
+  const reason = openAddressReason(address);
+  if (reason) return reason;
+  const digits = to.slice(2);
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  return isMixed && getAddress(address as Hex) !== to ? 'has a wrong checksum (EIP-55): a digit is mistyped' : null;
 }

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../lib/app-error.ts';
-import { readPaymentHeader } from './payment-header.ts';
+import { channelOnWire, isVoucher } from '../schemes/batch-settlement/channel-on-wire.ts';
+import { exactOnWire } from '../schemes/exact/exact-on-wire.ts';
+import { type PaymentHeaders, readPaymentHeader } from './payment-header.ts';
+
+const readHeaders = (headers: PaymentHeaders) => readPaymentHeader(headers, [exactOnWire, channelOnWire]);
 
 const payload = {
   signature: `0x${'AB'.repeat(65)}`,
@@ -37,11 +41,12 @@ const read = {
     nonce: `0x${'cc'.repeat(32)}`,
   },
   identifier: null,
+  payer: `0x${'aa'.repeat(20)}`,
 };
 
 describe('a payment header', () => {
   it('of either version is folded into one form, all in lower case', () => {
-    expect(readPaymentHeader({ 'payment-signature': v2 })).toEqual({
+    expect(readHeaders({ 'payment-signature': v2 })).toEqual({
       ...read,
       scheme: 'exact',
       namedScheme: 'exact',
@@ -49,7 +54,7 @@ describe('a payment header', () => {
       network: 'eip155:84532',
       accepted: { ...accepted, extra: {} },
     });
-    expect(readPaymentHeader({ 'x-payment': v1 })).toEqual({
+    expect(readHeaders({ 'x-payment': v1 })).toEqual({
       ...read,
       scheme: 'exact',
       namedScheme: 'exact',
@@ -59,11 +64,11 @@ describe('a payment header', () => {
     });
   });
 
-  it('is null when there is none', () => expect(readPaymentHeader({})).toBeNull());
+  it('is null when there is none', () => expect(readHeaders({})).toBeNull());
 
   it('takes both versions in either header', () => {
-    expect(readPaymentHeader({ 'payment-signature': v1 })).toMatchObject({ ...read, version: 1 });
-    expect(readPaymentHeader({ 'x-payment': v2 })).toMatchObject({ ...read, version: 2 });
+    expect(readHeaders({ 'payment-signature': v1 })).toMatchObject({ ...read, version: 1 });
+    expect(readHeaders({ 'x-payment': v2 })).toMatchObject({ ...read, version: 2 });
   });
 
   it('that comes twice is one payment, of the version that echoes its offer; two payments are refused', () => {
@@ -74,7 +79,7 @@ describe('a payment header', () => {
       [v2, ''],
       [' ', v2],
     ])
-      expect(readPaymentHeader({ 'payment-signature': first, 'x-payment': second })).toMatchObject({
+      expect(readHeaders({ 'payment-signature': first, 'x-payment': second })).toMatchObject({
         ...read,
         version: 2,
       });
@@ -86,7 +91,7 @@ describe('a payment header', () => {
       { 'payment-signature': v2, 'x-payment': other },
       { 'payment-signature': v2, 'x-payment': 'cut' },
     ])
-      expect(() => readPaymentHeader(headers)).toThrow(AppError);
+      expect(() => readHeaders(headers)).toThrow(AppError);
   });
 
   it('is read from base64, base64url and JSON, with and without padding, and numbers for text', () => {
@@ -101,7 +106,7 @@ describe('a payment header', () => {
       ` ${v2} `,
       encode({ x402Version: 2, accepted, payload: { ...payload, authorization: numbers } }),
     ];
-    for (const form of forms) expect(readPaymentHeader({ 'payment-signature': form })).toMatchObject(read);
+    for (const form of forms) expect(readHeaders({ 'payment-signature': form })).toMatchObject(read);
   });
 
   it.each([
@@ -127,7 +132,7 @@ describe('a payment header', () => {
       'sign an EIP-3009 TransferWithAuthorization',
     ],
   ])('%s is refused in words that say what to send', (_what, header, words) => {
-    expect(() => readPaymentHeader({ 'payment-signature': header })).toThrow(words);
+    expect(() => readHeaders({ 'payment-signature': header })).toThrow(words);
   });
 
   it('that cannot be read is always a VALIDATION_ERROR, whatever it holds', () => {
@@ -143,9 +148,7 @@ describe('a payment header', () => {
     const header = any.filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(header, fc.constantFrom('payment-signature', 'x-payment'), (text, name) => {
-        expect(() => readPaymentHeader({ [name]: text })).toThrow(
-          expect.objectContaining({ code: 'VALIDATION_ERROR' }),
-        );
+        expect(() => readHeaders({ [name]: text })).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
       }),
       { numRuns: 500 },
     );
@@ -153,7 +156,7 @@ describe('a payment header', () => {
 
   it('cut off anywhere is refused', () => {
     for (let length = 1; length < v2.length - 2; length++)
-      expect(() => readPaymentHeader({ 'payment-signature': v2.slice(0, length) })).toThrow(
+      expect(() => readHeaders({ 'payment-signature': v2.slice(0, length) })).toThrow(
         expect.objectContaining({ code: 'VALIDATION_ERROR' }),
       );
   });
@@ -179,13 +182,22 @@ describe('a payment header', () => {
     };
     const offered = { ...accepted, scheme: 'batch-settlement' };
     const shown = (changes: object = {}) =>
-      readPaymentHeader({
+      readHeaders({
         'payment-signature': encode({
           x402Version: 2,
           accepted: offered,
           payload: { type: 'voucher', channelConfig: config, voucher, ...changes },
         }),
       });
+
+    it('takes turns under its signature: who guesses its sum does not hold it up', () => {
+      const keyOf = (signature: string) => {
+        const read = shown({ voucher: { ...voucher, signature } });
+        return read && isVoucher(read) ? channelOnWire.turnKey(read) : null;
+      };
+      expect(keyOf(`0x${'AB'.repeat(65)}`)).toBe(keyOf(`0x${'ab'.repeat(65)}`));
+      expect(keyOf(`0x${'ab'.repeat(65)}`)).not.toBe(keyOf(`0x${'ac'.repeat(65)}`));
+    });
 
     it('is read with addresses, hashes and signatures in lower case', () => {
       expect(shown()).toMatchObject({

@@ -1,4 +1,4 @@
-import type { Authorization } from '../../chain/signatures/authorization.ts';
+import type { Authorization } from '../../chain/keys/authorization.ts';
 import type { AgentTerms } from './agent-terms.ts';
 
 /** The header that shows our payment to an agent. */

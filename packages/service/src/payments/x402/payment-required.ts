@@ -1,29 +1,31 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { ChainInfo, HasChain } from '../../chain/chain-info.ts';
+import { onDefault, onEachOpen } from '../../chain/networks.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasSecrets } from '../../lib/secrets.ts';
-import type { PaymentConditions } from '../onchain/chain-context.ts';
-import { type RefusalReason, refusalText } from '../onchain/refusal-reason.ts';
-import { type ChannelRefusal, channelRefusalText } from './channel-refusal.ts';
-import { type Correction, makeOffer, OFFER_LIFETIME_S, type Offer, type Terms } from './terms.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
+import { type RefusalReason, refusalText } from '../chain-outbox/refusal-reason.ts';
+import { type ChannelRefusal, channelRefusalText } from '../schemes/batch-settlement/channel-refusal.ts';
+import { makeOffer, OFFER_LIFETIME_S, type Offer } from './terms.ts';
+import type { Correction, HasX402Schemes, Terms } from './x402-scheme.ts';
 
 type Reason = RefusalReason | ChannelRefusal;
 
 const texts: Record<Reason, string> = { ...refusalText, ...channelRefusalText };
 
-type DueText = Pick<Terms, 'purpose' | 'description' | 'alternativeId'>;
+type TermsText = Pick<Terms, 'purpose' | 'description' | 'alternativeId'>;
 
-const whatFor = ({ purpose, description }: DueText): string =>
+const whatFor = ({ purpose, description }: TermsText): string =>
   purpose === 'deposit' ? `${description}: it is credited once it is paid.` : 'Agent requires payment for the service.';
 
 /** A 402 answer. The HTTP layer adds the header and the v1 fields of the offer. */
 export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
   readonly offer: Offer;
   readonly reason: Reason | null;
-  private readonly due: DueText;
+  private readonly due: TermsText;
   private readonly detail: string | null;
 
-  constructor(offer: Offer, reason: Reason | null, due: DueText, detail: string | null = null) {
+  constructor(offer: Offer, reason: Reason | null, due: TermsText, detail: string | null = null) {
     const { alternativeId } = due;
     const why = reason === null ? '' : [texts[reason], ...(detail === null ? [] : [detail])].join(' ');
     const message = reason === null ? whatFor(due) : `The payment was refused. ${why}`;
@@ -47,28 +49,41 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
 }
 
 /** The payment due for a purchase; `makeMemo` names the thing that a payment will create. */
-export interface Due extends Omit<Terms, 'memo' | 'expiresAtS'> {
+export interface PaymentTerms extends Omit<Terms, 'memo' | 'expiresAtS'> {
   readonly makeMemo: () => string;
+  /** True if it is paid on the default network only. */
+  readonly isOnDefault?: boolean;
 }
+
+/** What a 402 is made of. */
+export type TermsContext = HasChain & HasSecrets & HasClock & PaymentConditions & HasX402Schemes;
 
 /**
  * Builds the 402 error, whose text `detail` ends. Only for when it is certain that no payment shown with the request has moved, or can move,
  * money. Throws UNAVAILABLE while no payment can settle: a client must not be asked to sign then.
  */
 export function paymentRequired(
-  ctx: HasChain & HasSecrets & HasClock & PaymentConditions,
-  due: Due,
+  ctx: TermsContext,
+  due: PaymentTerms,
   reason: Reason | null,
   { correction, detail = null }: { readonly correction?: Correction | undefined; readonly detail?: string | null } = {},
 ): PaymentRequiredError {
   ctx.settlementHalt.require();
-  const { makeMemo, ...rest } = due;
+  const { makeMemo, isOnDefault: _, ...rest } = due;
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const { minPaymentMicro, minDepositMicro } = ctx.paymentLimits;
   const minAmountMicro = due.purpose === 'deposit' ? minDepositMicro : minPaymentMicro;
   const terms = { ...rest, minAmountMicro, memo: makeMemo(), expiresAtS: nowS + OFFER_LIFETIME_S };
   const text = reason === null ? 'Payment required' : reason;
-  return new PaymentRequiredError(makeOffer(ctx.chain, ctx.secrets, terms, text, correction), reason, due, detail);
+  const offer = makeOffer(ctx, chainsFor(ctx, due), terms, text, correction);
+  return new PaymentRequiredError(offer, reason, due, detail);
+}
+
+/** The networks on which a purchase can be paid, that of the context first. Those where nothing settles now are left out. */
+function chainsFor(ctx: TermsContext, { isOnDefault = false }: PaymentTerms): [ChainInfo, ...ChainInfo[]] {
+  const own = isOnDefault ? onDefault(ctx) : ctx;
+  const others = isOnDefault ? [] : onEachOpen(ctx).filter(({ settlementHalt }) => settlementHalt.reason() === null);
+  return [own.chain, ...others.flatMap(({ chain }) => (chain === own.chain ? [] : [chain]))];
 }
 
 /** Error for a payment that may have moved money and is not confirmed: never a 402, which would invite a second payment. */
@@ -87,3 +102,15 @@ export const paymentPending = (
 
 export const isPaymentPending = (error: unknown): error is AppError<'PAYMENT_PENDING'> =>
   error instanceof AppError && error.code === 'PAYMENT_PENDING';
+
+/**
+ * The x402 extension `bazaar` of a call of an agent: how it is made. The schema of its body is the same for every agent and stands in the
+ * OpenAPI document: terms travel in a header. What is left of the schema lets validators of the extension pass.
+ */
+export const bazaarExtension = {
+  info: {
+    input: { type: 'http', method: 'POST', bodyType: 'json', body: { task: 'The task for the agent.', input: {} } },
+    output: { type: 'json' },
+  },
+  schema: { type: 'object', required: ['input'] },
+} as const;

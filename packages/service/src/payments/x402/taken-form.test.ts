@@ -7,7 +7,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { signDigest } from '../../chain/keys/local-signer.ts';
-import { takenForm } from './taken-form.ts';
+import { takenForm } from './read-presented-payment.ts';
 
 const digest = `0x${'5a'.repeat(32)}` as const;
 

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainInfo } from '../../chain/chain-info.ts';
 import { createSecrets } from '../../lib/secrets.ts';
-import { makeOffer, readOffer, type Terms } from './terms.ts';
+import { channelOnWire } from '../schemes/batch-settlement/channel-on-wire.ts';
+import { exactOnWire } from '../schemes/exact/exact-on-wire.ts';
+import { makeOffer, readOffer } from './terms.ts';
+import type { Terms } from './x402-scheme.ts';
 
 const chain: ChainInfo = {
   chainId: 84532,
@@ -13,10 +16,12 @@ const chain: ChainInfo = {
   token: `0x${'11'.repeat(20)}`,
   tokenName: 'USDC',
   tokenVersion: '2',
+  ledgerAsset: null,
   domainSeparator: `0x${'22'.repeat(32)}`,
   wallet: `0x${'33'.repeat(20)}`,
 };
 const secrets = createSecrets('a secret of at least thirty-two characters');
+const node = { secrets, x402Schemes: [exactOnWire, channelOnWire] };
 const NOW_S = 1_795_255_200;
 const terms: Terms = {
   purpose: 'invocation',
@@ -31,7 +36,7 @@ const terms: Terms = {
 const expected = { purpose: terms.purpose, target: terms.target, accountId: terms.accountId, nowS: NOW_S };
 
 const acceptedOf = (offered: Terms): RequirementsV2 =>
-  makeOffer(chain, secrets, offered, '').v2.accepts[0] as RequirementsV2;
+  makeOffer(node, [chain], offered, '').v2.accepts[0] as RequirementsV2;
 const accepted = acceptedOf(terms);
 const read = (shown: RequirementsV2, changes: Partial<typeof expected> = {}, by = secrets, on = chain) =>
   readOffer(on, by, shown, { ...expected, ...changes });
@@ -58,7 +63,7 @@ describe('an offer', () => {
   });
 
   it('has the shape of both versions of x402', () => {
-    const offer = makeOffer(chain, secrets, terms, 'Payment required');
+    const offer = makeOffer(node, [chain], terms, 'Payment required');
     expect(PaymentRequiredV2.parse(offer.v2)).toEqual(offer.v2);
     expect(PaymentRequiredV1.parse(offer.v1)).toEqual(offer.v1);
   });
@@ -80,7 +85,7 @@ describe('an offer', () => {
       voucherState: { signedMaxClaimable: '2000', signature: `0x${'ab'.repeat(65)}` },
     };
     const long = { ...terms, description: 'd'.repeat(300), alternativeId: 'agt_2', minAmountMicro: 1n };
-    const { v1, v2 } = makeOffer(withChannels, secrets, long, 'Payment required', correction);
+    const { v1, v2 } = makeOffer(node, [withChannels], long, 'Payment required', correction);
     expect(v1?.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
     expect(v2.accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'batch-settlement']);
     const [exact, channel] = v2.accepts as [RequirementsV2, RequirementsV2];
@@ -96,9 +101,9 @@ describe('an offer', () => {
     });
     expect(readOffer(withChannels, secrets, channel, expected)).toEqual({ memo: 'req_1', amountMicro: 50_000n });
     expect(Buffer.from(JSON.stringify(v2)).toString('base64').length).toBeLessThan(8_192);
-    const cheap = makeOffer(withChannels, secrets, { ...terms, amountMicro: 9_999n }, 'Payment required');
+    const cheap = makeOffer(node, [withChannels], { ...terms, amountMicro: 9_999n }, 'Payment required');
     expect(cheap.v2.accepts[1]?.extra.minDeposit).toBe('100000');
-    const deposit = makeOffer(withChannels, secrets, { ...terms, purpose: 'deposit' }, 'Payment required');
+    const deposit = makeOffer(node, [withChannels], { ...terms, purpose: 'deposit' }, 'Payment required');
     expect(deposit.v2.accepts.map(({ scheme }) => scheme)).toEqual(['exact']);
   });
 

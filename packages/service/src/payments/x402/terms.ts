@@ -1,39 +1,18 @@
+import { payableChain } from '@agent-network/chain/addresses';
 import { formatUsdc } from '@agent-network/contracts/money';
-import {
-  CHANNEL_SCHEME,
-  type ChannelStateExtra,
-  type PaymentRequiredV1,
-  type PaymentRequiredV2,
-  type RequirementsV2,
-} from '@agent-network/contracts/payments/x402';
+import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/payments/x402';
 import type { ChainInfo } from '../../chain/chain-info.ts';
-import type { Secrets } from '../../lib/secrets.ts';
-import { makeNonce } from './bound-nonce.ts';
+import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
+import { makeNonce } from '../schemes/exact/bound-nonce.ts';
+import {
+  type Correction,
+  commonTerms,
+  type HasX402Schemes,
+  type OfferedTerms,
+  type Terms,
+  tokenExtra,
+} from './x402-scheme.ts';
 
-/** Terms of a payment: purchase and price. */
-export interface Terms {
-  readonly purpose: 'invocation' | 'deposit';
-  /** Id of the purchased thing: `memo` of the payment terms (docs/spec.md, section 3). */
-  readonly memo: string;
-  /** Id of the purchased agent or treasury. Together with the account it restricts the use of the offer. */
-  readonly target: string;
-  /** The alternative agent that is paid instead of the requested one, shown to the payer; also part of `target`. */
-  readonly alternativeId?: string | undefined;
-  readonly accountId: string;
-  /** `asked`: the payer's client can pay by channel. `only`: this address takes nothing else. Absent: it has not said so. */
-  readonly channels?: 'asked' | 'only';
-  readonly amountMicro: bigint;
-  /** Minimum amount accepted on chain for this purchase. */
-  readonly minAmountMicro?: bigint;
-  /** False: a channel cannot pay for it. */
-  readonly takesChannel?: boolean;
-  readonly resourceUrl: string;
-  readonly description: string;
-  readonly expiresAtS: number;
-}
-
-/** Time that a payer has from signing to settlement. */
-export const PAYMENT_WINDOW_S = 300;
 /** Validity of a 402 answer's price and terms. */
 export const OFFER_LIFETIME_S = 900;
 
@@ -70,40 +49,26 @@ const paymentIdentifier = {
   },
 };
 
-/** State that a payer's client needs to go on after a voucher for a wrong sum; told only to the holder of the channel's key. */
-export interface Correction {
-  readonly channelState: ChannelStateExtra;
-  /** absent: the node has no voucher of the channel. */
-  readonly voucherState?: { readonly signedMaxClaimable: string; readonly signature: string };
-}
-
-/** Makes the offer. Nothing is stored: the offer carries a MAC by which `readOffer` recognises it. */
+/** Makes the offer, for payers on these networks. Nothing is stored: each entry carries a MAC by which `readOffer` recognises it. */
 export function makeOffer(
-  chain: ChainInfo,
-  secrets: Secrets,
+  { secrets, x402Schemes }: HasSecrets & HasX402Schemes,
+  chains: readonly [ChainInfo, ...ChainInfo[]],
   terms: Terms,
   error: string,
   correction?: Correction,
 ): Offer {
-  const code = secrets.authenticate('offer', offerParts(chain, terms));
-  const amount = terms.amountMicro.toString();
   const { resourceUrl: resource, description } = terms;
-  const extra = {
-    name: chain.tokenName,
-    version: chain.tokenVersion,
-    // Clients that do not know the token would ask a service what it takes.
-    primaryType: 'TransferWithAuthorization',
-    memo: terms.memo,
-    offer: `${terms.expiresAtS}.${code}`,
-    nonce: makeNonce(chain, secrets, terms),
-    ...(terms.minAmountMicro === undefined ? {} : { minAmount: formatUsdc(terms.minAmountMicro) }),
-    ...(terms.alternativeId === undefined ? {} : { agentId: terms.alternativeId }),
-  };
-  const common = {
-    payTo: chain.wallet,
-    asset: chain.token,
-    maxTimeoutSeconds: PAYMENT_WINDOW_S,
-  };
+  const [chain] = chains;
+  const offers = chains.map((each) => ({
+    chain: each,
+    // Only the network that was paid on has a channel to correct.
+    offered: offeredOn(each, secrets, terms, each === chain ? correction : undefined),
+  }));
+  const acceptsV1 = offers.flatMap(({ chain: each, offered }) =>
+    payableChain(each.chainId)?.isInV1 === false
+      ? []
+      : x402Schemes.flatMap((scheme) => scheme.offerV1?.(each, terms, offered) ?? []),
+  );
   return {
     payment: {
       amount: formatUsdc(terms.amountMicro),
@@ -112,71 +77,33 @@ export function makeOffer(
       recipient: chain.wallet,
       memo: terms.memo,
     },
-    v1:
-      terms.channels === 'only'
-        ? null
-        : {
-            x402Version: 1,
-            accepts: [
-              {
-                scheme: 'exact',
-                ...common,
-                network: chain.name,
-                maxAmountRequired: amount,
-                resource,
-                description,
-                mimeType: 'application/json',
-                extra,
-              },
-            ],
-          },
+    v1: acceptsV1.length === 0 ? null : { x402Version: 1, accepts: acceptsV1 },
     v2: {
       x402Version: 2,
       error,
       resource: { url: resource, description, mimeType: 'application/json' },
-      // `upfront` of `exact` has stock clients prefer the channel when they know it.
-      accepts: [
-        ...(terms.channels === 'only'
-          ? []
-          : [
-              { scheme: 'exact', ...common, network: chain.caip2, amount, extra: { ...extra, paymentFlow: 'upfront' } },
-            ]),
-        ...channelTerms(chain, terms, { ...common, amount }, extra, correction),
-      ],
+      accepts: offers.flatMap(({ chain: each, offered }) =>
+        x402Schemes.flatMap((scheme) => scheme.offer(each, terms, offered)),
+      ),
       extensions: { 'payment-identifier': paymentIdentifier },
     },
   };
 }
 
-/** Stock clients deposit what an offer names. The node pays the gas of deposits: it names enough for some calls, and takes less. */
-const CALLS_A_DEPOSIT = 10n;
-
-/** Terms of a payment by voucher: only of calls, where the node takes channels, and for who asks. */
-function channelTerms(
-  chain: ChainInfo,
-  { purpose, amountMicro, channels, takesChannel = true }: Terms,
-  common: Pick<RequirementsV2, 'payTo' | 'asset' | 'maxTimeoutSeconds' | 'amount'>,
-  { nonce: _nonce, minAmount: _minAmount, primaryType: _primaryType, ...extra }: Record<string, unknown>,
-  correction: Correction | undefined,
-): RequirementsV2[] {
-  if (!chain.channels || purpose !== 'invocation' || !takesChannel) return [];
-  const { withdrawDelayS, minDepositMicro, isOfferedToAll } = chain.channels;
-  if (!isOfferedToAll && channels === undefined) return [];
-  const advisedMicro = CALLS_A_DEPOSIT * amountMicro;
-  return [
-    {
-      scheme: CHANNEL_SCHEME,
-      ...common,
-      network: chain.caip2,
-      extra: {
-        ...extra,
-        receiverAuthorizer: chain.wallet,
-        withdrawDelay: withdrawDelayS,
-        minDeposit: (advisedMicro > minDepositMicro ? advisedMicro : minDepositMicro).toString(),
-        ...correction,
-      },
+/** The same purchase on one network. */
+function offeredOn(chain: ChainInfo, secrets: Secrets, terms: Terms, correction: Correction | undefined): OfferedTerms {
+  const code = secrets.authenticate('offer', offerParts(chain, terms));
+  return {
+    common: commonTerms(chain, terms.amountMicro),
+    extra: {
+      ...tokenExtra(chain),
+      memo: terms.memo,
+      offer: `${terms.expiresAtS}.${code}`,
+      ...(terms.alternativeId === undefined ? {} : { agentId: terms.alternativeId }),
     },
-  ];
+    nonce: makeNonce(chain, secrets, terms),
+    correction,
+  };
 }
 
 /** The memo and amount of an offer echoed by a v2 client; null when it is not an unexpired offer of ours for this purchase. */

@@ -1,5 +1,5 @@
-import type { ChainPoint } from '../../chain/chain-point.ts';
-import { readAgainFrom } from '../../chain/read-again.ts';
+import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
+import { readAgainFrom } from '../../chain/blocks/read-again.ts';
 import { minOf } from '../../lib/bigints.ts';
 import type { FoundLog } from './decode-registry-log.ts';
 import type { HasRegistry } from './registry-info.ts';
@@ -17,7 +17,7 @@ interface RangeWanted {
   /** The last point read; null before the first. */
   readonly after: ChainPoint | null;
   readonly headBlock: bigint;
-  readonly mostBlocks: bigint;
+  readonly maxBlocks: bigint;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
   const { after, headBlock } = wanted;
   const fromBlock = after === null ? ctx.registry.startBlock : after.block + 1n;
   const near = headBlock - NEAR_BLOCKS;
-  const to = minOf(fromBlock + wanted.mostBlocks - 1n, fromBlock <= near ? near : headBlock);
+  const to = minOf(fromBlock + wanted.maxBlocks - 1n, fromBlock <= near ? near : headBlock);
   const points =
     fromBlock <= near ? await farPoint(ctx, { after, to, near }) : await nearPoints(ctx, after, fromBlock, to);
   const end = points?.at(-1);
@@ -50,7 +50,7 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
   const isAtHead = after !== null && end.block === headBlock;
   const [found, again] = await Promise.all([
     ctx.registryClient.logsIn(fromBlock, end.block),
-    isAtHead ? readAgain(ctx, { after, to: end.block, mostBlocks: wanted.mostBlocks }) : [],
+    isAtHead ? readAgain(ctx, { after, to: end.block, maxBlocks: wanted.maxBlocks }) : [],
   ]);
   const isOne = found.endHash === end.hash && areOf(points, found);
   return isOne && again !== null ? { ...found, fromBlock, points, again } : null;
@@ -59,13 +59,13 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
 /** The logs of the blocks that a read up to the head goes back; null when the RPC node that answers has another chain. */
 async function readAgain(
   { registry, registryClient }: Asked,
-  { after, to, mostBlocks }: { readonly after: ChainPoint; readonly to: bigint; readonly mostBlocks: bigint },
+  { after, to, maxBlocks }: { readonly after: ChainPoint; readonly to: bigint; readonly maxBlocks: bigint },
 ): Promise<FoundLog[] | null> {
   const first = readAgainFrom(after.block, to);
   const logs: FoundLog[] = [];
   let endHash: string | null = after.hash;
-  for (let from = first > registry.startBlock ? first : registry.startBlock; from <= after.block; from += mostBlocks) {
-    const found = await registryClient.logsIn(from, minOf(from + mostBlocks - 1n, after.block));
+  for (let from = first > registry.startBlock ? first : registry.startBlock; from <= after.block; from += maxBlocks) {
+    const found = await registryClient.logsIn(from, minOf(from + maxBlocks - 1n, after.block));
     logs.push(...found.logs);
     endHash = found.endHash;
   }

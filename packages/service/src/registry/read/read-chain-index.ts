@@ -1,8 +1,8 @@
 import type { ChainIndex } from '@agent-network/contracts/network/network';
-import { readGates } from '../../chain/gates/gates.ts';
-import type { HasDb } from '../../db/database.ts';
+import { readGates } from '../../chain/blocks/gates.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
+import type { HasDb } from '../../store/database.ts';
 import { isStalled, lagOf, type ReadingState } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
 import { findReading, type Reading } from './registry-reading-store.ts';

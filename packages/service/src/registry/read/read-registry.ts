@@ -1,11 +1,10 @@
+import { type ChainPoint, newestCanonical, requireSame } from '../../chain/blocks/chain-point.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
-import { type ChainPoint, newestCanonical } from '../../chain/chain-point.ts';
-import { requireSame } from '../../chain/require-chain.ts';
-import type { Records } from '../../db/records.ts';
 import { minOf } from '../../lib/bigints.ts';
-import type { Telemetry } from '../../lib/log/telemetry.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Records } from '../../store/database.ts';
 import { fetchRange } from './fetch-range.ts';
-import { noteReading, type RunObservation } from './note-reading.ts';
+import { type RunObservation, recordReading } from './record-reading.ts';
 import { LogsRefused, type RegistryAccess } from './registry-log-client.ts';
 import { listPoints, newestPoint } from './registry-point-store.ts';
 import { takeBackTo, writeRange } from './write-range.ts';
@@ -21,10 +20,6 @@ export interface RegistryReader {
   read(): Promise<boolean>;
 }
 
-export interface HasRegistryReader {
-  readonly registryReader: RegistryReader;
-}
-
 /** Time limit of a catch-up run, so that the process can stop; the next run follows at once. */
 const READS_FOR_MS = 2000;
 
@@ -35,7 +30,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
 
   /** Reads one range, or detects a reorg. Returns the new point; null when there is none. */
   async function readRange(after: ChainPoint | null, head: ChainPoint): Promise<ChainPoint | null> {
-    const range = await fetchRange(ctx, { after, headBlock: head.block, mostBlocks: window.blocks }).catch((error) => {
+    const range = await fetchRange(ctx, { after, headBlock: head.block, maxBlocks: window.blocks }).catch((error) => {
       const isRefused = error instanceof LogsRefused;
       window = afterRefusal(window, isRefused ? error.blocks : window.blocks);
       if (!isRefused || error.blocks === 1n) throw error;
@@ -80,7 +75,7 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
         if (!isFailing) ctx.log.warn({ err }, 'cannot read the shared registry; retrying');
         isFailing = true;
       }
-      await noteReading(ctx, seen);
+      await recordReading(ctx, seen);
       return isAtHead;
     },
   };

@@ -1,5 +1,5 @@
 import { BaseError, type Hex, type RpcLog, RpcRequestError, toHex } from 'viem';
-import type { ChainPoint } from '../../chain/chain-point.ts';
+import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
 import { createLogClients, findLogs, logsOfBlock } from '../../chain/rpc/log-query.ts';
 import { isRefusedSize } from '../../chain/rpc/rpc-errors.ts';
 import { decodeRegistryLog, type FoundLog, registryTopics, UPGRADED } from './decode-registry-log.ts';

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import type { RegistryLog } from './registry-logs.ts';
 
 /** Inserts any number of logs in one statement, each once. Returns the tokens of those that were new. */

@@ -1,5 +1,5 @@
-import type { ChainPoint } from '../../chain/chain-point.ts';
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 
 /** Number of newest blocks whose points are all kept. Older points are thinned out, the more the older they are. */
 const ALL_KEPT = 256;

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import type { ReadingState } from './reading-state.ts';
 
 /** Sync progress of the registry. */

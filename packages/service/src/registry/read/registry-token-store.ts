@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/sql.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import type { RegistryToken } from './registry-logs.ts';
 
 const columns = `t.token_id as "tokenId", t.owner, t.registered_by as "registeredBy", t.uri, t.uri_fault as "uriFault",
@@ -41,7 +41,7 @@ export async function writeTokens(
       [chainId, gone],
     );
   await tx.query(
-    'note-registry-changes',
+    'record-registry-changes',
     `insert into registry_change (chain_id, token_id) select $1, unnest($2::numeric[])
      on conflict (chain_id, token_id) do update set number = excluded.number`,
     [chainId, [...tokens.keys()]],

@@ -1,6 +1,6 @@
-import { whyStalled } from '../../chain/gates/gates.ts';
-import type { HasDb } from '../../db/database.ts';
+import { whyStalled } from '../../chain/blocks/gates.ts';
 import type { HasClock } from '../../lib/clock.ts';
+import type { HasDb } from '../../store/database.ts';
 import { isStalled } from './reading-state.ts';
 import type { HasRegistry } from './registry-info.ts';
 import { type FirstNaming, findFirstNaming } from './registry-log-store.ts';

@@ -1,7 +1,7 @@
-import type { ChainPoint } from '../../chain/chain-point.ts';
-import type { Records } from '../../db/records.ts';
-import type { Tx } from '../../db/sql.ts';
-import type { Telemetry } from '../../lib/log/telemetry.ts';
+import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Records } from '../../store/database.ts';
+import type { Tx } from '../../store/sql.ts';
 import type { FetchedRange } from './fetch-range.ts';
 import type { HasRegistry } from './registry-info.ts';
 import { insertLogs, listLogsOf, removeLogsAbove } from './registry-log-store.ts';

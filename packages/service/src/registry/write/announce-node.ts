@@ -1,11 +1,10 @@
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import type { HasRegistrar } from '../../chain/keys/node-keys.ts';
-import type { HasDb } from '../../db/database.ts';
-import type { Records } from '../../db/records.ts';
 import { DAY_MS } from '../../lib/duration.ts';
+import type { HasDb, Records } from '../../store/database.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 import type { RegistryIndex } from '../read/registry-tokens.ts';
-import { hasFailedAfter, latestWrite, noteWrite } from './note-write.ts';
+import { hasFailedAfter, latestWrite, queueWrite } from './queue-write.ts';
 import { registerCall, uriCall } from './registry-calls.ts';
 import { NODE_SUBJECT } from './registry-write.ts';
 
@@ -47,5 +46,5 @@ export async function announceNode(ctx: AnnounceContext): Promise<void> {
   const write = { kind, subjectId: NODE_SUBJECT, ...call } as const;
   const now = ctx.clock.now();
   if (await hasFailedAfter(ctx, write, new Date(now.getTime() - AGAIN_AFTER_MS))) return;
-  await ctx.db.transaction((tx) => noteWrite(ctx, tx, write, now));
+  await ctx.db.transaction((tx) => queueWrite(ctx, tx, write, now));
 }

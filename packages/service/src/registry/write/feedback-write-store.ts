@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../store/sql.ts';
 
 /** Stores the intent to give a feedback, unless it exists. */
 export async function insertFeedbackWrite(

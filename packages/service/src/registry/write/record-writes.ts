@@ -2,10 +2,10 @@ import { batchExecutorAbi } from '@agent-network/chain/batch-executor';
 import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
 import { parseEventLogs } from 'viem';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
-import type { Tx } from '../../db/sql.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { findOwnTransaction, noteMined } from '../../payments/onchain/own-transactions.ts';
+import { findOwnTransaction, recordMinedTransaction } from '../../payments/chain-outbox/open-transaction.ts';
 import { WATCHED_BLOCKS } from '../../payments/reconcile/watch-reorgs.ts';
+import type { Tx } from '../../store/sql.ts';
 import { type EndedWrites, type RegistryWrite, triesOf } from './registry-write.ts';
 import { endWrites, listSentWrites, reopenWrites, type WriteEnd } from './registry-write-store.ts';
 import type { WriterContext } from './writer-context.ts';
@@ -72,7 +72,7 @@ async function record(
   for (const { id, state, failure } of ends)
     if (failure !== null) ctx.log.warn({ writeId: id, state, failure }, 'registry write reverted on chain');
   await ctx.db.transaction(async (tx) => {
-    await noteMined(tx, mined);
+    await recordMinedTransaction(tx, mined);
     const ended = await endWrites(tx, ends, ctx.clock.now());
     const done = ended.filter(({ state }) => state === 'done');
     const failed = ended.filter(({ state }) => state === 'failed');

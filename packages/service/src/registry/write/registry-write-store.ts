@@ -1,5 +1,5 @@
-import type { Sql, Tx } from '../../db/sql.ts';
 import { newId } from '../../lib/id.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
 import type { NewWrite, RegistryWrite, WriteKind, WriteState } from './registry-write.ts';
 
 const columns = `w.id, w.kind, w.subject_id as "subjectId", w.target, w.data, w.gas, w.token_id::text as "tokenId", w.uri, w.state,
@@ -92,8 +92,8 @@ export async function countDueWrites(sql: Sql, chainId: number, most: number): P
  * Locks due writes, oldest first, until the transaction ends. Feedback comes after all others: whom it is about can have every one of it
  * refused.
  */
-export const lockDueWrites = (tx: Tx, chainId: number, limit: number): Promise<RegistryWrite[]> =>
-  tx.query<RegistryWrite>(
+export const lockDueWrites = (sql: Sql, chainId: number, limit: number): Promise<RegistryWrite[]> =>
+  sql.query<RegistryWrite>(
     'lock-due-registry-writes',
     `select ${columns} from registry_write w
       where state = 'due' and id in (select id from registry_write where chain_id = $1 and state = 'due'

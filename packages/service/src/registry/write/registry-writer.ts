@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE_MS } from '../../chain/keys/lease.ts';
-import { noteMined } from '../../payments/onchain/own-transactions.ts';
+import { LEASE_MS } from '../../chain/keys/signer.ts';
+import { recordMinedTransaction } from '../../payments/chain-outbox/open-transaction.ts';
 import { createTransactionMonitor } from '../../payments/settlement/transaction-monitor.ts';
 import { type FollowWrites, recordWrites } from './record-writes.ts';
 import { createWriteAhead } from './send-writes.ts';
@@ -8,10 +8,13 @@ import type { WriterContext } from './writer-context.ts';
 
 /** Sends due writes to the shared registries. */
 export interface RegistryWriter {
-  /** Sends due writes, one transaction after the other, and records the outcomes of all sent ones. Concurrent runs are harmless. */
+  /**
+   * Sends due writes, one transaction after the other, and records the outcomes of all sent ones. Concurrent runs are harmless. Does nothing
+   * once stopped.
+   */
   write(): Promise<void>;
-  /** Stops waiting; the reconciler continues with pending transactions. */
-  stop(): void;
+  /** Ends the wait for transactions, which the reconciler continues with. Resolves when no run is in progress. */
+  stop(): Promise<void>;
 }
 
 export interface HasRegistryWriter {
@@ -21,7 +24,7 @@ export interface HasRegistryWriter {
 
 /** Time that a transaction is monitored here; after that the reconciler monitors it, and the next run sees its outcome. */
 const MINED_WITHIN_MS = 20_000;
-const idle: RegistryWriter = { write: async () => undefined, stop: () => undefined };
+const idle: RegistryWriter = { write: async () => undefined, stop: async () => undefined };
 
 /** Sends one transaction at a time, as the key carries one: writes that become due meanwhile share the next. */
 export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): RegistryWriter {
@@ -29,6 +32,7 @@ export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): 
   if (!registrar) return idle;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const runs = new Set<Promise<void>>();
   const lease = { holder: `registrar ${randomUUID()}`, leaseMs: LEASE_MS };
   const writeAhead = createWriteAhead(ctx, registrar.address, lease);
 
@@ -42,15 +46,25 @@ export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): 
       return null;
     });
     if (!mined) await monitor.leave();
-    else if (open.isEmpty) await ctx.db.transaction((tx) => noteMined(tx, mined));
+    else if (open.isEmpty) await ctx.db.transaction((tx) => recordMinedTransaction(tx, mined));
     return mined !== null;
+  }
+
+  async function run(address: string): Promise<void> {
+    do await recordWrites(ctx, address, follow);
+    while (!signal.aborted && (await writeOnce()));
   }
 
   return {
     async write() {
-      do await recordWrites(ctx, registrar.address, follow);
-      while (!signal.aborted && (await writeOnce()));
+      if (signal.aborted) return;
+      const running = run(registrar.address);
+      runs.add(running);
+      await running.finally(() => runs.delete(running));
     },
-    stop: () => stopping.abort(new Error('the node is stopping')),
+    async stop() {
+      stopping.abort(new Error('the node is stopping'));
+      await Promise.allSettled(runs);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   BATCH_EXECUTOR_ADDRESS,
   batchExecutorAbi,
@@ -5,9 +6,10 @@ import {
   putBatchExecutorData,
 } from '@agent-network/chain/batch-executor';
 import { encodeFunctionData, type Hex } from 'viem';
-import type { Lease } from '../../chain/keys/lease.ts';
+import type { Lease } from '../../chain/keys/signer.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import { type ChainCall, type OpenTransaction, openTransaction } from '../../payments/onchain/open-transaction.ts';
+import { type ChainCall, type OpenTransaction, openTransaction } from '../../payments/chain-outbox/open-transaction.ts';
+import type { Tx } from '../../store/sql.ts';
 import { firstBatch, gasOfAll, type NewWrite } from './registry-write.ts';
 import { countDueWrites, lockDueWrites, markSent } from './registry-write-store.ts';
 import type { WriterContext } from './writer-context.ts';
@@ -45,26 +47,33 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
     if (!hasRegistry) return null;
     const executor = await executorFor(due);
     const fees = await ctx.fees.current();
-    const open = await ctx.db.transaction(async (tx) => {
-      const locked = await lockDueWrites(tx, ctx.chain.chainId, executor === 'unused' ? 1 : MAX_IN_BATCH);
-      const batch = firstBatch(locked);
-      if (batch.length === 0) return null;
-      const putsExecutor = executor === 'missing' && batch.length > 1;
-      const call = putsExecutor ? putExecutorCall : batchCall(registrar, batch);
-      const costWei = call.gas * fees.maxFeePerGas;
-      const signers = ctx.registrarGas.thatBear(costWei);
-      const carried = putsExecutor ? [] : batch.map(({ id }) => id);
-      const note = (hash: string) => markSent(tx, carried, hash);
-      const written = await openTransaction(ctx, tx, { signers, call, fees, lease, note });
-      if (!written) return null;
-      ctx.registrarGas.spend(registrar, costWei);
-      failpoint('before-registry-write-commit');
-      return { ...written, isEmpty: putsExecutor };
+    const most = executor === 'unused' ? 1 : MAX_IN_BATCH;
+    const batch = firstBatch(await lockDueWrites(ctx.db, ctx.chain.chainId, most));
+    if (batch.length === 0) return null;
+    const putsExecutor = executor === 'missing' && batch.length > 1;
+    const call = putsExecutor ? putExecutorCall : batchCall(registrar, batch);
+    const costWei = call.gas * fees.maxFeePerGas;
+    const signers = ctx.registrarGas.fundedSenders(costWei);
+    const carried = putsExecutor ? [] : batch.map(({ id }) => id);
+    const record = async (tx: Tx, hash: string) => {
+      const locked = firstBatch(await lockDueWrites(tx, ctx.chain.chainId, most));
+      if (!isDeepStrictEqual(locked, batch)) throw new ChangedWritesError();
+      await markSent(tx, carried, hash);
+    };
+    const beforeCommit = () => failpoint('before-registry-write-commit');
+    const asked = { signers, call, fees, lease, record, beforeCommit };
+    const written = await openTransaction(ctx, asked).catch((error) => {
+      if (error instanceof ChangedWritesError) return null;
+      throw error;
     });
+    if (written) ctx.registrarGas.spend(registrar, costWei);
     failpoint('after-registry-write-commit');
-    return open;
+    return written && { ...written, isEmpty: putsExecutor };
   };
 }
+
+/** The writes that are due are others than those that were signed: they are signed anew in the next run. */
+class ChangedWritesError extends Error {}
 
 /** Deploys the executor on a chain that lacks it; anyone may do so once. */
 const putExecutorCall: ChainCall = { to: CREATE2_FACTORY, data: putBatchExecutorData, gas: 500_000n };

@@ -1,4 +1,4 @@
-import type { ChainContext } from '../../payments/onchain/chain-context.ts';
+import type { ChainContext } from '../../payments/chain-outbox/chain-context.ts';
 import type { HasRegistry } from '../read/registry-info.ts';
 
 /** Dependencies of the registry writer. */

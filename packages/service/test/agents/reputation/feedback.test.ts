@@ -5,13 +5,13 @@ import { decodeFunctionData, keccak256, toBytes } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedbackOf } from '../../../src/agents/reputation/feedback-of.ts';
 import { giveFeedback } from '../../../src/agents/reputation/give-feedback.ts';
-import { settleBills } from '../../../src/invocations/finish/settle-bills.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
+import { settleBills } from '../../../src/calls/finish/settle-bills.ts';
 import { createTill } from '../../support/billing-agent.ts';
 import { submitPayment } from '../../support/chain-actions.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
 let giver: string;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   h = await startHarness({ registers: true });
   giver = h.ctx.registrar?.address ?? '';
   // What is planned stays as it was planned.
-  h.ctx.registryWriter.stop();
+  await h.ctx.registryWriter.stop();
   owner = await h.newAccount();
   agent = await startTestAgent(h, { owner });
   await h.ctx.db.pool.query('update agent set token_id = 7 where id = $1', [agent.id]);
@@ -52,7 +52,7 @@ const writeOf = async (requestId: string) =>
 const untilEmpty = async (table: string): Promise<void> => {
   const isEmpty = async () =>
     (await h.ctx.db.pool.query(`select where not exists (select from ${table})`)).rows[0] ?? null;
-  expect(await until(isEmpty, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 })).not.toBe(null);
+  await until(isEmpty);
 };
 const untilCounted = () => untilEmpty('outcome_due');
 

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addProbe } from '../../../src/agents/health/probe-store.ts';
-import { addCalls } from '../../../src/agents/reputation/call-store.ts';
+import { callsAdded } from '../../../src/agents/reputation/call-store.ts';
 import { weightOf, weights } from '../../../src/agents/reputation/evidence.ts';
 import { recomputeReputations } from '../../../src/agents/reputation/recompute-reputations.ts';
 import { listPayerOutcomes } from '../../../src/agents/reputation/reputation-store.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { newId } from '../../../src/lib/id.ts';
-import { startA2aUpstream } from '../../adapters/support/a2a-upstream.ts';
-import { listUpstream } from '../../adapters/support/upstream.ts';
-import { expectError } from '../../api/support/expect-error.ts';
+import { run } from '../../../src/store/sql.ts';
+import { startA2aUpstream } from '../../calls/protocols/support/a2a-upstream.ts';
+import { listUpstream } from '../../calls/protocols/support/upstream.ts';
+import { expectError } from '../../http/api/support/expect-error.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { newVoucherPayer } from '../../support/voucher-payer.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
@@ -43,19 +44,21 @@ interface Called {
   readonly daysAgo?: number;
 }
 
-const note = ({ by, agentId, isGood = true, wallet = '', daysAgo = 0 }: Called) =>
-  addCalls(
+const record = ({ by, agentId, isGood = true, wallet = '', daysAgo = 0 }: Called) =>
+  run(
     h.ctx.db,
-    [],
-    [{ requestId: newId('req'), agentId, accountId: by.accountId, wallet, amountMicro: 50_000n, isGood }],
-    new Date(clock.now().getTime() - daysAgo * DAY_MS),
+    callsAdded(
+      [],
+      [{ requestId: newId('req'), agentId, accountId: by.accountId, wallet, amountMicro: 50_000n, isGood }],
+      new Date(clock.now().getTime() - daysAgo * DAY_MS),
+    ),
   );
 
 /** The score of an agent once all that has happened so far bears upon it. */
 async function scoreOf(agentId: string): Promise<number> {
   clock.advance(1);
   await h.ctx.db.pool.query('update agent_reputation set due_at = $2 where agent_id = $1', [agentId, clock.now()]);
-  await eventually(async () => {
+  await until(async () => {
     await recomputeReputations(h.ctx);
     const { rows } = await h.ctx.db.pool.query(
       `select from agent_reputation where agent_id = $1 and computed_at >= $2 and due_at > $2
@@ -67,17 +70,10 @@ async function scoreOf(agentId: string): Promise<number> {
   return (await reputationOf(agentId)).score;
 }
 
-/** The answer, when there is one; fails when there is none in time. */
-async function eventually<T>(ask: () => Promise<T | null>): Promise<T> {
-  const answer = await until(ask, { timeoutMs: 10_000, firstMs: 5, mostMs: 100 });
-  if (answer === null) throw new Error('it did not happen in time');
-  return answer;
-}
-
 /** An account that has paid five owners for more than thirty days. */
 async function newCustomer(): Promise<TestAccount> {
   const customer = await h.newAccount();
-  for (const agentId of shops) await note({ by: customer, agentId, daysAgo: 40 });
+  for (const agentId of shops) await record({ by: customer, agentId, daysAgo: 40 });
   return customer;
 }
 let shops: string[];
@@ -107,7 +103,7 @@ describe('a paid call', () => {
     expect(before).toMatchObject({ agentId: agent.id, formulaVersion: 3 });
     const client = await newClient(h, '1.00');
     expect((await invoke(client.key)).body.data.status).toBe('completed');
-    const after = await eventually(async () => {
+    const after = await until(async () => {
       const found = await reputationOf(agent.id);
       return found.components.outcomes.calls.good === 1 ? found : null;
     });
@@ -168,7 +164,7 @@ describe('a paid call', () => {
     const byVoucher = async (body: object, maxMicro: bigint) =>
       call(called, body, payer.pay(await call(called, body, { 'x-payment-method': 'x402' }), maxMicro));
     await call(held, {});
-    await eventually(async () => held.calls[0] ?? null);
+    await until(async () => held.calls[0] ?? null);
     const calls = [await call(called, { deadline })];
     calls.push(await byVoucher({ deadline }, 50_000n), await byVoucher({ task: 'patient' }, 100_000n));
     clock.advance(41_000);
@@ -190,7 +186,7 @@ describe('a paid call', () => {
 
   it('by the owner is noted and moves nothing', async () => {
     const before = await scoreOf(agent.id);
-    for (let call = 0; call < 20; call++) await note({ by: owner, agentId: agent.id });
+    for (let call = 0; call < 20; call++) await record({ by: owner, agentId: agent.id });
     expect(await scoreOf(agent.id)).toBe(before);
     expect((await reputationOf(agent.id)).components.outcomes).toMatchObject({
       payers: { linked: 1 },
@@ -203,12 +199,12 @@ describe('an agent that customers are content with', () => {
   it('rises with their number, and not with how often one of them calls', async () => {
     const agentId = await newAgent(await h.newAccount());
     const first = await newCustomer();
-    for (let call = 0; call < 3; call++) await note({ by: first, agentId });
+    for (let call = 0; call < 3; call++) await record({ by: first, agentId });
     const one = await scoreOf(agentId);
-    for (let call = 0; call < 200; call++) await note({ by: first, agentId });
+    for (let call = 0; call < 200; call++) await record({ by: first, agentId });
     expect(await scoreOf(agentId)).toBe(one);
     for (const customer of await Promise.all([newCustomer(), newCustomer(), newCustomer()]))
-      for (let call = 0; call < 3; call++) await note({ by: customer, agentId });
+      for (let call = 0; call < 3; call++) await record({ by: customer, agentId });
     expect(await scoreOf(agentId)).toBeGreaterThan(one + 50);
     expect((await reputationOf(agentId)).components.outcomes.payers).toEqual({ credible: 4, weak: 0, linked: 0 });
   });
@@ -216,11 +212,11 @@ describe('an agent that customers are content with', () => {
   it('falls from day to day when nobody comes any more, without anybody asking', async () => {
     const agentId = await newAgent(await h.newAccount());
     const customer = await newCustomer();
-    for (let call = 0; call < 3; call++) await note({ by: customer, agentId });
+    for (let call = 0; call < 3; call++) await record({ by: customer, agentId });
     const before = await scoreOf(agentId);
     clock.advance(30 * DAY_MS);
     await recomputeReputations(h.ctx);
-    const after = await eventually(async () => {
+    const after = await until(async () => {
       const found = await reputationOf(agentId);
       return found.score < before ? found : null;
     });
@@ -231,7 +227,7 @@ describe('an agent that customers are content with', () => {
     const owner = await h.newAccount();
     const agentId = await newAgent(owner);
     for (const by of [await newCustomer(), await newCustomer(), await h.newAccount(), owner])
-      for (const isGood of [true, true, false]) await note({ by, agentId, isGood, wallet: `0x${by.accountId}` });
+      for (const isGood of [true, true, false]) await record({ by, agentId, isGood, wallet: `0x${by.accountId}` });
     await scoreOf(agentId);
     const before = await reputationOf(agentId);
     await h.ctx.db.transaction(async (tx) => {
@@ -258,7 +254,7 @@ describe('an agent with a long past', () => {
          from generate_series(0, 309) d, generate_series(1, 4) w`,
       [agentId, regular.accountId, clock.now()],
     );
-    await note({ by: guest, agentId });
+    await record({ by: guest, agentId });
     await scoreOf(agentId);
     const rows = await listPayerOutcomes(h.ctx.db, agentId, clock.now(), weights);
     const of = (account: TestAccount) => rows.find(({ accountId }) => accountId === account.accountId);
@@ -269,16 +265,16 @@ describe('an agent with a long past', () => {
     const { calls } = (await reputationOf(agentId)).components.outcomes;
     expect(calls).toEqual({ good: 1201, bad: 1200 });
 
-    await note({ by: guest, agentId });
+    await record({ by: guest, agentId });
     const counted = async () =>
       (await h.ctx.db.pool.query('select where not exists (select from outcome_due)')).rows[0] ?? null;
     await recomputeReputations(h.ctx);
-    await eventually(counted);
+    await until(counted);
     expect((await reputationOf(agentId)).components.outcomes.calls).toEqual(calls);
     // 201 records beyond the first thousand, 2 ms for each.
     clock.advance(402);
     await recomputeReputations(h.ctx);
-    await eventually(async () => ((await reputationOf(agentId)).components.outcomes.calls.good === 1202 ? true : null));
+    await until(async () => (await reputationOf(agentId)).components.outcomes.calls.good === 1202);
   });
 });
 
@@ -288,7 +284,7 @@ describe('an account that is related to the owner', () => {
     const owner = await h.newAccount();
     const [agentId, customer] = [await newAgent(owner), await newCustomer()];
     const start = await scoreOf(agentId);
-    for (let call = 0; call < 3; call++) await note({ by: customer, agentId, isGood });
+    for (let call = 0; call < 3; call++) await record({ by: customer, agentId, isGood });
     const before = await scoreOf(agentId);
     await tie(owner, customer);
     return { start, before, after: await scoreOf(agentId) };
@@ -322,14 +318,14 @@ describe('an account that is related to the owner', () => {
 
     const paid = await tied(async (owner, customer) => {
       const wallet = address();
-      for (const by of [owner, customer]) await note({ by, agentId: await newShop(), wallet });
+      for (const by of [owner, customer]) await record({ by, agentId: await newShop(), wallet });
     });
     expect(paid.after).toBe(paid.start);
 
     const proven = await tied(async (owner, customer) => {
       const wallet = address();
       await link(customer, wallet);
-      await note({ by: owner, agentId: await newShop(), wallet });
+      await record({ by: owner, agentId: await newShop(), wallet });
     });
     expect(proven.after).toBe(proven.start);
   });
@@ -353,7 +349,7 @@ describe('an account that is related to the owner', () => {
     const namedAndBlamed = await tied(named, false);
     expect(namedAndBlamed.before).toBeLessThan(namedAndBlamed.start);
     expect(namedAndBlamed.after).toBe(namedAndBlamed.before);
-    const bought = await tied(async (owner, customer) => note({ by: owner, agentId: await newAgent(customer) }));
+    const bought = await tied(async (owner, customer) => record({ by: owner, agentId: await newAgent(customer) }));
     expect(bought.after).toBe(bought.start);
   });
 

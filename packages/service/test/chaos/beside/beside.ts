@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { checkOut, removeCheckOut } from '../../../../../scripts/check-out.ts';
-import { startEmbeddedPostgres } from '../../../src/db/embedded-postgres.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
+import { silentLog } from '../../../src/lib/telemetry/log.ts';
+import { startEmbeddedPostgres } from '../../../src/store/embedded-postgres.ts';
 import { askDatabase } from '../../support/books.ts';
 import { removePostgresDataDir } from '../../support/remove-data-dir.ts';
 import { auditEnd } from '../torture/audit-end.ts';
@@ -38,9 +39,13 @@ const repository = join(import.meta.dirname, '../../../../..');
 const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' }).trim();
 const tell = (text: string) => void process.stderr.write(`${text}\n`);
 
+/** The room of the database, and its place in commits before decision 56. */
+const places = ['packages/service/src/store', 'packages/service/src/db'];
+
 /** The commit before the one that brought the newest migration; null where the history does not reach back to it. */
 function commitBefore(): string | null {
-  const [newest] = git('log', '--diff-filter=A', '--format=%H', '--', 'packages/service/src/db/migrations').split('\n');
+  const folders = places.map((place) => `${place}/migrations`);
+  const [newest] = git('log', '--diff-filter=A', '--format=%H', '--', ...folders).split('\n');
   try {
     return newest ? git('rev-parse', '--verify', `${newest}^`) : null;
   } catch {
@@ -49,8 +54,10 @@ function commitBefore(): string | null {
 }
 
 /** Versions of code that refuse every newer database cannot come back beside a newer one. */
-const bearsNewer = async (old: string) =>
-  /\b(MOST|MAX)_AHEAD\b/.test(await readFile(join(old, 'packages/service/src/db/migrate.ts'), 'utf8'));
+async function bearsNewer(old: string): Promise<boolean> {
+  const place = places.find((each) => existsSync(join(old, each, 'migrate.ts'))) ?? '';
+  return /\b(MOST|MAX)_AHEAD\b/.test(await readFile(join(old, place, 'migrate.ts'), 'utf8'));
+}
 
 const newestOf = async (world: BankWorld) =>
   (

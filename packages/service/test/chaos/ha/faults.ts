@@ -28,7 +28,7 @@ async function failOver(
   try {
     await strike();
     const isOver = async () => (watch.seen.acknowledged === undefined ? null : true);
-    if (await until(isOver, { timeoutMs: TAKEN_OVER_MS, firstMs: 50, mostMs: 200 })) return watch.seen;
+    if (await until(isOver, { timeoutMs: TAKEN_OVER_MS, firstMs: 50, maxMs: 200 })) return watch.seen;
     throw new Error(`nobody took over from ${primary.name}; seen: ${Object.keys(watch.seen).join(', ') || 'nothing'}`);
   } finally {
     await watch.stop();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freePort } from '../../../src/local/free-port.ts';
+import { freePort } from '../../../src/compose/local/free-port.ts';
 import { auditEnd } from '../torture/audit-end.ts';
 import { newBook } from '../torture/bank-book.ts';
 import { actOnce } from '../torture/bank-clients.ts';

@@ -44,7 +44,7 @@ export async function startNginx({ folder, port, nodes }: NginxOptions): Promise
     fetch(`http://127.0.0.1:${port}/metrics`)
       .then(() => true as const)
       .catch(() => null);
-  if (!(await until(answers, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 })))
+  if (!(await until(answers, { timeoutMs: 10_000, firstMs: 20, maxMs: 200 })))
     throw new Error(`nginx does not answer: ${await readFile(join(folder, 'nginx.log'), 'utf8')}`);
   return daemon;
 }

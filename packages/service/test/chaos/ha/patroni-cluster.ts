@@ -3,8 +3,8 @@ import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../src/compose/local/free-port.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
-import { freePort } from '../../../src/local/free-port.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../../support/database-proxy.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
@@ -87,7 +87,7 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
     async untilHealthy() {
       const states = () => Promise.all(members.map(stateOf));
       const isHealthy = async () => (areHealthy(await states()) && (await takesCommits(proxiedUrl)) ? true : null);
-      if (await until(isHealthy, { timeoutMs: HEALTHY_MS, firstMs: 100, mostMs: 500 })) return;
+      if (await until(isHealthy, { timeoutMs: HEALTHY_MS, firstMs: 100, maxMs: 500 })) return;
       throw new Error(`the cluster did not become healthy: ${JSON.stringify(await states())}; logs in ${folder}`);
     },
     async stop() {

@@ -29,7 +29,7 @@ export function watchFailover(cluster: PatroniCluster, before: Member): Timeline
   const others = cluster.members.filter((member) => member !== before);
   const abort = new AbortController();
   const over = () => abort.signal.aborted;
-  const note = (step: keyof Timeline) => {
+  const record = (step: keyof Timeline) => {
     seen[step] ??= performance.now();
   };
   const look = async (isSeen: () => boolean, ask: () => Promise<void>) => {
@@ -42,20 +42,20 @@ export function watchFailover(cluster: PatroniCluster, before: Member): Timeline
     () => seen.newKey !== undefined,
     async () => {
       const holder = await cluster.leaderKey();
-      if (holder !== before.name) note('keyGone');
-      if (holder !== null && holder !== before.name) note('newKey');
+      if (holder !== before.name) record('keyGone');
+      if (holder !== null && holder !== before.name) record('newKey');
     },
   );
   const promotions = others.map((member) =>
     look(
       () => seen.promoted !== undefined,
       async () => {
-        if (await member.isPrimary()) note('promoted');
+        if (await member.isPrimary()) record('promoted');
       },
     ),
   );
   const commits = others.map((member) =>
-    commitUntil(member, () => seen.acknowledged !== undefined, note, abort.signal),
+    commitUntil(member, () => seen.acknowledged !== undefined, record, abort.signal),
   );
   const acknowledged = Promise.race([...commits]).then(() => undefined);
   return {
@@ -72,7 +72,7 @@ export function watchFailover(cluster: PatroniCluster, before: Member): Timeline
 async function commitUntil(
   { url }: Member,
   isSeen: () => boolean,
-  note: (step: 'acknowledged') => void,
+  record: (step: 'acknowledged') => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (!isSeen() && !signal.aborted) {
@@ -84,7 +84,7 @@ async function commitUntil(
       await client.connect();
       while (!isSeen() && !signal.aborted) {
         await client.query(COMMIT).then(
-          () => note('acknowledged'),
+          () => record('acknowledged'),
           // A standby refuses it; a lost connection is made anew.
           (error: { code?: string }) => {
             if (error.code === undefined || !/^(25006|55000)$/.test(error.code)) throw error;

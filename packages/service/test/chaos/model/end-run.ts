@@ -1,6 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
+import { findMoneyContradictions } from '../../../src/calls/finish/audit-money.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { WAIT_MS } from '../../support/until.ts';
 import { expectOneOf, waysOf } from './expect-outcome.ts';
 import { type ModelRun, nodeWallet } from './model-run.ts';
 import { WALLET_MICRO } from './model-world.ts';
@@ -58,7 +59,7 @@ async function expectNoContradictions({ world }: ModelRun): Promise<void> {
     found = await findMoneyContradictions(world);
     return null;
   };
-  await until(none, { timeoutMs: 3000, firstMs: 5, mostMs: 200 });
+  await until(none, { timeoutMs: WAIT_MS, firstMs: 5, maxMs: 200 });
   if (found.length > 0)
     throw new Error(found.map(({ kind, subject, detail }) => `${kind}: ${subject} ${detail}`).join('\n'));
 }

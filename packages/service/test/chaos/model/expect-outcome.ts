@@ -1,5 +1,6 @@
 import { stringify } from 'fast-check';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { WAIT_MS } from '../../support/until.ts';
 import type { ModelRun } from './model-run.ts';
 import { type MoneyModel, type Operation, outcomesOf, type Reply } from './money-model.ts';
 import { differences, readSeen, type Seen } from './seen.ts';
@@ -11,7 +12,6 @@ export interface Way {
 }
 
 /** What follows from an answer, on the agent's side or on chain, is seen soon after it. */
-const SEEN_WITHIN_MS = 10_000;
 
 export const waysOf = (model: MoneyModel, operation: Operation): Way[] =>
   outcomesOf(model, operation).map((outcome) => ({ replies: [outcome.reply], model: outcome.model }));
@@ -80,7 +80,7 @@ export async function expectOneOf(run: ModelRun, ways: readonly Way[], replies: 
     seen = now;
     return possible.find(({ model }) => differences(model, now).length === 0) ?? null;
   };
-  const found = await until(look, { timeoutMs: SEEN_WITHIN_MS, firstMs: 2, mostMs: 100 });
+  const found = await until(look, { timeoutMs: WAIT_MS, firstMs: 2, maxMs: 100 });
   if (found) return found.model;
   const all = possible.map(({ model }) => differences(model, seen as unknown as Seen).join('; '));
   throw new Error(`what is seen is nothing that the model allows: ${all.join('\n or: ')}\n seen: ${stringify(seen)}`);

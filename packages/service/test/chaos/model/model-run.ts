@@ -1,7 +1,7 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import { parseUsdc } from '@agent-network/contracts/money';
-import { openAccount } from '../../../src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../../src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../../src/accounts/open-account.ts';
 import type { TestWallet } from '../../support/harness.ts';
 import type { ModelWorld } from './model-world.ts';
 import type { Who } from './money-model.ts';

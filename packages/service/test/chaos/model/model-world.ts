@@ -4,13 +4,13 @@ import { type LocalChain, startLocalChain } from '@agent-network/chain/local-cha
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createNodeKeys } from '../../../src/chain/keys/node-keys.ts';
 import { createUsdcClient, type UsdcClient } from '../../../src/chain/usdc-client.ts';
-import { readConfig } from '../../../src/config.ts';
-import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { createPrimaryGate } from '../../../src/db/primary/primary-gate.ts';
-import { listen } from '../../../src/http/listen.ts';
-import { type Log, silentLog } from '../../../src/lib/log/log.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { listen } from '../../../src/http/admission/listen.ts';
 import { type StopStep, stopInOrder } from '../../../src/lib/process/graceful-stop.ts';
-import { newAccount, type TestAccount, type TestWallet } from '../../support/harness.ts';
+import { type Log, silentLog } from '../../../src/lib/telemetry/log.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createPrimaryGate } from '../../../src/store/primary/primary-gate.ts';
+import { newAccount, PATIENT, type TestAccount, type TestWallet } from '../../support/harness.ts';
 import { startRpcProxy } from '../../support/rpc-proxy.ts';
 import { SMALLEST } from '../../support/smallest-amounts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -103,7 +103,13 @@ async function start(options: WorldOptions, stops: StopStep[]): Promise<Omit<Mod
   };
 }
 
-const { config } = readConfig({ ...SMALLEST, PORT: '0', PLATFORM_FEE_BPS: String(FEE_BPS), LOG_LEVEL: 'silent' });
+const { config } = readConfig({
+  ...SMALLEST,
+  ...PATIENT,
+  PORT: '0',
+  PLATFORM_FEE_BPS: String(FEE_BPS),
+  LOG_LEVEL: 'silent',
+});
 
 async function fundedWallets(chain: LocalChain, count: number): Promise<TestWallet[]> {
   const wallets = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createApp } from '../../../src/app.ts';
-import { createContext, type NodeContext } from '../../../src/context.ts';
-import type { ContextParts } from '../../../src/context-parts.ts';
-import type { Database } from '../../../src/db/database.ts';
-import type { Sql, Tx } from '../../../src/db/sql.ts';
-import { recoverInvocations } from '../../../src/invocations/start/recover-invocations.ts';
+import { recoverInvocations } from '../../../src/calls/run/recover-invocations.ts';
+import { createApp } from '../../../src/compose/app.ts';
+import { type ContextParts, createContext, type NodeContext } from '../../../src/compose/context.ts';
 import { prepareChain } from '../../../src/payments/reconcile/prepare-chain.ts';
 import { startPayouts } from '../../../src/payments/settlement/send-payouts.ts';
-import type { Repeating } from '../../../src/queue/schedule.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { Repeating } from '../../../src/store/queue/schedule.ts';
+import type { Sql, Tx } from '../../../src/store/sql.ts';
 
 /**
  * A process of the node within this one, as main.ts starts it, but for the work that comes round by the clock. It can die at any of
@@ -92,12 +91,14 @@ async function stepping<T>(life: Life, work: () => Promise<T>): Promise<T> {
 }
 
 /** All parts of the node share these objects, so they are changed in place. */
-function makeMortal(ctx: NodeContext, { query, transaction, onCommit }: Database, life: Life): void {
+function makeMortal(ctx: NodeContext, { query, transaction, flush, onCommit }: Database, life: Life): void {
   const queryMortal: Sql['query'] = (name, text, params) => stepping(life, () => query(name, text, params));
   const transactionMortal: typeof transaction = (fn, options) =>
     stepping(life, () => transaction((tx) => fn(mortalTx(tx, life)), options));
+  const flushMortal: typeof flush = (statements, options) => stepping(life, () => flush(statements, options));
   const onCommitMortal: typeof onCommit = (topic, handler) => onCommit(life.topic(topic), handler);
-  Object.assign(ctx.db, { query: queryMortal, transaction: transactionMortal, onCommit: onCommitMortal });
+  const mortal = { query: queryMortal, transaction: transactionMortal, flush: flushMortal, onCommit: onCommitMortal };
+  Object.assign(ctx.db, mortal);
   for (const edge of [ctx.usdc, ctx.incomingTransfers, ctx.guardedFetch]) makeEdgeMortal(edge, life);
 }
 

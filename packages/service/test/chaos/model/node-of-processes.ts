@@ -1,12 +1,12 @@
 import { callChainBatch } from '@agent-network/chain/chain-rpc-client';
-import type { ContextParts } from '../../../src/context-parts.ts';
-import type { Database } from '../../../src/db/database.ts';
-import type { listen } from '../../../src/http/listen.ts';
+import type { ContextParts } from '../../../src/compose/context.ts';
+import type { listen } from '../../../src/http/admission/listen.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { createSemaphore } from '../../../src/lib/concurrency/semaphore.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
-import { takeDeadProcess } from '../../../src/queue/process-store.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { takeDeadProcess } from '../../../src/store/queue/process-store.ts';
 import { type Answer, type RequestOptions, send } from '../../support/harness.ts';
 import { type MortalNode, startMortalNode } from './mortal-node.ts';
 import { startRecurringWork } from './recurring-work.ts';
@@ -116,7 +116,7 @@ function createTime(db: Database, rpcUrl: string): { readonly clock: Clock; pass
   };
 }
 
-/** What others do about a process that is silent for too long (test/queue/heartbeat.test.ts proves that they do). */
+/** What others do about a process that is silent for too long (test/store/queue/heartbeat.test.ts proves that they do). */
 async function declareDead(db: Database, { ctx }: MortalNode): Promise<void> {
   const silent = `update process set seen_at = seen_at - interval '1 minute' where id = $1`;
   await db.query('', silent, [ctx.processId()]);

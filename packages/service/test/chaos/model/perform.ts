@@ -3,6 +3,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import type { Answer, RequestOptions } from '../../support/harness.ts';
+import { WAIT_MS } from '../../support/until.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 import { toOrders } from './model-agent.ts';
 import type { ModelRun } from './model-run.ts';
@@ -22,8 +23,6 @@ export interface Prepared {
   /** Does it, or goes on with it, until it is done or refused. Rejects when the process dies over it. */
   perform(): Promise<Reply>;
 }
-
-const DONE_WITHIN_MS = 20_000;
 
 export async function prepare(run: ModelRun, operation: Operation): Promise<Prepared> {
   switch (operation.kind) {
@@ -65,7 +64,7 @@ export async function finalAnswer(run: ModelRun, call: PreparedCall): Promise<An
     last = await post(run, call);
     return isFinal(last) ? last : null;
   };
-  const answer = await until(ask, { timeoutMs: DONE_WITHIN_MS, firstMs: 5, mostMs: 100 });
+  const answer = await until(ask, { timeoutMs: WAIT_MS, firstMs: 5, maxMs: 100 });
   if (!answer)
     throw new Error(`no final answer to POST ${call.path}: ${JSON.stringify((last as Answer | null)?.body)}`);
   return answer;
@@ -154,7 +153,7 @@ async function letAnswer(run: ModelRun, { ref, end }: Operation & { kind: 'answe
       const { body } = await run.world.node.look(`/invoke/${requestId}`, key);
       return body.data.completedAt === null ? null : true;
     },
-    { timeoutMs: DONE_WITHIN_MS, firstMs: 2, mostMs: 50 },
+    { timeoutMs: WAIT_MS, firstMs: 2, maxMs: 50 },
   );
   if (!hasEnded) throw new Error(`request ${ref} (${requestId}) does not end`);
   return 'done';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../../src/db/database.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { WAIT_MS } from '../../support/until.ts';
 import type { MortalNode } from './mortal-node.ts';
 
 /** What a node does again and again by the clock, as far as it moves money. */
@@ -20,7 +21,6 @@ interface Parts {
   inAMinute(work: () => Promise<void>): Promise<void>;
 }
 
-const AT_REST_WITHIN_MS = 20_000;
 const TICK_MS = 500;
 
 /** Payments that have not ended, or that a reorg took back, and transactions that no block is known to have. */
@@ -46,7 +46,7 @@ export function startRecurringWork({ db, current, inAMinute }: Parts): Recurring
       const startMs = performance.now();
       for (let pauseMs = 2; await isOpen(); pauseMs = Math.min(pauseMs * 2, 50)) {
         const waitedMs = performance.now() - startMs;
-        if (waitedMs > AT_REST_WITHIN_MS) throw new Error('money on chain does not come to rest');
+        if (waitedMs > WAIT_MS) throw new Error('money on chain does not come to rest');
         await sleep(pauseMs);
         await meanwhile();
         if (waitedMs >= untouchedMs) await lookAround();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Log } from '../../../src/lib/log/log.ts';
+import type { Log } from '../../../src/lib/telemetry/log.ts';
 import type { TestDatabase } from '../../support/test-database.ts';
 import { type Command, type CurrentModel, commandsOf, type Tally } from './commands.ts';
 import { endRun } from './end-run.ts';

@@ -99,10 +99,10 @@ export function differences(model: MoneyModel, seen: Seen): string[] {
     compare(`client ${index}: held`, is.heldMicro, client.heldMicro);
     compare(`client ${index}: closing balance`, is.closingMicro, postedMicro);
     compare(`client ${index}: sum of the statement`, is.entriesMicro, postedMicro);
-    const mostMicro = client.walletMicro + client.arrivingMicro;
-    if (is.walletMicro < client.walletMicro || is.walletMicro > mostMicro)
+    const maxMicro = client.walletMicro + client.arrivingMicro;
+    if (is.walletMicro < client.walletMicro || is.walletMicro > maxMicro)
       found.push(
-        `client ${index}: the wallet has ${shown(is.walletMicro)}, not ${shown(client.walletMicro)} to ${shown(mostMicro)}`,
+        `client ${index}: the wallet has ${shown(is.walletMicro)}, not ${shown(client.walletMicro)} to ${shown(maxMicro)}`,
       );
   }
   for (const [ref, request] of model.requests) {

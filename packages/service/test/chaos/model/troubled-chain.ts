@@ -75,5 +75,5 @@ const untilMined = (rpcUrl: string, hash: Hex): Promise<unknown> =>
   until(() => callChain(rpcUrl, 'eth_getTransactionReceipt', hash), {
     timeoutMs: MINED_WITHIN_MS,
     firstMs: 1,
-    mostMs: 20,
+    maxMs: 20,
   });

@@ -51,7 +51,7 @@ export const bodyOf = ({ random }: Acting, { mark }: Deal) => ({
   deadline: new Date(Date.now() + random.int(5000, 12_000)).toISOString(),
 });
 
-export function noteAnswers(deal: Deal, insisted: readonly Insisted[]): string {
+export function recordAnswers(deal: Deal, insisted: readonly Insisted[]): string {
   for (const { answer } of insisted)
     if (answer.status === 200) deal.ids.add(answer.body.data.requestId ?? answer.body.data.bulkId);
   const first = insisted[0] as Insisted;

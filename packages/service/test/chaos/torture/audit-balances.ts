@@ -94,14 +94,14 @@ export async function checkReserves(world: BankScene): Promise<void> {
     return status === 200 ? body.data.status : null;
   };
   const isBalanced = async () => ((await read()) === 'balanced' ? true : null);
-  if (!(await until(isBalanced, { timeoutMs: 5000, firstMs: 100, mostMs: 500 })))
+  if (!(await until(isBalanced, { timeoutMs: 5000, firstMs: 100, maxMs: 500 })))
     world.tally.violation(`the reserves say ${await read()} of themselves`);
 }
 
 /** The node's wallet has what the books say, and that is what it owes to clients and agents, less what channels owe it. */
 export async function checkWallet(world: BankScene, owed: bigint): Promise<void> {
   const holds = async () => world.usdcOf(world.walletAddress);
-  await until(async () => ((await holds()) === owed ? true : null), { timeoutMs: 2000, firstMs: 50, mostMs: 500 });
+  await until(async () => ((await holds()) === owed ? true : null), { timeoutMs: 2000, firstMs: 50, maxMs: 500 });
   const [onChain, booked] = [await holds(), await walletByBooks(world.databaseUrl)];
   if (onChain !== booked) world.tally.violation(`the wallet holds ${onChain} on chain, and ${booked} by the books`);
   if (onChain !== owed) world.tally.violation(`the wallet holds ${onChain} on chain, and the node owes ${owed}`);

@@ -1,5 +1,6 @@
 import { payoutNonce } from '../../../src/chain/keys/payment-nonces.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
+import { agentTreasuryId } from '../../../src/payments/ledger/treasury.ts';
 import { askDatabase } from '../../support/books.ts';
 import type { Facts, RequestRow } from './bank-facts.ts';
 import type { BankScene } from './bank-world.ts';
@@ -8,20 +9,23 @@ import type { BankScene } from './bank-world.ts';
 export const isPaidOut = ({ world, timesUsed }: Facts, purpose: string, { id }: RequestRow): boolean =>
   timesUsed({ from: world.walletAddress, nonce: payoutNonce(world.ctx.chain.chainId, purpose, id) }) > 0;
 
+/** An agent that called itself earns nothing by it: a bill that it did not collect goes back to it. */
+const isDone = ({ status, payer, agentId }: RequestRow): boolean =>
+  status === 'completed' && payer !== agentTreasuryId(agentId);
+
 /** What the agent of a request earned with the node: what it billed and collected it has on chain. */
 export function earningOf(facts: Facts, row: RequestRow): bigint {
-  const isDone = row.status === 'completed';
   if (row.billMicro === null) return BigInt(row.costMicro);
-  return isDone && !isPaidOut(facts, 'bill', row) ? BigInt(row.billMicro) : 0n;
+  return isDone(row) && !isPaidOut(facts, 'bill', row) ? BigInt(row.billMicro) : 0n;
 }
 
-/** A bill is the cost, unless it came back: that of a failed request which was not collected. */
+/** A bill is the cost, unless it came back: one that was not collected, of a failed request or of a call to itself. */
 export function checkBills(facts: Facts): void {
   const { world, requests } = facts;
   for (const row of requests) {
     if (row.billMicro === null) continue;
     const isCollected = isPaidOut(facts, 'bill', row);
-    const costs = isCollected || row.status === 'completed' ? row.billMicro : '0';
+    const costs = isCollected || isDone(row) ? row.billMicro : '0';
     world.tally.count('requests', `bill ${isCollected ? 'collected' : 'not collected'}, ${row.status}`);
     if (row.costMicro !== costs)
       world.tally.violation(`${row.id} is ${row.status}, billed ${row.billMicro}, and costs ${row.costMicro}`);
@@ -32,7 +36,7 @@ export function checkBills(facts: Facts): void {
 export async function letBillsExpire(world: BankScene, timeoutMs: number): Promise<void> {
   const running = 'select id from invocation where completed_at is null';
   const isEnded = async () => ((await askDatabase(world.databaseUrl, running)).length === 0 ? true : null);
-  await until(isEnded, { timeoutMs, firstMs: 50, mostMs: 250 });
+  await until(isEnded, { timeoutMs, firstMs: 50, maxMs: 250 });
   await Promise.all(world.agents.map((agent) => agent.idle()));
   await askDatabase(
     world.databaseUrl,

@@ -39,7 +39,7 @@ export async function closeChannels(world: BankScene, timeoutMs: number): Promis
       world.tally.count('requests', `closed a channel: ${closed}`);
     }
   const read = async () => askDatabase<{ open: string }>(world.databaseUrl, OPEN);
-  await until(async () => ((await read()).length === 0 ? true : null), { timeoutMs, firstMs: 50, mostMs: 500 });
+  await until(async () => ((await read()).length === 0 ? true : null), { timeoutMs, firstMs: 50, maxMs: 500 });
   for (const { open } of await read()) world.tally.violation(`left open: ${open}`);
 }
 

@@ -56,9 +56,9 @@ function checkPaid(
 }
 
 export function checkDeposits({ book, world, timesUsed }: Facts): void {
-  for (const { payment, outcome, client } of book.deposits) {
+  for (const { payment, outcome, client, told } of book.deposits) {
     const paid = timesUsed(payment);
     const isRight = outcome === 'credited' ? paid === 1 : outcome === 'refused' ? paid === 0 : paid <= 1;
-    if (!isRight) world.tally.violation(`a deposit of ${client.name} was ${outcome}, and paid ${paid} times`);
+    if (!isRight) world.tally.violation(`a deposit of ${client.name} was ${outcome}, and paid ${paid} times: ${told}`);
   }
 }

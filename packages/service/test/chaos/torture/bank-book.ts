@@ -30,6 +30,8 @@ export interface Deposit {
   readonly client: BankClient;
   readonly payment: SignedPayment;
   outcome: 'credited' | 'refused' | 'unanswered';
+  /** What was answered, of each sending in its order. */
+  told: string;
 }
 
 export interface Withdrawal {

@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { paymentIn } from '../../support/chain-actions.ts';
 import type { Answer } from '../../support/harness.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
-import { type Act, type Acting, ask, askPerhapsTwice, bodyOf, codeOf, noteAnswers, openDeal } from './acting.ts';
+import { type Act, type Acting, ask, askPerhapsTwice, bodyOf, codeOf, openDeal, recordAnswers } from './acting.ts';
 import type { BankBook, SignedPayment } from './bank-book.ts';
 import { callByChannel, refundPart, withdrawFromChannel } from './channel-acts.ts';
 
@@ -40,7 +40,7 @@ async function callFromTreasury(acting: Acting): Promise<string> {
   const deal = openDeal(acting, 'treasury', client.key);
   const headers = { 'idempotency-key': deal.mark, 'x-sync': random.chance(0.5) ? 'true' : 'false' };
   const options = { key: client.key, headers, body: bodyOf(acting, deal) };
-  return noteAnswers(deal, await askPerhapsTwice(acting, `/invoke/${random.pick(world.agents).id}`, options));
+  return recordAnswers(deal, await askPerhapsTwice(acting, `/invoke/${random.pick(world.agents).id}`, options));
 }
 
 async function callAgentToAgent(acting: Acting): Promise<string> {
@@ -52,7 +52,7 @@ async function callAgentToAgent(acting: Acting): Promise<string> {
     headers: { 'idempotency-key': deal.mark, 'x-sync': 'true' },
     body: bodyOf(acting, deal),
   };
-  return noteAnswers(deal, await askPerhapsTwice(acting, `/invoke/${called.id}`, options));
+  return recordAnswers(deal, await askPerhapsTwice(acting, `/invoke/${called.id}`, options));
 }
 
 async function pay(
@@ -75,14 +75,14 @@ async function callByX402(acting: Acting): Promise<string> {
   deal.payment = payment;
   const insisted = await askPerhapsTwice(acting, path, { ...options, headers: { ...options.headers, ...headers } });
   deal.wasToldToPay = insisted.some(({ answers }) => answers.some(({ status }) => status === 402));
-  return noteAnswers(deal, insisted);
+  return recordAnswers(deal, insisted);
 }
 
 async function callAndCancel(acting: Acting): Promise<string> {
   const { world, client, random } = acting;
   const deal = openDeal(acting, 'treasury', client.key);
   const options = { key: client.key, headers: { 'idempotency-key': deal.mark }, body: bodyOf(acting, deal) };
-  const called = noteAnswers(deal, [await ask(acting, 'POST', `/invoke/${random.pick(world.agents).id}`, options)]);
+  const called = recordAnswers(deal, [await ask(acting, 'POST', `/invoke/${random.pick(world.agents).id}`, options)]);
   const [id] = deal.ids;
   if (!id) return called;
   return codeOf((await ask(acting, 'POST', `/invoke/${id}/cancel`, { key: client.key })).answer);
@@ -96,7 +96,7 @@ async function callBulk(acting: Acting): Promise<string> {
   const strategy = random.pick(['first_success', 'all', 'majority'] as const);
   const body = { ...bodyOf(acting, deal), agents, strategy };
   const options = { key: client.key, headers: { 'idempotency-key': deal.mark }, body };
-  return noteAnswers(deal, await askPerhapsTwice(acting, '/invoke/bulk', options));
+  return recordAnswers(deal, await askPerhapsTwice(acting, '/invoke/bulk', options));
 }
 
 async function depositMore(acting: Acting): Promise<string> {
@@ -106,10 +106,13 @@ async function depositMore(acting: Acting): Promise<string> {
   const unpaid = (await ask(acting, 'POST', path, options)).answer;
   if (unpaid.status !== 402) return `without payment ${codeOf(unpaid)}`;
   const { headers, payment } = await pay(acting, unpaid);
-  const deposit: BankBook['deposits'][number] = { client, payment, outcome: 'unanswered' };
+  const deposit: BankBook['deposits'][number] = { client, payment, outcome: 'unanswered', told: '' };
   book.deposits.push(deposit);
   const insisted = await askPerhapsTwice(acting, path, { ...options, headers });
   deposit.outcome = insisted.every(({ answer }) => answer.status === 200) ? 'credited' : 'refused';
+  deposit.told = insisted
+    .map(({ answers }) => answers.map((answer) => `${codeOf(answer)} ${answer.body.error?.message ?? ''}`).join(' > '))
+    .join(' | ');
   return insisted.map(({ answer }) => codeOf(answer))[0] ?? '';
 }
 

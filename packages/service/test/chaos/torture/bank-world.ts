@@ -145,7 +145,7 @@ async function sendUntilTaken(baseUrl: () => string, ...[method, path, options]:
     const answer = await sendWithin(baseUrl(), method, path, options);
     return answer.status === 503 && answer.body?.error?.details?.outcome === 'nothing' ? null : answer;
   };
-  const answer = await until(taken, { timeoutMs: 60_000, firstMs: 100, mostMs: 1000 });
+  const answer = await until(taken, { timeoutMs: 60_000, firstMs: 100, maxMs: 1000 });
   return answer ?? sendWithin(baseUrl(), method, path, options);
 }
 
@@ -154,7 +154,7 @@ type Asked = Parameters<typeof sendWithin> extends [string, ...infer Rest] ? Res
 /** What came before the node first looked at the chain is its operator's. */
 export async function untilItReads({ databaseUrl }: Pick<NodeCluster, 'databaseUrl'>): Promise<void> {
   const read = async () => ((await askDatabase(databaseUrl, 'select 1 from transfer_point')).length > 0 ? true : null);
-  if (!(await until(read, { timeoutMs: 20_000, firstMs: 50, mostMs: 200 }))) throw new Error('no transfer is read');
+  if (!(await until(read, { timeoutMs: 60_000, firstMs: 50, maxMs: 200 }))) throw new Error('no transfer is read');
 }
 
 async function takeSeat(start: () => Promise<NodeProcess>, tally: Tally): Promise<Seat> {

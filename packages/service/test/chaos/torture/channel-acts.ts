@@ -3,7 +3,7 @@ import { batchSettlementAbi } from '@agent-network/chain/batch-settlement-abi';
 import { encodeFunctionData } from 'viem';
 import { SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import type { Answer } from '../../support/harness.ts';
-import { type Acting, ask, askPerhapsTwice, bodyOf, codeOf, noteAnswers, openDeal } from './acting.ts';
+import { type Acting, ask, askPerhapsTwice, bodyOf, codeOf, openDeal, recordAnswers } from './acting.ts';
 import { type BankChannel, type ChannelClient, configOf, learn, offerIn, refusalIn } from './bank-channels.ts';
 import type { Random } from './random.ts';
 
@@ -34,7 +34,7 @@ export async function callByChannel(acting: Acting): Promise<string> {
       channel.deposit = null;
       learn(channel, paid);
       deal.resultToken = paid.body.data.resultToken;
-      return noteAnswers(deal, insisted);
+      return recordAnswers(deal, insisted);
     }
     last = insisted.at(-1)?.answer ?? last;
     if (last.status !== 402) return codeOf(last);

@@ -6,10 +6,10 @@ import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from '../../../src/chain/chann
 import { createSettlementContract } from '../../../src/chain/channels/settlement-contract-client.ts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { answerWith, echo } from '../../support/test-agent.ts';
+import { until } from '../../support/until.ts';
 import { newVoucherPayer, settledBy } from '../../support/voucher-payer.ts';
 import { type CrashSite, PRICE, PRICE_MICRO } from './crash-site.ts';
 import type { Insisted } from './insist.ts';
@@ -115,19 +115,16 @@ export async function withdrawnCall(site: CrashSite, arm: () => Promise<void>, r
   const { chainId, token } = site.ctx.chain;
   const contract = createSettlementContract({ rpcUrl: site.chain.rpcUrl, chainId, token, wallet: site.walletAddress });
   const claimed = async () => (await contract.readChannels([payer.channelId], null))[0]?.claimedMicro;
-  const isClaimed = async () => ((await claimed()) === 2n * PRICE_MICRO ? true : null);
-  expect(await until(isClaimed, { timeoutMs: 60_000, firstMs: 100, mostMs: 500 }), 'calls in flight are claimed').toBe(
-    true,
-  );
+  const isClaimed = async () => (await claimed()) === 2n * PRICE_MICRO;
+  await until(isClaimed);
   told.resolve();
   const record = await recordOf(key, await insisting);
   expect(record).toMatchObject({ status: 'completed', cost: PRICE });
   expect(await claimed()).toBe(2n * PRICE_MICRO);
   expect(await channelRow(site, payer.channelId)).toEqual({ balance: '200000', charged: '100000', reserved: '0' });
   const held = 'select micro::text from channel_earning where channel_id = $1';
-  const isFree = async () =>
-    (await askDatabase(site.databaseUrl, held, [payer.channelId])).length === 0 ? true : null;
-  expect(await until(isFree, { timeoutMs: 60_000, firstMs: 100, mostMs: 1000 }), 'what is claimed is free').toBe(true);
+  const isFree = async () => (await askDatabase(site.databaseUrl, held, [payer.channelId])).length === 0;
+  await until(isFree);
 }
 
 /** A channel whose deposit has come with a first call. */
@@ -155,8 +152,8 @@ async function payerAt(site: CrashSite) {
 async function untilFollowed(site: CrashSite): Promise<void> {
   const head = Number(await callChain<string>(site.chain.rpcUrl, 'eth_blockNumber'));
   const text = 'select 1 from channel_point where block_number >= $1';
-  const isRead = async () => ((await askDatabase(site.databaseUrl, text, [head])).length > 0 ? true : null);
-  expect(await until(isRead, { timeoutMs: 20_000, firstMs: 50, mostMs: 250 }), 'channels are read').toBe(true);
+  const isRead = async () => (await askDatabase(site.databaseUrl, text, [head])).length > 0;
+  await until(isRead);
 }
 
 const channelRow = async (site: CrashSite, channelId: string) =>

@@ -1,10 +1,10 @@
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { expect } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { contradictions, walletByBooks } from '../../support/books.ts';
 import type { TestWallet } from '../../support/harness.ts';
 import { answerWith, echo } from '../../support/test-agent.ts';
 import { balanceOf, newClient } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { billedCall, uncollectedCall } from './billed-scenarios.ts';
 import { channelCalls, failedVoucherCall, voucherCall, withdrawnCall } from './channel-scenarios.ts';
@@ -30,9 +30,9 @@ async function expectPeace(site: CrashSite): Promise<void> {
   let [held, booked] = [0n, -1n];
   const isEqual = async () => {
     [held, booked] = [await site.usdcOf(site.walletAddress), await walletByBooks(site.databaseUrl)];
-    return held === booked ? true : null;
+    return held === booked;
   };
-  await until(isEqual, { timeoutMs: 20_000, firstMs: 50, mostMs: 500 });
+  await until(isEqual);
   expect(held).toBe(booked);
 }
 
@@ -56,12 +56,23 @@ async function recordOf(site: CrashSite, key: string, { answer, answers }: Insis
   return (await site.insist('GET', `/invoke/${answer.body.data.requestId}`, { key })).answer.body.data;
 }
 
-function paidCall(version: 1 | 2, idempotencyKey?: string): Scenario {
+interface PaidCall {
+  readonly idempotencyKey?: string;
+  readonly isQuoted?: boolean;
+}
+
+/** Where a call accepts a quote for it. */
+async function quotePath(site: CrashSite, key: string, agentId: string): Promise<string> {
+  const quote = await site.request('POST', `/invoke/${agentId}/quote`, { key, body: { task: 'survive' } });
+  return quote.body.data.acceptUrl.replace(/^https?:\/\/[^/]+/, '');
+}
+
+function paidCall(version: 1 | 2, { idempotencyKey, isQuoted = false }: PaidCall = {}): Scenario {
   return async (site, arm) => {
     const [agent] = site.agents;
     const { key } = await site.newAccount();
     const wallet = await site.newWallet(PRICE_MICRO);
-    const path = `/invoke/${agent.id}`;
+    const path = isQuoted ? await quotePath(site, key, agent.id) : `/invoke/${agent.id}`;
     const keyed: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
     const call = { key, body: { task: 'survive' }, headers: keyed };
     const unpaid = await site.request('POST', path, call);
@@ -181,7 +192,8 @@ const withdrawal: Scenario = async (site, arm) => {
 export const scenarios = {
   'an x402 call': paidCall(2),
   'an x402 call of version 1': paidCall(1),
-  'an x402 call under an Idempotency-Key': paidCall(2, 'once'),
+  'an x402 call under an Idempotency-Key': paidCall(2, { idempotencyKey: 'once' }),
+  'an x402 call of a quote': paidCall(2, { isQuoted: true }),
   'a failed x402 call and its refund': refundedCall,
   'a cancelled x402 call and its refund': cancelledCall,
   'a treasury call under an Idempotency-Key': treasuryCall,

@@ -2,7 +2,7 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../src/local/free-port.ts';
+import { freePort } from '../../../src/compose/local/free-port.ts';
 import { removePostgresDataDir } from '../../support/remove-data-dir.ts';
 import { auditEnd } from './audit-end.ts';
 import { newBook } from './bank-book.ts';

@@ -1,4 +1,4 @@
-import { takeDeadProcess } from '../../../src/queue/process-store.ts';
+import { takeDeadProcess } from '../../../src/store/queue/process-store.ts';
 import { askDatabase } from '../../support/books.ts';
 import { withDatabaseOf } from '../../support/kept-connections.ts';
 
@@ -12,7 +12,7 @@ const AGE = `
 
 /**
  * A minute without any process, in no time: all that lived is as good as dead, and gone as if one that lives had noticed it
- * (test/queue/heartbeat.test.ts proves that one does); and what is left to others after a while is theirs now.
+ * (test/store/queue/heartbeat.test.ts proves that one does); and what is left to others after a while is theirs now.
  */
 export async function letTimePass(databaseUrl: string): Promise<void> {
   await askDatabase(databaseUrl, AGE);

@@ -14,14 +14,12 @@ export interface LocalGroup {
   startAndKill(afterMs: number): Promise<void>;
 }
 
-const GONE_WITHIN_MS = 10_000;
-
 export function localGroup(dataDir: string, env: Record<string, string>): LocalGroup {
   let service: ServiceProcess | null = null;
   const killTree = async (pid: number) => {
     const processes = treeOf(pid);
     killAll(processes);
-    const left = await leftOf(processes, GONE_WITHIN_MS);
+    const left = await leftOf(processes);
     if (left.length > 0) throw new Error(`processes ${left.map((each) => each.pid).join()} outlive a kill -9`);
   };
   return {

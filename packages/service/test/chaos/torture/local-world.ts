@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createUsdcClient } from '../../../src/chain/usdc-client.ts';
-import { openDatabase } from '../../../src/db/database.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
+import { silentLog } from '../../../src/lib/telemetry/log.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import { type Harness, newAccount, newWallet, type TestWallet } from '../../support/harness.ts';
 import { newClient } from '../../support/treasury.ts';
 import { startBankAgent } from './bank-agents.ts';

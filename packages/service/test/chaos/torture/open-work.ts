@@ -16,6 +16,6 @@ export async function openWork(databaseUrl: string): Promise<string[]> {
 /** Waits until nothing is open; answers what is still open in the end. */
 export async function untilNothingIsOpen(databaseUrl: string, timeoutMs: number): Promise<string[]> {
   const isDone = async () => ((await openWork(databaseUrl)).length === 0 ? true : null);
-  await until(isDone, { timeoutMs, firstMs: 10, mostMs: 250 });
+  await until(isDone, { timeoutMs, firstMs: 10, maxMs: 250 });
   return openWork(databaseUrl);
 }

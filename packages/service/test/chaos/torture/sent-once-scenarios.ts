@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { startOpenaiUpstream } from '../../adapters/support/openai-upstream.ts';
-import { listUpstream } from '../../adapters/support/upstream.ts';
+import { startOpenaiUpstream } from '../../calls/protocols/support/openai-upstream.ts';
+import { listUpstream } from '../../calls/protocols/support/upstream.ts';
 import { balanceOf, newClient } from '../../support/treasury.ts';
 import { type CrashSite, PRICE } from './crash-site.ts';
 

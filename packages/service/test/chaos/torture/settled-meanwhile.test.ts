@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../src/lib/id.ts';
-import { findBySubject, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
+import { findBySubject, insertChainPayments } from '../../../src/payments/chain-outbox/chain-payment-store.ts';
 import { reconcilePayment } from '../../../src/payments/reconcile/reconcile-payment.ts';
 import { paymentIn, submitPayment } from '../../support/chain-actions.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';

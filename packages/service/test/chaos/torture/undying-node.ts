@@ -1,5 +1,5 @@
+import { freePort } from '../../../src/compose/local/free-port.ts';
 import type { ArmedFailpoint } from '../../../src/lib/process/failpoint.ts';
-import { freePort } from '../../../src/local/free-port.ts';
 import type { NodeCluster, NodeProcess } from '../../support/node-cluster.ts';
 import { letTimePass } from './let-time-pass.ts';
 

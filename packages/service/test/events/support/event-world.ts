@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import { openAccount } from '../../../src/access/accounts/open-account.ts';
-import { type Database, openDatabase } from '../../../src/db/database.ts';
+import { openAccount } from '../../../src/accounts/open-account.ts';
 import type { Dispatcher } from '../../../src/events/deliveries/dispatcher.ts';
 import { listDeliveries } from '../../../src/events/deliveries/list-deliveries.ts';
 import { createWebhookDispatcher } from '../../../src/events/deliveries/webhook-dispatcher.ts';
@@ -9,12 +8,13 @@ import type { NewEvent } from '../../../src/events/outbox/new-event.ts';
 import { emit } from '../../../src/events/outbox/outbox.ts';
 import type { HasSubjects } from '../../../src/events/outbox/subjects.ts';
 import { createWebhook, type WebhookContext } from '../../../src/events/webhooks/manage-webhooks.ts';
-import { silentLog as log } from '../../../src/lib/log/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { createGuardedFetch } from '../../../src/lib/net/guarded-fetch.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
-import { startHeartbeat } from '../../../src/queue/heartbeat.ts';
-import { createSchedule } from '../../../src/queue/schedule.ts';
+import { silentLog as log } from '../../../src/lib/telemetry/log.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { startHeartbeat } from '../../../src/store/queue/heartbeat.ts';
+import { createSchedule } from '../../../src/store/queue/schedule.ts';
 import { type FixedClock, fixedClock } from '../../support/fixed-clock.ts';
 import { BASE_URL, SECRET_KEY } from './sample-event.ts';
 

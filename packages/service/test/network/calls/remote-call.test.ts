@@ -1,12 +1,12 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { OperatorInvocation } from '@agent-network/contracts/network/operator-invocation';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findMoneyContradictions } from '../../../src/invocations/audit/audit-money.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
+import { findMoneyContradictions } from '../../../src/calls/finish/audit-money.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, type Client, newClient, untilUsdc } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 import { listNode, listRemote } from './support/list-node.ts';
 import { startBeside, untilSettled } from './support/two-nodes.ts';
@@ -48,13 +48,10 @@ const invoke = async (headers: Record<string, string> = sync, key = client.key, 
 const read = async (requestId: string, key = client.key) =>
   (await here.request('GET', `/invoke/${requestId}`, { key })).body.data;
 const untilRead = (requestId: string, wanted: object, key = client.key) =>
-  until(
-    async () => {
-      const record = await read(requestId, key);
-      return Object.entries(wanted).every(([name, value]) => record[name] === value) ? record : null;
-    },
-    { timeoutMs: 15_000, firstMs: 20, mostMs: 100 },
-  );
+  until(async () => {
+    const record = await read(requestId, key);
+    return Object.entries(wanted).every(([name, value]) => record[name] === value) ? record : null;
+  });
 async function paidCall(behaviour = answerWith(200, { result: 'paid' })) {
   const { key } = await here.newAccount();
   const wallet = await here.newWallet(50_000n);
@@ -83,7 +80,7 @@ describe('an agent of another node', () => {
     const fill = 'insert into storage_change (account_id, bytes) values ($1, $2)';
     await askDatabase(home.databaseUrl, fill, [accountId, filledBytes]);
     const stored = async () => (await read()).storage;
-    await expect.poll(async () => (await stored()).usedBytes, { timeout: 10_000 }).toBeGreaterThanOrEqual(filledBytes);
+    await expect.poll(async () => (await stored()).usedBytes).toBeGreaterThanOrEqual(filledBytes);
     agent.behave(answerWith(200, { result: 1 }));
     expect(await invoke()).toMatchObject({ status: 'completed' });
     expect((await stored()).mostBytes).toBe(1_000_000 * 1024 * 1024);
@@ -222,7 +219,7 @@ describe('a call that fails there', () => {
   it('comes back to a wallet on chain; operators see the way', async () => {
     const { wallet, record, key } = await paidCall(refuse);
     expect(record).toMatchObject({ status: 'failed', cost: '0.05', refundExpected: '0.05' });
-    expect(await untilUsdc(here, wallet.address, 50_000n, 20_000)).toBe(50_000n);
+    expect(await untilUsdc(here, wallet.address, 50_000n)).toBe(50_000n);
     expect(await untilRead(record.requestId, { cost: '0.00' }, key)).toMatchObject({ refund: '0.05' });
     await untilSettled(home, here);
     expect((await look(record.requestId)).refund?.parts).toMatchObject([

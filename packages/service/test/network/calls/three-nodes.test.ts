@@ -3,8 +3,8 @@ import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../src/lib/concurrency/until.ts';
-import { openSse, problemWithStream } from '../../invocations/stream/support/sse-client.ts';
-import { chunk, result, says } from '../../invocations/stream/support/streaming-agent.ts';
+import { openSse, problemWithStream } from '../../calls/stream/support/sse-client.ts';
+import { chunk, result, says } from '../../calls/stream/support/streaming-agent.ts';
 import { stockReader } from '../../registry/write/support/stock-reader.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import type { Harness, TestWallet } from '../../support/harness.ts';
@@ -32,7 +32,6 @@ let client: Client;
 let payer: { key: string; wallet: TestWallet };
 const foundMs: number[] = [];
 const PRICE = 50_000n;
-const SLOW = { timeout: 60_000 };
 
 const find = async (node: Harness) =>
   (await node.request('POST', '/agents/search', { body: { query: { text: 'zebrafinch' } } })).body.data;
@@ -43,17 +42,17 @@ beforeAll(async () => {
     ['node-b', 'node-c'].map((NODE_LABEL) => startBeside(a, { registers: true, env: { NODE_LABEL } })),
   )) as [Harness, Harness];
   const isListed = (node: Harness) => async () => (await seenBy(node, a.baseUrl))?.status === 'online';
-  await Promise.all([b, c].map((node) => untilSo('node-a is listed', isListed(node), 60_000)));
+  await Promise.all([b, c].map((node) => untilSo('node-a is listed', isListed(node))));
   [owner, client] = await Promise.all([newClient(a, '0.01'), newClient(b, '10')]);
   payer = { key: (await c.newAccount()).key, wallet: await c.newWallet(1_000_000n) };
   const chain = stockReader(a.rpcUrl);
   const tokens = await chain.countOf(a.registrar);
   agent = await startTestAgent(a, { owner, name: 'Zebrafinch', capabilities: ['singing'] });
-  await untilSo('a block has its token', async () => (await chain.countOf(a.registrar)) > tokens, 30_000);
+  await untilSo('a block has its token', async () => (await chain.countOf(a.registrar)) > tokens);
   const isFound = (node: Harness) => untilSo('it is found', async () => (await find(node)).total === 1);
   foundMs.push(...(await Promise.all([isFound(b), isFound(c)])));
   substitute = await startTestAgent(b, { name: 'Canary', capabilities: ['singing'] });
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([agent?.die(), substitute?.die()]);
   await Promise.all([c?.stop(), b?.stop()]);
@@ -66,15 +65,11 @@ const read = async (node: Pick<Harness, 'request'>, key: string, requestId: stri
 /** Waits for a record to be as wanted, and answers it. */
 async function untilRecord(node: Harness, key: string, requestId: string, wanted: object) {
   let record = await read(node, key, requestId);
-  await untilSo(
-    `${JSON.stringify(wanted)} of ${requestId}`,
-    async () => {
-      await moveOn(node);
-      record = await read(node, key, requestId);
-      return Object.entries(wanted).every(([name, value]) => record[name] === value);
-    },
-    40_000,
-  );
+  await untilSo(`${JSON.stringify(wanted)} of ${requestId}`, async () => {
+    await moveOn(node);
+    record = await read(node, key, requestId);
+    return Object.entries(wanted).every(([name, value]) => record[name] === value);
+  });
   return record;
 }
 
@@ -111,16 +106,12 @@ async function moved(work: () => Promise<void>) {
 /** The books of each node say what the chain says, and B's and C's say of A what A's say of them. */
 async function expectEven(): Promise<void> {
   await untilSettled(b, c);
-  await untilSo(
-    'the reserves of node-a are even',
-    async () => {
-      const { difference, status } = (await a.request('GET', '/payments/reserves')).body.data;
-      const { wallet } = (await a.request('GET', '/payments/reserves')).body.data;
-      const isSame = (await walletByBooks(a.databaseUrl)) === (await a.usdcOf(wallet));
-      return isSame && status === 'balanced' && difference === '0.00';
-    },
-    30_000,
-  );
+  await untilSo('the reserves of node-a are even', async () => {
+    const { difference, status } = (await a.request('GET', '/payments/reserves')).body.data;
+    const { wallet } = (await a.request('GET', '/payments/reserves')).body.data;
+    const isSame = (await walletByBooks(a.databaseUrl)) === (await a.usdcOf(wallet));
+    return isSame && status === 'balanced' && difference === '0.00';
+  });
   for (const node of [a, b, c]) expect(await contradictions(node.databaseUrl)).toEqual([]);
   for (const node of [b, c]) {
     const { wallet } = node.ctx;
@@ -230,7 +221,7 @@ describe('a call from elsewhere is paid once, run once, and the books agree', ()
   });
 });
 
-it('a call that its agent fails is refunded at every hop', SLOW, async () => {
+it('a call that its agent fails is refunded at every hop', async () => {
   agent.behave(answerWith(500, { error: { message: 'no' } }));
   const change = await moved(async () => {
     const before = await walletMicro();
@@ -253,58 +244,54 @@ const online = (node: Harness) => untilStatus(node, agent.id, 'online');
 const statusAt = async (node: Harness) => (await node.request('GET', `/agents/${agent.id}/status`)).body.data.status;
 
 describe('a node that is killed', () => {
-  it(
-    'leaves its agents offline, with alternatives; what was under way ends when it is back, paid once',
-    SLOW,
-    async () => {
-      const gate = Promise.withResolvers<void>();
-      const slow: Behaviour = async (request, response) => {
-        await gate.promise;
-        await echo(request, response);
-      };
-      agent.behave(slow);
-      const change = await moved(async () => {
-        const [ofB, ofC] = await Promise.all([
-          byTreasury({ task: 'kill b' }),
-          byStockClient({ task: 'kill c', webhookUrl: noHook }).then(dataOf),
-        ]);
-        await untilSo('both are at work', async () => callsOf('kill b') + callsOf('kill c') === 2);
-        await a.kill();
-        await untilSo(
-          'it is offline',
-          async () => (await statusAt(b)) === 'offline' && (await statusAt(c)) === 'offline',
-        );
-        const refused = await b.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x' } });
-        expect(refused).toMatchObject({
-          status: 503,
-          body: { error: { code: 'AGENT_UNAVAILABLE', agentId: agent.id, alternatives: [{ agentId: substitute.id }] } },
-        });
-        const instead = await b.request('POST', `/invoke/${agent.id}`, {
-          key: client.key,
-          body: { task: 'sing', fallback: true, maxCost: '0.05' },
-          headers: { 'x-sync': 'true' },
-        });
-        expect(instead.body.data).toMatchObject({ agentId: substitute.id, requestedAgentId: agent.id });
-        gate.resolve();
-        await a.revive();
-        await Promise.all([online(b), online(c)]);
-        const ends = await Promise.all([
-          untilEnded(b, client.key, ofB.requestId, 30_000),
-          untilEnded(c, payer.key, String(ofC.requestId), 30_000),
-        ]);
-        for (const end of ends) expect(end).toMatchObject({ status: 'completed', cost: '0.05' });
+  it('leaves its agents offline, with alternatives; what was under way ends when it is back, paid once', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow: Behaviour = async (request, response) => {
+      await gate.promise;
+      await echo(request, response);
+    };
+    agent.behave(slow);
+    const change = await moved(async () => {
+      const [ofB, ofC] = await Promise.all([
+        byTreasury({ task: 'kill b' }),
+        byStockClient({ task: 'kill c', webhookUrl: noHook }).then(dataOf),
+      ]);
+      await untilSo('both are at work', async () => callsOf('kill b') + callsOf('kill c') === 2);
+      await a.kill();
+      await untilSo(
+        'it is offline',
+        async () => (await statusAt(b)) === 'offline' && (await statusAt(c)) === 'offline',
+      );
+      const refused = await b.request('POST', `/invoke/${agent.id}`, { key: client.key, body: { task: 'x' } });
+      expect(refused).toMatchObject({
+        status: 503,
+        body: { error: { code: 'AGENT_UNAVAILABLE', agentId: agent.id, alternatives: [{ agentId: substitute.id }] } },
       });
-      // The alternative was paid at B as well.
-      expect(change).toEqual({ treasury: -2n * PRICE, wallet: -PRICE, earned: 2n * PRICE });
-      // An agent tells by its Idempotency-Key that it is asked again for what it was asked for.
-      const keys = (task: string) =>
-        new Set(agent.calls.filter(({ body }) => body.task === task).map(({ headers }) => headers['idempotency-key']))
-          .size;
-      expect([keys('kill b'), keys('kill c')]).toEqual([1, 1]);
-    },
-  );
+      const instead = await b.request('POST', `/invoke/${agent.id}`, {
+        key: client.key,
+        body: { task: 'sing', fallback: true, maxCost: '0.05' },
+        headers: { 'x-sync': 'true' },
+      });
+      expect(instead.body.data).toMatchObject({ agentId: substitute.id, requestedAgentId: agent.id });
+      gate.resolve();
+      await a.revive();
+      await Promise.all([online(b), online(c)]);
+      const ends = await Promise.all([
+        untilEnded(b, client.key, ofB.requestId),
+        untilEnded(c, payer.key, String(ofC.requestId)),
+      ]);
+      for (const end of ends) expect(end).toMatchObject({ status: 'completed', cost: '0.05' });
+    });
+    // The alternative was paid at B as well.
+    expect(change).toEqual({ treasury: -2n * PRICE, wallet: -PRICE, earned: 2n * PRICE });
+    // An agent tells by its Idempotency-Key that it is asked again for what it was asked for.
+    const keys = (task: string) =>
+      new Set(agent.calls.filter(({ body }) => body.task === task).map(({ headers }) => headers['idempotency-key']))
+        .size;
+    expect([keys('kill b'), keys('kill c')]).toEqual([1, 1]);
+  });
 
-  it('owes what it was paid for and did not do until it is back', SLOW, async () => {
+  it('owes what it was paid for and did not do until it is back', async () => {
     agent.behave(() => undefined);
     const change = await moved(async () => {
       const ids: { ofB: string; ofC: string }[] = [];
@@ -319,7 +306,7 @@ describe('a node that is killed', () => {
         const begun = { ofB: records[0].requestId as string, ofC: String(records[1].requestId) };
         ids.push(begun);
         const areAtWork = async () => (callsOf(tasks[0]) + callsOf(tasks[1]) === 2 ? true : null);
-        const isInTime = await until(areAtWork, { timeoutMs: leftMs, firstMs: 20, mostMs: 100 });
+        const isInTime = await until(areAtWork, { timeoutMs: leftMs, firstMs: 20, maxMs: 100 });
         return isInTime ? begun : putToWork(2 * leftMs);
       };
       const { ofB, ofC } = await putToWork(3000);

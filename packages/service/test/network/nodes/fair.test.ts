@@ -43,7 +43,7 @@ async function register(change: object = {}) {
   server.answers.set(path + wellKnown, json({ ...file, agentNetwork: { ...file.agentNetwork, ...change } }));
   const data = { agents: [], hasMore: false, cursor: '' };
   server.answers.set(`${path}/network/agents`, json({ status: 'success', data }));
-  const tookMs = await untilSo('a newcomer is listed', async () => (await seenBy(node, baseUrl)) !== null, 30_000);
+  const tookMs = await untilSo('a newcomer is listed', async () => (await seenBy(node, baseUrl)) !== null);
   return { path, baseUrl, tokenId, registrar, tookMs };
 }
 

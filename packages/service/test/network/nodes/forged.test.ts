@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { newAgentId } from '../../../src/agents/agent-id.ts';
-import { createLog } from '../../../src/lib/log/log.ts';
+import { createLog } from '../../../src/lib/telemetry/log.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { seenBy, untilSo } from '../../support/network.ts';
 import { newOwner, registerOnChain, registryActions } from '../../support/registry-actions.ts';
@@ -262,7 +262,7 @@ describe.concurrent('a file of an agent', () => {
     server.answers.set(path, json({}, 500));
     await node.ctx.db.query('', 'update network_entry set next_try_at = now() where token_id = $1', [tokenId]);
     const before = server.asked.get(path) ?? 0;
-    await untilSo('it was asked again, often', async () => (server.asked.get(path) ?? 0) > before + 4, 30_000);
+    await untilSo('it was asked again, often', async () => (server.asked.get(path) ?? 0) > before + 4);
     expect(await status()).toBe(200);
     await registryActions(node.rpcUrl).setUri(good.registrar, BigInt(tokenId), 'https://example.com/elsewhere');
     await untilSo('it is gone', async () => (await status()) === 404);
@@ -302,7 +302,7 @@ describe.concurrent('the id of an agent', () => {
       followsRegistry: true,
       env: { CHAIN_RPC_URL: node.rpcUrl, ...refusing() },
     });
-    await untilSo('a new node lists it', async () => (await endpointAt(fresh, id)) !== undefined, 30_000);
+    await untilSo('a new node lists it', async () => (await endpointAt(fresh, id)) !== undefined);
     expect(await endpointAt(fresh, id)).toBe(`${good.baseUrl}/invoke/${id}`);
     await fresh.stop();
   });

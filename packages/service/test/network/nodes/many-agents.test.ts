@@ -56,12 +56,12 @@ it(`${COUNT} agents leave with their node and come back with it within seconds, 
     (await node.request('POST', '/agents/search', { body: { query, limit: 1 } })).body.data.total;
   server.answers.set('/network/agents', json({}, 500));
   const leftMs = await untilSo('the node is offline', async () => (await seenBy(node, baseUrl)).status === 'offline');
-  const offlineMs = await untilSo('all are offline', async () => (await online()) === ours.length, 60_000);
+  const offlineMs = await untilSo('all are offline', async () => (await online()) === ours.length);
   expect(await matching({ text: 'agent', online: true })).toBe(ours.length);
   expect(await matching({ online: false, reputation: { min: 1 } })).toBe(COUNT);
 
   server.answers.set('/network/agents', feed);
-  const backMs = await untilSo('all are online', async () => (await online()) === COUNT + ours.length, 60_000);
+  const backMs = await untilSo('all are online', async () => (await online()) === COUNT + ours.length);
   expect(await matching({ text: 'parrot', online: true })).toBe(COUNT);
   expect(await matching({ text: 'agent' })).toBe(ours.length);
   expect(await matching({ capabilities: { all: ['talking'] }, verified: true })).toBe(COUNT);
@@ -99,10 +99,10 @@ it('many nodes that leave at once are told to many listeners', async () => {
   const countOf = async (sql: string, params: unknown[]) =>
     Number((await db.query<{ n: bigint }>('', sql, params))[0]?.n);
   const listed = "select count(*) as n from network_node where base_url like $1 || '%' and is_listed";
-  await untilSo('all have left', async () => (await countOf(listed, [baseUrl])) === 0, 60_000);
+  await untilSo('all have left', async () => (await countOf(listed, [baseUrl])) === 0);
   const told = "select count(*) as n from event where type = 'network.node_left' and account_id = any($1)";
   expect(await countOf(told, [listeners])).toBe(nodes.length * listeners.length);
-}, 120_000);
+});
 
 /** Accounts with an endpoint that names the event; it is paused, so nothing is sent. */
 async function insertListeners(count: number): Promise<string[]> {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readFeed } from '../../../src/network/feed/read-feed.ts';
-import { findNode, type NetworkNode } from '../../../src/network/nodes/node-store.ts';
+import { findNode, type NetworkNode } from '../../../src/network/node-store.ts';
+import { readFeed } from '../../../src/network/read-feed.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { seenBy, untilSo } from '../../support/network.ts';
 import { newOwner, registerOnChain, registryActions } from '../../support/registry-actions.ts';

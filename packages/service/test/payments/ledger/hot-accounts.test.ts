@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { findLedgerContradictions } from '../../../src/invocations/audit/money-audit-store.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
-import { foldTotals } from '../../../src/payments/ledger/fold-totals.ts';
+import { findLedgerContradictions } from '../../../src/calls/finish/money-audit-store.ts';
+import { silentLog } from '../../../src/lib/telemetry/log.ts';
+import { aggregateTotals } from '../../../src/payments/ledger/aggregate-totals.ts';
 import { endHolds, holdMoney } from '../../../src/payments/ledger/hold-money.ts';
 import {
   FEES,
@@ -13,6 +12,7 @@ import {
   WALLET,
 } from '../../../src/payments/ledger/ledger-store.ts';
 import { sumByKind, sumWallet } from '../../../src/payments/ledger/ledger-total-store.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const PAIRS = 64;
@@ -72,7 +72,7 @@ it('captures, deposits, refunds, payouts and losses of 64 pairs, all open at onc
       await allOpen;
     }),
   );
-  await foldTotals({ db });
+  await aggregateTotals({ db });
   await Promise.all(work);
   const sums = await sumByKind(db);
   expect(sums.get(FEES)).toBe(3n * BigInt(PAIRS));
@@ -86,7 +86,7 @@ it('are summed exactly while their sums are folded by two at once, and folding l
   const before = await sumWallet(db);
   let isDone = false;
   const folding = [1, 2].map(async () => {
-    while (!isDone) await foldTotals({ db });
+    while (!isDone) await aggregateTotals({ db });
   });
   const seen: bigint[] = [];
   const looking = (async () => {
@@ -98,7 +98,7 @@ it('are summed exactly while their sums are folded by two at once, and folding l
   expect(await sumWallet(db)).toBe(before + 1000n * BigInt(PAIRS));
   expect(seen).toEqual([...seen].sort((a, b) => Number(a - b)));
   for (const sum of seen) expect((sum - before) % 1000n).toBe(0n);
-  await foldTotals({ db });
+  await aggregateTotals({ db });
   const rows = await db.query('test-totals', 'select kind from ledger_total');
   expect(rows.length).toBe(new Set(rows.map(({ kind }) => kind)).size);
   expect(await findLedgerContradictions(db)).toEqual([]);

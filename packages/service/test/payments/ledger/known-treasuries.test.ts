@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { silentLog as log } from '../../../src/lib/log/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
+import { silentLog as log } from '../../../src/lib/telemetry/log.ts';
 import { createSeenTreasuries, type SeenTreasuries } from '../../../src/payments/ledger/treasury.ts';
-import { type Heartbeat, startHeartbeat } from '../../../src/queue/heartbeat.ts';
-import { createReplica, MAX_AGE_MS, type Replica } from '../../../src/replica/replica.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { type Heartbeat, startHeartbeat } from '../../../src/store/queue/heartbeat.ts';
+import { createReplica, MAX_AGE_MS, type Replica } from '../../../src/store/replica/replica.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, deposit } from '../../support/treasury.ts';

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/db/database.ts';
-import {
-  findAccountContradictions,
-  findLedgerContradictions,
-} from '../../../src/invocations/audit/money-audit-store.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
+import { findAccountContradictions, findLedgerContradictions } from '../../../src/calls/finish/money-audit-store.ts';
+import { silentLog } from '../../../src/lib/telemetry/log.ts';
 import { endHolds, holdMoney } from '../../../src/payments/ledger/hold-money.ts';
 import {
   findLedgerAccount,
@@ -15,6 +11,7 @@ import {
   WALLET,
 } from '../../../src/payments/ledger/ledger-store.ts';
 import { sumWallet } from '../../../src/payments/ledger/ledger-total-store.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const ACCOUNTS = ['a', 'b', 'c'] as const;
@@ -225,9 +222,7 @@ describe('the ledger', () => {
     expect(await sumWallet(pools[0])).toBe(row?.owed);
   });
 
-  it('lets batches of two processes over the same accounts, in opposite orders, all through', {
-    timeout: 20_000,
-  }, async () => {
+  it('lets batches of two processes over the same accounts, in opposite orders, all through', async () => {
     const names = await openRun();
     const now = new Date();
     for (const account of ACCOUNTS)

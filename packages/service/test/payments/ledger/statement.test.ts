@@ -2,10 +2,9 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import type { Statement } from '@agent-network/contracts/payments/statements';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KnownCaller } from '../../../src/access/caller/caller.ts';
-import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { findLedgerContradictions } from '../../../src/invocations/audit/money-audit-store.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
+import type { KnownCaller } from '../../../src/accounts/caller.ts';
+import { findLedgerContradictions } from '../../../src/calls/finish/money-audit-store.ts';
+import { silentLog } from '../../../src/lib/telemetry/log.ts';
 import { endHolds, holdMoney } from '../../../src/payments/ledger/hold-money.ts';
 import {
   findLedgerAccount,
@@ -14,6 +13,7 @@ import {
   WALLET,
 } from '../../../src/payments/ledger/ledger-store.ts';
 import { readStatement } from '../../../src/payments/statements/read-statement.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 let database: TestDatabase;

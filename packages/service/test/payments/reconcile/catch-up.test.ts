@@ -1,19 +1,19 @@
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { openAccount } from '../../../src/accounts/open-account.ts';
+import { authorizationDigest } from '../../../src/chain/keys/authorization.ts';
 import { createLocalSigner } from '../../../src/chain/keys/local-signer.ts';
 import type { Signer } from '../../../src/chain/keys/signer.ts';
 import { createWalletReads } from '../../../src/chain/outgoing-transfer-client.ts';
-import { authorizationDigest } from '../../../src/chain/signatures/authorization.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
+import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
+import { findById, insertChainPayments } from '../../../src/payments/chain-outbox/chain-payment-store.ts';
 import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
 import { openTreasury } from '../../../src/payments/ledger/open-treasury.ts';
-import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
-import { findById, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { readCatchUp, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
 import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
-import { withdrawalNonce } from '../../../src/payments/payouts/withdrawal-nonce.ts';
+import { withdrawalNonce } from '../../../src/payments/payouts/withdraw.ts';
 import { catchUp, type PayoutContext, payoutPoints, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { askDatabase } from '../../support/books.ts';
@@ -47,7 +47,7 @@ beforeEach(async () => {
 const isCaughtUp = async () => (await readCatchUp(ctx.db, ctx.chain.chainId)).isCaughtUp;
 const whyWait = () => whyWithdrawalsWait(ctx.db, { chainId: ctx.chain.chainId, source: 'nobody' });
 const payoutsTo = async ({ address }: Payer) =>
-  (await listFoundPayouts(ctx.db, null)).filter(({ to }) => to === address).map(({ state }) => state);
+  (await listFoundPayouts(ctx.db, null, null)).filter(({ to }) => to === address).map(({ state }) => state);
 
 /** A process whose RPC node does not know the newest block, as long as `isBehind` says so. */
 const withNodeBehind = (isBehind: () => boolean): PayoutContext => ({

@@ -5,7 +5,7 @@ import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { openAccount } from '../../../src/accounts/open-account.ts';
 import { createWalletReads } from '../../../src/chain/outgoing-transfer-client.ts';
 import { findTreasuryOf } from '../../../src/payments/ledger/ledger-store.ts';
 import { readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';

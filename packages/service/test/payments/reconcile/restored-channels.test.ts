@@ -6,7 +6,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { createPublicClient, encodeFunctionData, http } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
-import { freePort } from '../../../src/local/free-port.ts';
+import { freePort } from '../../../src/compose/local/free-port.ts';
 import { needsOperator, reportRestore } from '../../../src/payments/reconcile/report-restore.ts';
 import { askDatabase, contradictions } from '../../support/books.ts';
 import { sendAs } from '../../support/chain-actions.ts';
@@ -106,7 +106,7 @@ beforeAll(async () => {
   await node.stopNode();
   calls = agent.calls.length;
   await node.startOn(restored.url);
-}, 60_000);
+});
 afterAll(async () => {
   await agent?.die();
   await node?.stop();

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/db/database.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
-import { silentLog } from '../../../src/lib/log/log.ts';
-import { freePort } from '../../../src/local/free-port.ts';
+import { freePort } from '../../../src/compose/local/free-port.ts';
+import { silentLog } from '../../../src/lib/telemetry/log.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { paymentIn } from '../../support/chain-actions.ts';
 import { leavePending } from '../../support/pending-request.ts';
@@ -10,6 +9,7 @@ import { createRestorableNode, type RestorableNode } from '../../support/restora
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { untilEnded } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
 let node: RestorableNode;
@@ -21,19 +21,14 @@ beforeAll(async () => {
   lost = await createTestDatabase();
   await node.startOn(lost.url);
   agent = await startTestAgent(node, { perRequest: '0.05' });
-}, 60_000);
+});
 afterAll(async () => {
   await agent?.die();
   await node?.stop();
   await Promise.all([lost?.drop(), restored?.drop()]);
 });
 
-const isWhole = (address: string) =>
-  until(async () => ((await node.usdcOf(address)) === 950_000n ? true : null), {
-    timeoutMs: 20_000,
-    firstMs: 20,
-    mostMs: 200,
-  });
+const isWhole = (address: string) => until(async () => (await node.usdcOf(address)) === 950_000n);
 
 it('a request whose payment had not settled in the backup, and that the chain has refunded, ends with its refund in the books', async () => {
   const { key } = await node.newAccount();
@@ -66,8 +61,8 @@ it('a request whose payment had not settled in the backup, and that the chain ha
     );
     return row?.state === 'settled' ? row.state : null;
   };
-  expect(await until(refund, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 })).toBe('settled');
+  expect(await until(refund)).toBe('settled');
   expect(agent.calls).toHaveLength(calls);
   expect(await contradictions(restored.url)).toEqual([]);
   expect(await walletByBooks(restored.url)).toBe(await node.usdcOf(node.walletAddress));
-}, 60_000);
+});

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
-import { freePort } from '../../../src/local/free-port.ts';
+import { freePort } from '../../../src/compose/local/free-port.ts';
 import { decidePayout } from '../../../src/payments/payouts/decide-payout.ts';
 import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
 import { readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
@@ -11,6 +10,7 @@ import { createRestorableNode, type RestorableNode } from '../../support/restora
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { balanceOf, type Client, deposit, newClient, untilEnded } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { requiredBy } from '../../support/voucher-payer.ts';
 import { payV2 } from '../../support/x402-payer.ts';
 
@@ -55,14 +55,11 @@ async function pay(key: string, wallet: TestWallet) {
   return { headers, answer: await invoke(key, headers) };
 }
 const settled = (client: Client | undefined, id: string) =>
-  until(
-    async () => {
-      const { body } = await node.request('GET', `/payments/withdrawals/${id}`, { key: known(client).key });
-      return body.data.status === 'confirmed' ? true : null;
-    },
-    { timeoutMs: 10_000, firstMs: 20, mostMs: 200 },
-  );
-const found = () => listFoundPayouts(node.ctx.db, null);
+  until(async () => {
+    const { body } = await node.request('GET', `/payments/withdrawals/${id}`, { key: known(client).key });
+    return body.data.status === 'confirmed';
+  });
+const found = () => listFoundPayouts(node.ctx.db, null, null);
 
 beforeAll(async () => {
   node = await createRestorableNode(await freePort(0));
@@ -83,7 +80,7 @@ beforeAll(async () => {
   await node.stopNode();
   seen.calls = agent.calls.length;
   await node.startOn(restored.url);
-}, 60_000);
+});
 afterAll(async () => {
   await agent?.die();
   await node?.stop();
@@ -99,7 +96,7 @@ async function leaveRequestOpen(): Promise<void> {
   const headers = await payV2(node, wallet, await invoke(openRequest.key));
   const before = agent.calls.length;
   void invoke(openRequest.key, headers).catch(() => undefined);
-  await until(async () => (agent.calls.length > before ? true : null), { timeoutMs: 10_000, firstMs: 5, mostMs: 50 });
+  await until(async () => agent.calls.length > before);
   const [row] = await askDatabase<{ id: string }>(lost.url, 'select id from invocation where completed_at is null');
   openRequest.id = row?.id ?? '';
 }
@@ -125,11 +122,7 @@ async function liveOn(): Promise<void> {
   await settled(spender, all.body.data.withdrawalId);
   await settled(late, ofLate.body.data.withdrawalId);
   for (const wallet of [openRequest.wallet, refunded.address])
-    await until(async () => ((await node.usdcOf(wallet)) === 1_000_000_000n ? true : null), {
-      timeoutMs: 10_000,
-      firstMs: 20,
-      mostMs: 200,
-    });
+    await until(async () => (await node.usdcOf(wallet)) === 1_000_000_000n);
   expect(await walletByBooks(lost.url)).toBe(await node.usdcOf(node.walletAddress));
   seen.wallet = await node.usdcOf(node.walletAddress);
 }
@@ -228,8 +221,8 @@ describe('a node on a database that was restored to a time before payments, refu
     expect(await walletByBooks(restored.url)).toBe(await node.usdcOf(node.walletAddress));
     expect((await withdraw(saver, '0.50')).status).toBe(200);
     expect(needsOperator(await reportRestore({ db }))).toBe(false);
-    const isWithdrawn = async () => ((await node.usdcOf(known(saver).address)) === 3_500_000n ? true : null);
-    await until(isWithdrawn, { timeoutMs: 10_000, firstMs: 20, mostMs: 200 });
+    const isWithdrawn = async () => (await node.usdcOf(known(saver).address)) === 3_500_000n;
+    await until(isWithdrawn);
     expect(await contradictions(restored.url)).toEqual([]);
     expect(await node.usdcOf(known(saver).address)).toBe(3_500_000n);
   });

@@ -1,12 +1,15 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { createLog } from '../../../src/lib/log/log.ts';
-import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
+import { createLog } from '../../../src/lib/telemetry/log.ts';
+import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
+import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { createContractPayers } from '../../../src/payments/settlement/contract-payers.ts';
 import { createSettler } from '../../../src/payments/settlement/settler.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { administer } from '../../support/held-payout.ts';
+import { untilSo } from '../../support/network.ts';
 
 const SEND = 'eth_sendRawTransaction';
 /** Code that runs in a circle until its gas is used up. */
@@ -54,7 +57,7 @@ it('200 payments go in two transactions, as many in each as the gas of one allow
   const payments = await engine.claimMany(200);
   expect(new Set(await settleTogether(payments))).toEqual(new Set(['settled']));
   expect((await transactionsOf(payments)).map((row) => row.payments)).toEqual([164, 36]);
-}, 40_000);
+});
 
 it('a payment that stands twice in a batch, signed anew, is sent once', async () => {
   const [payment] = await engine.claimMany(1);
@@ -98,7 +101,7 @@ it('a wallet whose code burns all gas takes nobody with it, wherever it stands',
   const states = await settleTogether([...before, likeKey, ofCode, ...after]);
   expect(states.splice(before.length, 2)).toEqual(['failed', 'failed']);
   expect(new Set(states)).toEqual(new Set(['settled']));
-}, 30_000);
+});
 
 it('the log says why a payment is unknown that was not sent, as its payer could not be looked up, and that gas was not counted', async () => {
   const { ctx, proxy } = engine;
@@ -111,7 +114,38 @@ it('the log says why a payment is unknown that was not sent, as its payer could 
   expect(await createSettler(parts).settle(payment)).toMatchObject({ state: 'unknown' });
   proxy.rule('eth_getCode', null);
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ paymentId: payment.id, err: expect.anything() }]);
-  const gas = { ...ctx.gas, mostGas: () => Promise.reject(new Error('out of order')) };
+  const gas = { ...ctx.gas, maxGas: () => Promise.reject(new Error('out of order')) };
   expect(await createSettler({ ...parts, gas }).settle(payment)).toMatchObject({ state: 'settled' });
   expect(lines.slice(1).map((line) => JSON.parse(line))).toMatchObject([{ payments: 1, err: expect.anything() }]);
 });
+
+/** The reconciler leaves a payment to who sent it at first. */
+const LATER = "update chain_payment set created_at = created_at - interval '1 minute' where id = $1";
+
+it.each([
+  ['paused', 'pause', 'unpause'],
+  ["refusing the node's wallet", 'blacklist', 'unBlacklist'],
+] as const)(
+  'a payment whose block the token spent %s has not failed, though the token moves money again when it is recorded',
+  async (_what, stop, goOn) => {
+    const { ctx, chain, proxy } = engine;
+    const token = { rpcUrl: chain.rpcUrl, ctx };
+    const [payment] = await engine.claimMany(1);
+    if (!payment) throw new Error('a payment was claimed');
+    let sent = 0;
+    proxy.rule(SEND, async ({ forward }) => {
+      if (++sent > 1) return forward();
+      await administer(token, stop, ctx.chain.wallet);
+      const answer = await forward();
+      await administer(token, goOn, ctx.chain.wallet);
+      return answer;
+    });
+    expect(await ctx.settler.settle(payment)).toMatchObject({ state: expect.stringMatching(/settled|unknown/) });
+    await askDatabase(engine.databaseUrl, LATER, [payment.id]);
+    await untilSo('it settles', async () => {
+      await reconcilePayments(ctx);
+      return (await engine.stateOf(payment)) === 'settled';
+    });
+    expect(sent).toBeGreaterThan(1);
+  },
+);

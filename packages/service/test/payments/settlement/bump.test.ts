@@ -3,8 +3,8 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type Hex, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { signTransaction } from '../../../src/chain/keys/signer.ts';
-import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
-import { openTransaction } from '../../../src/payments/onchain/open-transaction.ts';
+import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
+import { openTransaction } from '../../../src/payments/chain-outbox/open-transaction.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { resendTransactions } from '../../../src/payments/reconcile/resend-transactions.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
@@ -85,15 +85,14 @@ it('a foreign transaction in place of one that delegates, which takes two nonces
   if (!sender) throw new Error('the engine has a key that sends');
   const call = { to: sender.address as Hex, data: '0x' as Hex, gas: 100_000n };
   const fees = await ctx.fees.current();
-  const open = await ctx.db.transaction((tx) =>
-    openTransaction(ctx, tx, {
-      signers: [sender.address],
-      call: { ...call, delegateTo: BATCH_EXECUTOR_ADDRESS },
-      fees,
-      lease: { holder: 'nobody else', leaseMs: 0 },
-      note: async () => undefined,
-    }),
-  );
+  const open = await openTransaction(ctx, {
+    signers: [sender.address],
+    call: { ...call, delegateTo: BATCH_EXECUTOR_ADDRESS },
+    fees,
+    lease: { holder: 'nobody else', leaseMs: 0 },
+    record: async () => undefined,
+    beforeCommit: () => undefined,
+  });
   if (!open) throw new Error('the key was free');
   await sendForeign(open.nonce);
   await resendTransactions(inSeconds(31));
@@ -115,7 +114,7 @@ it('a transaction that no block takes is signed again under its nonce, for at le
   expect(after).toMatchObject({ nonce: before?.nonce, to: before?.to, data: before?.data });
   expect((after?.maxFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual((before?.maxFeePerGas ?? 0n) * 9n);
   expect((after?.maxPriorityFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual((before?.maxPriorityFeePerGas ?? 0n) * 9n);
-}, 20_000);
+});
 
 it('the reconciler does so for a key that nobody looks after', async () => {
   const payment = await strand();
@@ -188,6 +187,6 @@ describe('behind an address of several RPC nodes', () => {
     expect(new Set(await statesOf(payment))).toEqual(new Set(['replaced']));
     await reconcilePayments(inSecondsOfMany(40), 0);
     await engine.ctx.settler.idle();
-    await expect.poll(() => engine.stateOf(payment), { timeout: 10_000 }).toBe('settled');
+    await expect.poll(() => engine.stateOf(payment)).toBe('settled');
   });
 });

@@ -1,8 +1,7 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
-import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
-import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
+import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
 import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { endSpent } from '../../../src/payments/settlement/end-spent.ts';
@@ -11,6 +10,7 @@ import { askDatabase, contradictions, walletByBooks } from '../../support/books.
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { limitLogQueries } from '../../support/rpc-proxy.ts';
+import { until } from '../../support/until.ts';
 
 const TEN = 10_000_000n;
 
@@ -34,11 +34,7 @@ const claim = async (valueMicro: bigint): Promise<NewChainPayment> =>
   engine.claim(await engine.newPayer(valueMicro), { valueMicro });
 
 const untilSpent = (payment: NewChainPayment) =>
-  until(async () => ((await engine.ctx.usdc.areSpent([payment.authorization]))[0] ? true : null), {
-    timeoutMs: 5000,
-    firstMs: 5,
-    mostMs: 50,
-  });
+  until(async () => (await engine.ctx.usdc.areSpent([payment.authorization]))[0]);
 
 it('below the amount a payment is settled in its block, and waits for no larger one of the same transaction', async () => {
   const [lone, small, large] = [await claim(1n), await claim(TEN - 1n), await claim(TEN)];
@@ -117,8 +113,7 @@ it('what the node has paid is not settled without its block while the logs of th
       amountMicro: 1_000_000n,
     }),
   );
-  const refund = await findBySubject(ctx.db, paidIn.subjectId, 'refund');
-  if (!refund) throw new Error('a refund is owed');
+  const refund = await engine.signedRefundOf(paidIn);
   await submitSigned(engine.chain.rpcUrl, engine, refund);
   engine.proxy.rule('eth_getLogs', ({ answer }) => answer([]));
   await reconcilePayments(engine.ctx, 0);
@@ -174,4 +169,31 @@ describe('a payment in a block that a reorg removes while the chain is asked how
     expect(await engine.stateOf(payment)).toBe('claimed');
     await settleAgain(payment);
   });
+});
+
+it('a payment whose account another transaction has locked is settled once that ends, without the reconciler', async () => {
+  const payment = await engine.claim(await engine.newPayer());
+  const other = new pg.Client(engine.databaseUrl);
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from ledger_account where id = $1 for update', [payment.ledgerAccountId]);
+    const settling = engine.ctx.settler.settle(payment);
+    const isMined = async () =>
+      (
+        await askDatabase(
+          engine.databaseUrl,
+          `select from chain_transaction where state = 'mined' and hash =
+        (select transaction_hash from chain_payment where id = $1)`,
+          [payment.id],
+        )
+      ).length > 0;
+    await until(isMined);
+    expect(await engine.stateOf(payment)).toBe('broadcasting');
+    await other.query('commit');
+    expect(await settling).toMatchObject({ state: 'settled' });
+  } finally {
+    await other.end();
+  }
+  expect(await engine.stateOf(payment)).toBe('settled');
 });

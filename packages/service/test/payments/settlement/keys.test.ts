@@ -1,11 +1,11 @@
 import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { markMined, reopenNonce } from '../../../src/chain/transaction-store.ts';
-import type { Tx } from '../../../src/db/sql.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { resendTransactions } from '../../../src/payments/reconcile/resend-transactions.ts';
+import type { Tx } from '../../../src/store/sql.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { until } from '../../support/until.ts';
 
 const SEND = 'eth_sendRawTransaction';
 
@@ -146,8 +146,8 @@ describe('several keys, several processes', () => {
     await marked.promise;
     const findMined = () => Promise.reject(new Error('the process died'));
     const taken = resendTransactions({ ...later(), usdc: { ...engine.ctx.usdc, findMined } });
-    const isWaiting = async () => ((await read(WAITING)).length > 0 ? true : null);
-    await Promise.race([taken, until(isWaiting, { timeoutMs: 5000, firstMs: 5, mostMs: 20 })]);
+    const isWaiting = async () => (await read(WAITING)).length > 0;
+    await Promise.race([taken, until(isWaiting)]);
     seen.resolve();
     await Promise.all([recorded, taken]);
     expect(await openKeys()).toEqual([]);
@@ -182,8 +182,8 @@ describe('several keys, several processes', () => {
       });
       await done.promise;
       const other = engine.ctx.db.transaction(second);
-      const isWaiting = async () => ((await read(WAITING)).length > 0 ? true : null);
-      await Promise.race([other, until(isWaiting, { timeoutMs: 10_000, firstMs: 5, mostMs: 20 })]);
+      const isWaiting = async () => (await read(WAITING)).length > 0;
+      await Promise.race([other, until(isWaiting)]);
       seen.resolve();
       await Promise.all([one, other]);
     }

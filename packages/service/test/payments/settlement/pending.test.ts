@@ -2,19 +2,23 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openAccount } from '../../../src/access/accounts/open-account.ts';
+import { openAccount } from '../../../src/accounts/open-account.ts';
+import { authorizationDigest } from '../../../src/chain/keys/authorization.ts';
 import { createLocalSigner } from '../../../src/chain/keys/local-signer.ts';
 import type { Signer } from '../../../src/chain/keys/signer.ts';
-import { authorizationDigest } from '../../../src/chain/signatures/authorization.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { watchBills } from '../../../src/payments/bills/watch-bills.ts';
+import type { ChainPayment, NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
+import {
+  findById,
+  findBySubject,
+  insertChainPayments,
+} from '../../../src/payments/chain-outbox/chain-payment-store.ts';
+import { failPayment } from '../../../src/payments/chain-outbox/end-payments.ts';
 import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
-import type { ChainPayment, NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
-import { findById, findBySubject, insertChainPayments } from '../../../src/payments/onchain/chain-payment-store.ts';
-import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
-import { isRefusedNow } from '../../../src/payments/onchain/payers/payer-standing.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { payAgain, reconcilePayment } from '../../../src/payments/reconcile/reconcile-payment.ts';
+import { isRefusedNow } from '../../../src/payments/schemes/exact/payer-status.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -205,7 +209,7 @@ it('a withdrawal that the token refuses because it is paid is left open', async 
   await payAgain(refusing, payout, nowS);
   expect(await engine.stateOf(payout)).toBe('claimed');
   await payAgain(ctx, payout, nowS);
-  await expect.poll(() => engine.stateOf(payout), { timeout: 10_000 }).toBe('settled');
+  await expect.poll(() => engine.stateOf(payout)).toBe('settled');
 });
 
 it('a payout that a former wallet signed is signed by the wallet of now once it has expired for good, and paid once', async () => {
@@ -247,3 +251,20 @@ async function owe(purpose: 'withdrawal' | 'bill', validForS: bigint, wallet: Si
   await postTransfers(ctx.db, [{ id: `withdrawal:${subjectId}`, kind: 'withdrawal', ...moved }], now);
   return { payer, paidIn, payout: await read(payment) };
 }
+
+it('a chain whose contracts see the number of another chain, as on Arbitrum, tells why the token refuses a payment', async () => {
+  const payer = await engine.newPayer();
+  const spent = await engine.claim(payer);
+  await engine.ctx.settler.settle(spent);
+  const pendingHeight = BigInt((await callChain(engine.chain.rpcUrl, 'eth_blockNumber')) as string) + 1n;
+  const wordOf = (height: bigint) => height.toString(16).padStart(64, '0');
+  engine.proxy.rule('eth_call', async ({ params: [, block], forward }) => {
+    const text = await forward();
+    return block === 'pending' ? text.replace(wordOf(pendingHeight), wordOf(1n)) : text;
+  });
+  try {
+    expect(await engine.ctx.usdc.simulate([spent])).toEqual([expect.stringMatching(/used or canceled/)]);
+  } finally {
+    engine.proxy.rule('eth_call', null);
+  }
+});

@@ -1,23 +1,25 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openAccount } from '../../../src/access/accounts/open-account.ts';
-import type { KnownCaller } from '../../../src/access/caller/caller.ts';
-import { type Once, unkeyed } from '../../../src/access/idempotency/once.ts';
+import type { KnownCaller } from '../../../src/accounts/caller.ts';
+import { type Once, unkeyed } from '../../../src/accounts/idempotency/once.ts';
+import { openAccount } from '../../../src/accounts/open-account.ts';
+import { authorizationDigest } from '../../../src/chain/keys/authorization.ts';
 import { signDigest } from '../../../src/chain/keys/local-signer.ts';
-import { authorizationDigest } from '../../../src/chain/signatures/authorization.ts';
 import { newId } from '../../../src/lib/id.ts';
 import { createSecrets } from '../../../src/lib/secrets.ts';
+import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
+import { findBySubject } from '../../../src/payments/chain-outbox/chain-payment-store.ts';
 import { type DepositOptions, deposit } from '../../../src/payments/deposits/deposit.ts';
 import { postTransfers } from '../../../src/payments/ledger/ledger-store.ts';
 import { openTreasury } from '../../../src/payments/ledger/open-treasury.ts';
-import type { NewChainPayment } from '../../../src/payments/onchain/chain-payment.ts';
-import { findBySubject } from '../../../src/payments/onchain/chain-payment-store.ts';
 import { owePayer } from '../../../src/payments/payouts/refund-payer.ts';
 import { recollectLost } from '../../../src/payments/reconcile/recollect-lost.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { createReorgWatch } from '../../../src/payments/reconcile/watch-reorgs.ts';
-import { createPaymentChecks } from '../../../src/payments/x402/payment-checks.ts';
+import type { PresentedTransfer } from '../../../src/payments/schemes/exact/exact-on-wire.ts';
+import { createPaymentChecks } from '../../../src/payments/schemes/exact/payment-checks.ts';
+import { x402Schemes } from '../../../src/payments/schemes/schemes.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { emptyWallet, submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
@@ -140,8 +142,7 @@ describe.each([1, 3, 10])('a reorg of %i blocks', (depth) => {
         amountMicro: 1_000_000n,
       }),
     );
-    const refund = await findBySubject(ctx.db, payment.subjectId, 'refund');
-    if (!refund) throw new Error('a refund is owed');
+    const refund = await engine.signedRefundOf(payment);
     expect(await ctx.settler.settle(refund)).toMatchObject({ state: 'settled' });
     await engine.mine(depth - 1);
     await replaceBlocks(refund);
@@ -217,7 +218,11 @@ describe('a payment that can never be collected again is reversed', () => {
       isWalletProven: false,
     });
     const treasuryId = await ctx.db.transaction((tx) => openTreasury(tx, accountId, ctx.clock.now()));
-    const checks = { ...createPaymentChecks(ctx), secrets: createSecrets('s'.repeat(64)), baseUrl: 'http://node' };
+    const checks = {
+      ...createPaymentChecks(ctx, x402Schemes),
+      secrets: createSecrets('s'.repeat(64)),
+      baseUrl: 'http://node',
+    };
     const by = { kind: 'account', accountId } as KnownCaller;
     const ids = [newId('trf'), newId('trf')];
     const once: Once = { ...unkeyed, idFor: (_prefix, nth) => ids[nth - 1] ?? null };
@@ -227,9 +232,10 @@ describe('a payment that can never be collected again is reversed', () => {
         ...{ validBeforeS: (await ctx.usdc.headTimeS()) + 300n, nonce: generatePrivateKey() },
       };
       const signature = signDigest(authorizationDigest(ctx.chain.domainSeparator, authorization), payer.key);
-      const named = { scheme: 'exact', namedScheme: 'exact' } as const;
+      const named = { scheme: 'exact', namedScheme: 'exact', payer: authorization.from } as const;
       const shown = { ...named, version: 1, network: ctx.chain.name, accepted: null, signature } as const;
-      return deposit({ ...ctx, ...checks }, by, { amount: '1' }, { ...shown, authorization, identifier }, options);
+      const payment: PresentedTransfer = { ...shown, authorization, identifier };
+      return deposit({ ...ctx, ...checks }, by, { amount: '1' }, payment, options);
     };
     const first = await engine.newPayer();
     await pay(first, 'one-deposit', { once });

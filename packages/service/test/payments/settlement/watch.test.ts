@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/lib/metrics.ts';
-import { failPayment } from '../../../src/payments/onchain/end-payments.ts';
-import { findFate } from '../../../src/payments/onchain/find-fate.ts';
+import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
+import { failPayment } from '../../../src/payments/chain-outbox/end-payments.ts';
+import { findFate } from '../../../src/payments/chain-outbox/find-fate.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { watchSettlement } from '../../../src/payments/reconcile/watch-settlement.ts';
 import { contradictions } from '../../support/books.ts';
@@ -17,7 +18,11 @@ afterAll(() => engine.stop());
 it('of 450 payments that failed and can still be submitted, each is looked at: also the one that failed last', async () => {
   const { ctx, chain } = engine;
   const payer = await engine.newPayer(10_000_000n);
-  const failed = await Promise.all(Array.from({ length: 450 }, () => engine.claim(payer)));
+  const validBeforeS = (await ctx.usdc.headTimeS()) + 300n;
+  const failed: NewChainPayment[] = [];
+  // As many at once as there are connections to the database: one more may wait for too long.
+  while (failed.length < 450)
+    failed.push(...(await Promise.all(Array.from({ length: 6 }, () => engine.claim(payer, { validBeforeS })))));
   for (const payment of failed) await failPayment(ctx, payment, 'invalid_exact_evm_transaction_failed');
   const landed = [failed[0], failed[201], failed[449]].flatMap((payment) => payment ?? []);
   for (const payment of landed) await submitSigned(chain.rpcUrl, engine, payment);

@@ -1,5 +1,5 @@
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { stopAsked } from '../../../src/lib/process/stop-asked.ts';
+import { until } from '../../support/until.ts';
 
 // Something that keeps it running, as the node's server does.
 const running = setInterval(() => undefined, 1000);
@@ -7,7 +7,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 if (process.env.STARTS_SLOWLY) {
   const parent = process.ppid;
   say('running');
-  await until(async () => (process.ppid === parent ? null : true), { timeoutMs: 10_000, firstMs: 5, mostMs: 20 });
+  await until(async () => (process.ppid === parent ? null : true));
 }
 const asked = stopAsked();
 say('running');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.ts';
 import { createRegistryReader } from '../../../src/registry/read/read-registry.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { newOwner, registryActions } from '../../support/registry-actions.ts';
 import {
   type IndexContext,

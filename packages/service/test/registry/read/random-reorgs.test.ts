@@ -87,4 +87,4 @@ it(`whatever blocks come and go while it reads, the index ends as one that reads
     expect(await index.block()).toBe((await chain.client.head()).head.block);
   });
   await fc.assert(course, { numRuns: RUNS });
-}, 120_000);
+});

@@ -1,12 +1,12 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { readChainIndex } from '../../../src/registry/read/read-chain-index.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import type { TestAccount } from '../../support/harness.ts';
 import { type ProxiedHarness, startProxiedHarness } from '../../support/proxied-harness.ts';
 import { newOwner, registryActions } from '../../support/registry-actions.ts';
 import { REGISTRY } from '../../support/registry-world.ts';
+import { until } from '../../support/until.ts';
 
 const clock = fixedClock('2026-11-21T10:00:00Z');
 let h: ProxiedHarness;
@@ -26,13 +26,11 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-const patience = { timeoutMs: 15_000, firstMs: 5, mostMs: 100 };
-const untilState = (state: string) =>
-  until(async () => ((await readChainIndex(h.ctx)).state === state ? state : null), patience);
+const untilState = (state: string) => until(async () => ((await readChainIndex(h.ctx)).state === state ? state : null));
 const toldTo = async ({ key }: TestAccount): Promise<{ data: { state: string } }[]> =>
   (await h.request('GET', '/events?type=replication.status', { key })).body.data.events;
 const untilTold = (account: TestAccount, state: string) =>
-  until(async () => (await toldTo(account)).findLast(({ data }) => data.state === state) ?? null, patience);
+  until(async () => (await toldTo(account)).findLast(({ data }) => data.state === state) ?? null);
 
 it('a node reads what is registered by itself, and says how far it is', async () => {
   const before = await registered();
@@ -41,7 +39,7 @@ it('a node reads what is registered by itself, and says how far it is', async ()
   const found = await until(async () => {
     const at = await h.ctx.registryTokens.at(id);
     return at?.isSafe ? at : null;
-  }, patience);
+  });
   expect(found).toMatchObject({ token: { uri: 'https://a.example/' } });
   const index = await readChainIndex(h.ctx);
   expect(index).toMatchObject({ chainId: 84_532, registry: REGISTRY, state: 'live' });
@@ -56,7 +54,7 @@ it('a node reads what is registered by itself, and says how far it is', async ()
 
 it('operators, and who asked for it by name, hear that reading stalls and goes on; others do not', async () => {
   h.proxy.rule('eth_getBlockByNumber', () => null);
-  expect(await until(async () => ((await isFailing()) ? true : null), patience)).toBe(true);
+  await until(isFailing);
   expect((await readChainIndex(h.ctx)).state).toBe('live');
   clock.advance(31_000);
   expect((await readChainIndex(h.ctx)).state).toBe('stalled');

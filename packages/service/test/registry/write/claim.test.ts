@@ -1,7 +1,7 @@
 import { identityRegistryByChain } from '@agent-network/chain/addresses';
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../../api/support/expect-error.ts';
+import { expectError } from '../../http/api/support/expect-error.ts';
 import { sendAs } from '../../support/chain-actions.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';
@@ -98,7 +98,7 @@ describe('linking a token', () => {
       { agentId: Number(tokenId), agentRegistry: `eip155:84532:${linked.registry}` },
     ]);
     await untilIdentity(h, agent.id, ({ onChain }) => onChain.agentURI === agentURI && onChain.custody === 'owner');
-    await expect.poll(() => chain.metadataOf(made, 'active'), { timeout: 10_000 }).toBe('false');
+    await expect.poll(() => chain.metadataOf(made, 'active')).toBe('false');
     expect((await claim(agent.id)).body.data).toMatchObject({ state: 'claimed', tokenId, transactionHash: null });
   });
 
@@ -167,7 +167,7 @@ describe('removing an agent', () => {
 
   async function operatorKey() {
     const { accountId } = owner;
-    const { issueApiKey } = await import('../../../src/access/keys/manage-keys.ts');
+    const { issueApiKey } = await import('../../../src/accounts/keys/manage-keys.ts');
     const made = await issueApiKey(h.ctx, { accountId, name: 'events', scopes: ['webhooks:manage'], expiresAt: null });
     return { key: made.apiKey };
   }

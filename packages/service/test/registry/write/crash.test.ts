@@ -1,6 +1,5 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { type ArmedFailpoint, failpoints, parseFailpoint } from '../../../src/lib/process/failpoint.ts';
 import { startUndyingNode, type UndyingNode } from '../../chaos/torture/undying-node.ts';
 import { type Harness, send, type TestAccount } from '../../support/harness.ts';
@@ -8,6 +7,7 @@ import { isLong } from '../../support/long.ts';
 import { untilSo } from '../../support/network.ts';
 import { type NodeCluster, startCluster } from '../../support/node-cluster.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { until } from '../../support/until.ts';
 import { untilRegistered } from './support/registered.ts';
 import { stockReader } from './support/stock-reader.ts';
 
@@ -27,8 +27,8 @@ beforeAll(async () => {
   owner = await cluster.newAccount();
   chain = stockReader(cluster.chain.rpcUrl);
   // Later it would be counted among the agents' tokens.
-  await untilSo("the node's own entry is on the chain", async () => (await ownEntries()).length === 1, 30_000);
-}, 60_000);
+  await untilSo("the node's own entry is on the chain", async () => (await ownEntries()).length === 1);
+});
 afterAll(async () => {
   node.release();
   await Promise.all(agents.map((agent) => agent.die()));
@@ -36,15 +36,8 @@ afterAll(async () => {
 });
 
 /** Asks until there is a process that answers. */
-const request: Harness['request'] = async (method, path, options) => {
-  const answer = await until(async () => send(await node.baseUrl(), method, path, options).catch(() => null), {
-    timeoutMs: 20_000,
-    firstMs: 20,
-    mostMs: 200,
-  });
-  if (!answer) throw new Error('no process came back');
-  return answer;
-};
+const request: Harness['request'] = (method, path, options) =>
+  until(async () => send(await node.baseUrl(), method, path, options).catch(() => null));
 
 const ownEntries = async (): Promise<{ agentId: number }[]> =>
   (await request('GET', '/.well-known/agent-network.json')).body.registrations;
@@ -61,7 +54,7 @@ async function newAgents(count: number): Promise<TestAgent[]> {
 }
 
 const untilLeadsTo = (tokenId: string, uri: string) =>
-  untilSo(`token ${tokenId} leads to ${uri}`, async () => (await chain.tokenUri(tokenId)) === uri, 20_000);
+  untilSo(`token ${tokenId} leads to ${uri}`, async () => (await chain.tokenUri(tokenId)) === uri);
 
 /** Every place once, in the order in which a registration comes by; in the long run, each by itself. */
 const deaths = [
@@ -80,16 +73,16 @@ const deaths = [
 const parse = (text: string) => text.split(' then ').map((each) => parseFailpoint(each) as ArmedFailpoint);
 
 describe('a process that dies over registrations, and is started again', () => {
-  it.each(deaths)('dying %s: one token for each agent', { timeout: 90_000 }, async (text) => {
+  it.each(deaths)('dying %s: one token for each agent', async (text) => {
     const [first] = await newAgents(1);
-    const known = await untilRegistered({ request }, first?.id ?? '', 30_000);
+    const known = await untilRegistered({ request }, first?.id ?? '');
     const tokens = await countTokens();
     const before = node.deaths();
     const [here, ...afterwards] = parse(text);
     await node.arm(here as ArmedFailpoint, afterwards);
     const started = await newAgents(3);
-    const identities = await Promise.all(started.map(({ id }) => untilRegistered({ request }, id, 60_000)));
-    await expect.poll(() => node.deaths() - before, { timeout: 20_000 }).toBe(1 + afterwards.length);
+    const identities = await Promise.all(started.map(({ id }) => untilRegistered({ request }, id)));
+    await expect.poll(() => node.deaths() - before).toBe(1 + afterwards.length);
     expect(await countTokens()).toBe(tokens + 3);
     // Each process has an address of its own, where all entries lead in the end, the node's own as well.
     const baseUrl = await node.baseUrl();

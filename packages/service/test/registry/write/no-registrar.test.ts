@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectError } from '../../api/support/expect-error.ts';
+import { expectError } from '../../http/api/support/expect-error.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { registerOnChain } from '../../support/registry-actions.ts';

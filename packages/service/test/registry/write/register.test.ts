@@ -1,9 +1,9 @@
 import { AgentRegistrationFile, NodeRegistrationFile } from '@agent-network/contracts/agents/registration';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { until } from '../../support/until.ts';
 import { untilIdentity, untilRegistered } from './support/registered.ts';
 import { stockReader } from './support/stock-reader.ts';
 
@@ -22,16 +22,13 @@ const registry = () => `eip155:84532:${h.ctx.registry.address}`;
 
 /** The node's own token, once it is on the chain. */
 async function untilAnnounced(): Promise<string> {
-  const entry = await until(
-    async () => {
-      const [row] = await askDatabase<{ tokenId: string }>(
-        h.databaseUrl,
-        `select token_id::text as "tokenId" from registry_write where subject_id = '' and state = 'done'`,
-      );
-      return row ?? null;
-    },
-    { timeoutMs: 10_000, firstMs: 20, mostMs: 100 },
-  );
+  const entry = await until(async () => {
+    const [row] = await askDatabase<{ tokenId: string }>(
+      h.databaseUrl,
+      `select token_id::text as "tokenId" from registry_write where subject_id = '' and state = 'done'`,
+    );
+    return row ?? null;
+  });
   return entry?.tokenId ?? '';
 }
 
@@ -119,7 +116,7 @@ describe('many agents', () => {
     expect((await chain.nonceOf(registrar())) - before.nonce).toBeLessThanOrEqual(8);
     for (const [index, { id }] of started.entries())
       expect((await chain.fileOf(tokenIds[index] ?? '')).agentNetwork.id).toBe(id);
-  }, 60_000);
+  });
 });
 
 describe('the file of an agent', () => {
@@ -142,9 +139,7 @@ describe('the file of an agent', () => {
     expect((await read(agent.id, { 'if-none-match': `"other", W/${etag}` })).status).toBe(304);
     const body = { description: 'Says what it is told.' };
     await h.request('PUT', `/agents/${agent.id}`, { key: owner.key, body });
-    await expect
-      .poll(async () => (await read(agent.id, { 'if-none-match': etag })).status, { timeout: 5000 })
-      .toBe(200);
+    await expect.poll(async () => (await read(agent.id, { 'if-none-match': etag })).status).toBe(200);
     expect(await (await read(agent.id)).json()).toMatchObject(body);
   });
 

@@ -1,13 +1,13 @@
 import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import { describe, expect, it } from 'vitest';
-import { until } from '../../../src/lib/concurrency/until.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { isLong } from '../../support/long.ts';
 import { untilSo } from '../../support/network.ts';
 import { registerOnChain, registryActions } from '../../support/registry-actions.ts';
 import { clientOf, newIndex, rowsOf } from '../../support/registry-world.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { until } from '../../support/until.ts';
 import { untilIdentity, untilRegistered } from './support/registered.ts';
 import { stockReader } from './support/stock-reader.ts';
 import { newWalletOwner, proveWallet } from './support/wallet-owner.ts';
@@ -53,7 +53,7 @@ async function expectFresh({ local, h }: World): Promise<void> {
     const [here, there] = [await rowsOf(h.ctx.db), await fresh.rows()];
     return JSON.stringify(here) === JSON.stringify(there) ? here.tokens : null;
   };
-  const tokens = await until(isSame, { timeoutMs: 15_000, firstMs: 50, mostMs: 200 });
+  const tokens = await until(isSame, 50);
   await fresh.stop();
   expect(tokens?.length).toBeGreaterThan(1);
 }
@@ -84,11 +84,7 @@ describe.concurrent('a reorg', () => {
     const chain = stockReader(local.rpcUrl);
     const registrar = h.ctx.registrar?.address ?? '';
     const owner = await h.newAccount();
-    await until(async () => ((await chain.countOf(registrar)) > 0 ? true : null), {
-      timeoutMs: 10_000,
-      firstMs: 20,
-      mostMs: 50,
-    });
+    await until(async () => (await chain.countOf(registrar)) > 0);
     const start = Number(await h.ctx.usdc.headBlock());
     const made = await Promise.all(Array.from({ length: 3 }, () => startTestAgent(h, { owner })));
     agents.push(...made);
@@ -110,17 +106,16 @@ describe.concurrent('a reorg', () => {
           return tokenId !== taken && uri.endsWith(`/agents/${id}/registration.json`);
         }),
       );
-      return right.every(Boolean) ? true : null;
+      return right.every(Boolean);
     };
-    expect(await until(isRight, { timeoutMs: 30_000, firstMs: 100, mostMs: 500 })).toBe(true);
+    await until(isRight);
     expect(await chain.countOf(registrar)).toBe(4);
     expect((await chain.ownerOf(taken)).toLowerCase()).toBe(stranger);
-  }, 90_000);
+  });
 
   /** The shallowest and the deepest; what is between them is in the long run. */
   it.for(isLong ? [1, 3, 10] : [1, 10])(
     'of %i blocks that takes a registration, a claim and a sale back: the node makes good what it did, and its index is as a fresh one',
-    { timeout: 90_000 },
     async (depth, { expect, onTestFinished }) => {
       const world = await newWorld(onTestFinished);
       const { local, h } = world;
@@ -145,9 +140,9 @@ describe.concurrent('a reorg', () => {
         const uri = await chain.tokenUri(onChain.tokenId).catch(() => '');
         return uri.endsWith(`/agents/${newcomer}/registration.json`);
       };
-      await untilSo('the agent is registered again', isRegistered, 20_000);
+      await untilSo('the agent is registered again', isRegistered);
       const isGiven = async () => (await chain.ownerOf(claimer.tokenId)).toLowerCase() === claimer.owner.address;
-      await untilSo('the token is given away again', isGiven, 20_000);
+      await untilSo('the token is given away again', isGiven);
       await untilIdentity(h, claimer.id, ({ onChain }) => onChain?.custody === 'owner');
       expect(await untilIdentity(h, seller.id, ({ frozen }) => !frozen)).toMatchObject({ owner: seller.owner.address });
       await expectFresh(world);

@@ -1,15 +1,15 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueApiKey } from '../../../src/access/keys/manage-keys.ts';
-import { followOwners } from '../../../src/agents/registry-entry/follow-owners.ts';
-import { until } from '../../../src/lib/concurrency/until.ts';
+import { issueApiKey } from '../../../src/accounts/keys/manage-keys.ts';
+import { followOwners } from '../../../src/agents/onchain/follow-owners.ts';
 import { lockReading } from '../../../src/registry/read/registry-reading-store.ts';
-import { expectError } from '../../api/support/expect-error.ts';
+import { expectError } from '../../http/api/support/expect-error.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { registerOnChain, registryActions } from '../../support/registry-actions.ts';
 import { startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { deposit } from '../../support/treasury.ts';
+import { until } from '../../support/until.ts';
 import { untilIdentity, untilRegistered } from './support/registered.ts';
 import { newWalletOwner, proveWallet, type WalletOwner } from './support/wallet-owner.ts';
 
@@ -82,7 +82,7 @@ it('a token that is sold takes its agent along: frozen until the buyer proves th
   expect(
     (await h.request('PUT', `/agents/${agent.id}`, { key: buyer.key, body: { name: 'Bought' } })).body.data,
   ).toMatchObject({ updated: ['name'] });
-}, 60_000);
+});
 
 it('a sale that the index has not read, or never reads, keeps the seller from the treasury: the contract is asked', async () => {
   const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
@@ -97,7 +97,7 @@ it('a sale that the index has not read, or never reads, keeps the seller from th
   });
   await untilIdentity(h, agent.id, isFrozen);
   expect(await h.usdcOf(seller.address)).toBe(0n);
-}, 60_000);
+});
 
 it('a token that comes back before anybody proved to own it leaves all as it was', async () => {
   const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
@@ -111,7 +111,7 @@ it('a token that comes back before anybody proved to own it leaves all as it was
   });
   expect((await withdraw(seller.key, treasuryId)).status).toBe(200);
   expectError(await proveWallet(h, buyer, agent.id), 'FORBIDDEN');
-}, 60_000);
+});
 
 it('a token that goes to a wallet linked to an account takes its agent to that account, once that wallet has signed', async () => {
   const [seller, buyer] = [await newWalletOwner(h), await newWalletOwner(h)];
@@ -142,7 +142,7 @@ it('a token that goes to a wallet linked to an account takes its agent to that a
   // The linked wallet has proven itself, and not the account's own.
   expect((await h.request('GET', '/account', { key: buyer.key })).body.data.walletProven).toBe(false);
   expectError(await withdraw(seller.key, treasuryId), 'NOT_FOUND');
-}, 60_000);
+});
 
 it('a text that was given for the wallet before the sale takes nothing over after it', async () => {
   const [seller, buyer, second] = [await newWalletOwner(h), await newWalletOwner(h), await newWalletOwner(h)];
@@ -161,7 +161,7 @@ it('a text that was given for the wallet before the sale takes nothing over afte
     owner: second.address,
   });
   expect((await proveWallet(h, second, agent.id)).body.data.identityToken).toEqual(expect.any(String));
-}, 60_000);
+});
 
 describe('an index that is behind the chain', () => {
   const write = (tokenId: string, owner: string, blocks = 0) =>
@@ -183,7 +183,7 @@ describe('an index that is behind the chain', () => {
     const former = `0x${'77'.repeat(20)}`;
     const forget = () =>
       askDatabase(h.databaseUrl, 'delete from registry_token where token_id = $1 returning 1', [unknown]);
-    await expect.poll(forget, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(forget).toHaveLength(1);
     expect(await write(tokenId, former)).toHaveLength(1);
     for (const refused of await Promise.all([link(tokenId), link(unknown)])) expectError(refused, 'CONFLICT');
     await write(tokenId, owner.address);
@@ -192,7 +192,7 @@ describe('an index that is behind the chain', () => {
     await followOwners(h.ctx);
     expect(await answerOf(agent.id)).toMatchObject({ frozen: false, verified: true });
     await write(tokenId, owner.address);
-  }, 60_000);
+  });
 
   it('takes no agent from an owner who has just claimed its token, even if an RPC node is behind as well', async () => {
     const owner = await newWalletOwner(h);
@@ -204,7 +204,7 @@ describe('an index that is behind the chain', () => {
     await followOwners(isBehind);
     expect(await answerOf(agent.id)).toMatchObject({ owner: owner.address, frozen: false });
     await write(tokenId, owner.address, 1);
-  }, 60_000);
+  });
 });
 
 /** Who was told to be the new owner of an agent, by the events of an account. */
@@ -215,13 +215,10 @@ async function changesTold({ accountId }: WalletOwner, agentId: string): Promise
     scopes: ['webhooks:manage'],
     expiresAt: null,
   });
-  const told = await until(
-    async () => {
-      const { events } = (await h.request('GET', '/events?type=agent.owner_changed', { key: apiKey })).body.data;
-      return events.length > 0 ? events : null;
-    },
-    { timeoutMs: 10_000, firstMs: 20, mostMs: 200 },
-  );
+  const told = await until(async () => {
+    const { events } = (await h.request('GET', '/events?type=agent.owner_changed', { key: apiKey })).body.data;
+    return events.length > 0 ? events : null;
+  });
   return (told ?? [])
     .filter(({ data }: { data: { id: string } }) => data.id === agentId)
     .map(({ data }: { data: { owner: string } }) => data.owner);

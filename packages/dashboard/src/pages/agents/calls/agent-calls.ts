@@ -7,7 +7,7 @@ const callers: Readonly<Record<NonNullable<AgentCallItem['caller']>, string>> = 
   wallet: 'Wallet without a key',
   node: 'Another node',
 };
-const faces: Readonly<Record<NonNullable<AgentCallItem['face']>, string>> = {
+const gateways: Readonly<Record<NonNullable<AgentCallItem['face']>, string>> = {
   rest: 'REST',
   mcp: 'MCP',
   a2a: 'A2A',
@@ -19,7 +19,7 @@ const faces: Readonly<Record<NonNullable<AgentCallItem['face']>, string>> = {
 export const callerText = ({ caller, isOwn }: Pick<AgentCallItem, 'caller' | 'isOwn'>): string =>
   isOwn ? 'You' : caller === null ? 'Not recorded' : callers[caller];
 
-export const faceText = (face: AgentCallItem['face']): string => (face === null ? '–' : faces[face]);
+export const gatewayText = (face: AgentCallItem['face']): string => (face === null ? '–' : gateways[face]);
 
 /** Error code in words: "agent error". */
 export const errorText = (code: string): string => code.replaceAll('_', ' ');

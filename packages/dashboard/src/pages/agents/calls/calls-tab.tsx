@@ -18,7 +18,7 @@ import { linkClass } from '../../../ui/values/link.tsx';
 import { Money } from '../../../ui/values/money.tsx';
 import { TimeAgo } from '../../../ui/values/time-ago.tsx';
 import { useNow } from '../../../ui/values/use-now.ts';
-import { callerText, callPeriods, callQuery, errorText, faceText } from './agent-calls.ts';
+import { callerText, callPeriods, callQuery, errorText, gatewayText } from './agent-calls.ts';
 
 /** A request of the owner's own leads to it; others are named only. */
 const Request = ({ call: { requestId, isOwn } }: { call: AgentCallItem }) =>
@@ -46,7 +46,7 @@ const callColumns: readonly Column<AgentCallItem>[] = [
   { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   { header: 'Status', cell: ({ status }) => <Status value={status} /> },
   { header: 'Caller', cell: (call) => <span className="whitespace-nowrap">{callerText(call)}</span> },
-  { header: 'Through', cell: ({ face }) => <span className="whitespace-nowrap">{faceText(face)}</span> },
+  { header: 'Through', cell: ({ face }) => <span className="whitespace-nowrap">{gatewayText(face)}</span> },
   { header: 'Latency', align: 'right', cell: ({ latencyMs }) => <Duration value={latencyMs} /> },
   { header: 'Cost', align: 'right', cell: ({ cost }) => <Money amount={cost} /> },
   { header: 'Error', cell: ({ error }) => <Failure error={error} /> },

@@ -3,7 +3,7 @@ import { Field } from '../../../ui/controls/field.tsx';
 import { NumberInput, Textarea, TextInput } from '../../../ui/controls/text-input.tsx';
 import { TokenInput } from '../../../ui/controls/token-input.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
-import type { AgentValues } from './agent-values.ts';
+import { type AgentValues, type TextField, textFieldNames, textFields } from './agent-values.ts';
 import { EndpointFields } from './endpoint-fields.tsx';
 import { PriceFields } from './price-fields.tsx';
 import { TypesFields } from './types-fields.tsx';
@@ -41,7 +41,7 @@ const MainFields = ({ form }: AgentFieldsProps) => {
         <Field label="Name" isRequired error={error('name')}>
           <TextInput value={values.name} onChange={(name) => set('name', name)} autoComplete="off" maxLength={120} />
         </Field>
-        <Field label="Description" error={error('description')} hint="What the agent does, for people and for search.">
+        <Field label="Description" error={error('description')} hint="Shown to people and used for search.">
           <Textarea value={values.description} onChange={(text) => set('description', text)} rows={3} />
         </Field>
         <Field
@@ -71,17 +71,14 @@ const MoreFields = ({ form }: AgentFieldsProps) => {
             <TokenInput noun="tag" values={values.tags} onChange={(tags) => set('tags', tags)} />
           </Field>
         </div>
-        <Field label="Website" error={error('metadata.website')}>
-          <TextInput
-            type="url"
-            value={values.website}
-            onChange={(website) => set('website', website)}
-            placeholder="https://agent.example"
-          />
-        </Field>
-        <Field label="Avatar" error={error('metadata.avatar')} hint="URL of an image.">
-          <TextInput type="url" value={values.avatar} onChange={(avatar) => set('avatar', avatar)} />
-        </Field>
+        {textFieldNames.map((name) => {
+          const { label, hint, ...input } = textFields[name] as TextField;
+          return (
+            <Field key={name} label={label} error={error(`metadata.${name}`)} {...(hint ? { hint } : {})}>
+              <TextInput {...input} value={values[name]} onChange={(text) => set(name, text)} />
+            </Field>
+          );
+        })}
         <Field
           label="Concurrent calls"
           error={error('metadata.maxConcurrency')}

@@ -17,6 +17,24 @@ import {
 
 export const MAX_SIZE_STEPS = 8;
 
+export interface TextField {
+  readonly label: string;
+  readonly type?: 'url';
+  readonly placeholder?: string;
+  readonly hint?: string;
+}
+
+/** Fields of the metadata that are one line of text each, in the order of the form. */
+export const textFields = {
+  website: { label: 'Website', type: 'url', placeholder: 'https://agent.example' },
+  avatar: { label: 'Avatar', type: 'url', hint: 'URL of an image.' },
+} as const satisfies { [Name in keyof AgentDetail['metadata']]?: TextField };
+type TextFieldName = keyof typeof textFields;
+
+const textFieldsOf = (textOf: (name: TextFieldName) => string): Record<TextFieldName, string> =>
+  Object.fromEntries(textFieldNames.map((name) => [name, textOf(name)])) as Record<TextFieldName, string>;
+export const textFieldNames = Object.keys(textFields) as TextFieldName[];
+
 /** A step of the price by size, as text. */
 export interface SizeStepValues {
   readonly aboveBytes: string;
@@ -24,15 +42,13 @@ export interface SizeStepValues {
 }
 
 /** Values of the forms, as text. */
-export interface AgentValues extends UpstreamValues, TypesValues {
+export interface AgentValues extends UpstreamValues, TypesValues, Readonly<Record<TextFieldName, string>> {
   readonly name: string;
   readonly description: string;
   readonly capabilities: readonly string[];
   readonly endpoint: string;
   readonly perRequest: string;
   readonly tags: readonly string[];
-  readonly website: string;
-  readonly avatar: string;
   readonly maxConcurrency: string;
   readonly priceHints: boolean;
   readonly sizeSteps: readonly SizeStepValues[];
@@ -47,7 +63,7 @@ export interface AgentValues extends UpstreamValues, TypesValues {
 
 export const noValues: AgentValues = {
   ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '' },
-  ...{ tags: [], website: '', avatar: '', maxConcurrency: '' },
+  ...{ tags: [], ...textFieldsOf(() => ''), maxConcurrency: '' },
   ...{
     priceHints: false,
     sizeSteps: [],
@@ -66,15 +82,14 @@ export const problemsOfValues = (values: AgentValues): Problems =>
   new Map([...headerProblems(values), ...jsonProblems(values)]);
 
 function metadataOf(values: AgentValues): AgentDetail['metadata'] {
-  const { avatar, website, tags, maxConcurrency, priceHints } = values;
+  const { tags, maxConcurrency, priceHints } = values;
   const { unitPrice: price, unit, unitCount: count, unitMeasure, unitMaximum: maximum } = values;
   const measure = unitMeasure === '' ? {} : { measure: unitMeasure };
   const sizeSteps = values.sizeSteps
     .map(({ aboveBytes, multiplier }) => ({ aboveBytes: numberOf(aboveBytes), multiplier: multiplier.trim() }))
     .sort((a, b) => a.aboveBytes - b.aboveBytes);
   return {
-    ...(avatar ? { avatar } : {}),
-    ...(website ? { website } : {}),
+    ...Object.fromEntries(textFieldNames.filter((name) => values[name]).map((name) => [name, values[name]])),
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
     ...(maxConcurrency ? { maxConcurrency: Number(maxConcurrency) } : {}),
     ...(priceHints ? { priceHints } : {}),
@@ -111,17 +126,9 @@ const isSameAmount = (a: string, b: string) =>
 /** An agent as the form shows it. */
 export function valuesOf({ detail, own }: EditedAgent): AgentValues {
   const { name, description, capabilities, endpoint, rates, metadata } = detail;
-  const {
-    tags = [],
-    website = '',
-    avatar = '',
-    maxConcurrency,
-    priceHints = false,
-    sizeSteps = [],
-    perUnit,
-  } = metadata;
+  const { tags = [], maxConcurrency, priceHints = false, sizeSteps = [], perUnit } = metadata;
   return {
-    ...{ name, description, capabilities, endpoint, tags, website, avatar },
+    ...{ name, description, capabilities, endpoint, tags, ...textFieldsOf((name) => metadata[name] ?? '') },
     perRequest: rates.perRequest,
     maxConcurrency: maxConcurrency === undefined ? '' : String(maxConcurrency),
     priceHints,

@@ -15,7 +15,7 @@ interface PriceFieldsProps {
 export const PriceFields = ({ form }: PriceFieldsProps) => {
   const { values, set, error } = form;
   return (
-    <Card title="What it costs">
+    <Card title="Price">
       <div className="grid gap-4 sm:grid-cols-2">
         <Field
           label="Per request"
@@ -108,7 +108,7 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
       fields empty to charge per request only.
     </p>
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Unit" error={error('metadata.perUnit.unit')} hint="What is counted, such as “page”.">
+      <Field label="Unit" error={error('metadata.perUnit.unit')} hint="Name of the unit, such as “page”.">
         <TextInput value={values.unit} onChange={(unit) => set('unit', unit)} placeholder="page" autoComplete="off" />
       </Field>
       <Field
@@ -124,7 +124,7 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
           spellCheck={false}
         />
       </Field>
-      <Field label="What is counted there" error={error('metadata.perUnit.measure')}>
+      <Field label="Counted as" error={error('metadata.perUnit.measure')}>
         <Select
           value={values.unitMeasure}
           onChange={(measure) => set('unitMeasure', measure)}

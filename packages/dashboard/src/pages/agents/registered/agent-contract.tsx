@@ -28,9 +28,8 @@ export const AgentContract = ({ agent }: { agent: Known }) => (
       <div>
         <dt>Proof</dt>
         <dd>
-          {code('{"type": "verification", "agent_id", "challenge"}')} is answered with{' '}
-          {code('{"agent_id", "response"}')}: the hex HMAC-SHA256 of challenge, agent id and endpoint, joined by
-          newlines, with the token as text.
+          {code('{"type": "verification", "agent_id", "challenge"}')} gets the answer {code('{"agent_id", "response"}')}
+          : the hex HMAC-SHA256 of challenge, agent id and endpoint, joined by newlines, with the token as text.
         </dd>
       </div>
       <div>

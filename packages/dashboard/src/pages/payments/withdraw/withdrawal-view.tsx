@@ -44,7 +44,7 @@ export function WithdrawalView() {
 }
 
 const progress: Readonly<Record<Withdrawal['status'], string>> = {
-  pending: 'It has left the treasury and is on its way to the wallet. This page updates by itself.',
+  pending: 'It has left the treasury and is on its way to the wallet. This page updates automatically.',
   confirmed: 'Completed: the USDC is in the wallet.',
   failed: 'It was not sent. The money is back in the treasury.',
 };

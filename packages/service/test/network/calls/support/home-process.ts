@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { freePort } from '../../../../src/compose/local/free-port.ts';
 import { askDatabase } from '../../../support/books.ts';
 import { type Harness, send } from '../../../support/harness.ts';
 import { type NodeCluster, type NodeProcess, startCluster } from '../../../support/node-cluster.ts';
-import { freePort } from './home-proxy.ts';
 
 /** A node that is a process of its own and can be killed; its chain and its database outlive it. */
 export interface HomeProcess extends Pick<NodeCluster, 'newAccount' | 'newWallet' | 'usdcOf' | 'databaseUrl' | 'ctx'> {
@@ -19,7 +19,7 @@ export interface HomeProcess extends Pick<NodeCluster, 'newAccount' | 'newWallet
 
 export async function startHomeProcess(label: string): Promise<HomeProcess> {
   const cluster = await startCluster();
-  const port = await freePort();
+  const port = await freePort(0);
   const baseUrl = `http://127.0.0.1:${port}`;
   const registrarKey = generatePrivateKey();
   const env = { PORT: String(port), BASE_URL: baseUrl, NODE_LABEL: label, REGISTRAR_PRIVATE_KEY: registrarKey };

@@ -1,4 +1,4 @@
-import { openAccount } from '../../../../src/access/accounts/open-account.ts';
+import { openAccount } from '../../../../src/accounts/open-account.ts';
 import { newId } from '../../../../src/lib/id.ts';
 import { askDatabase } from '../../../support/books.ts';
 import type { Harness } from '../../../support/harness.ts';

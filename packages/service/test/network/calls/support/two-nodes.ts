@@ -1,10 +1,11 @@
-import { settleBills } from '../../../../src/invocations/finish/settle-bills.ts';
-import { collectRefunds } from '../../../../src/invocations/remote/collect-refunds.ts';
-import { until } from '../../../../src/lib/concurrency/until.ts';
+import { settleBills } from '../../../../src/calls/finish/settle-bills.ts';
+import { collectRefunds } from '../../../../src/calls/remote/settle-home-calls.ts';
+import { freePort } from '../../../../src/compose/local/free-port.ts';
 import { readTransfers } from '../../../../src/payments/reconcile/read-transfers.ts';
 import { walletByBooks } from '../../../support/books.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../../support/harness.ts';
-import { freePort, type HomeProxy, startHomeProxy } from './home-proxy.ts';
+import { until } from '../../../support/until.ts';
+import { type HomeProxy, startHomeProxy } from './home-proxy.ts';
 
 /** A node on the chain of another. */
 export const startBeside = (home: Pick<Harness, 'rpcUrl'>, options: HarnessOptions = {}): Promise<Harness> =>
@@ -13,7 +14,7 @@ export const startBeside = (home: Pick<Harness, 'rpcUrl'>, options: HarnessOptio
 /** A node that is reached through a proxy only. */
 export async function startBehindProxy(options: HarnessOptions = {}): Promise<Harness & { readonly proxy: HomeProxy }> {
   const proxy = await startHomeProxy();
-  const port = await freePort();
+  const port = await freePort(0);
   proxy.aim(port);
   const home = await startHarness({ ...options, env: { ...options.env, PORT: String(port), BASE_URL: proxy.url } });
   return {
@@ -38,9 +39,8 @@ export async function untilSettled(...nodes: readonly Harness[]): Promise<void> 
       await moveOn(node);
       const { status, inFlight } = await node.ctx.reserves.read();
       const isSame = (await walletByBooks(node.databaseUrl)) === (await node.usdcOf(node.ctx.wallet.address));
-      return status === 'balanced' && isSame && inFlight.outgoing === '0.00' ? true : null;
+      return status === 'balanced' && isSame && inFlight.outgoing === '0.00';
     };
-    if (!(await until(isSettled, { timeoutMs: 20_000, firstMs: 50, mostMs: 500 })))
-      throw new Error(`not settled: ${JSON.stringify(await node.ctx.reserves.read())}`);
+    await until(isSettled);
   }
 }

@@ -1,5 +1,5 @@
-import { until } from '../../../../src/lib/concurrency/until.ts';
 import type { Harness } from '../../../support/harness.ts';
+import { until } from '../../../support/until.ts';
 
 type Host = Pick<Harness, 'request'>;
 
@@ -11,19 +11,17 @@ export async function untilIdentity(
   host: Host,
   agentId: string,
   isWanted: (identity: Identity) => boolean,
-  timeoutMs = 15_000,
 ): Promise<Identity> {
   let last: Identity = null;
-  const found = await until(
-    async () => {
-      last = (await host.request('GET', `/identity/${agentId}`)).body.data;
-      return isWanted(last) ? last : null;
-    },
-    { timeoutMs, firstMs: 20, mostMs: 100 },
-  );
-  if (!found) throw new Error(`the identity record stayed as ${JSON.stringify(last)}`);
-  return found;
+  const isAsWanted = async () => {
+    last = (await host.request('GET', `/identity/${agentId}`)).body.data;
+    return isWanted(last);
+  };
+  await until(isAsWanted).catch((cause) => {
+    throw new Error(`the identity record stayed as ${JSON.stringify(last)}`, { cause });
+  });
+  return last;
 }
 
-export const untilRegistered = (host: Host, agentId: string, timeoutMs?: number): Promise<Identity> =>
-  untilIdentity(host, agentId, ({ registration }) => registration === 'registered', timeoutMs);
+export const untilRegistered = (host: Host, agentId: string): Promise<Identity> =>
+  untilIdentity(host, agentId, ({ registration }) => registration === 'registered');

@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { openAccount } from '../../../../src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../../../src/access/keys/manage-keys.ts';
+import { issueApiKey } from '../../../../src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../../../src/accounts/open-account.ts';
 import type { Answer, Harness, TestAccount } from '../../../support/harness.ts';
 
 export type WalletOwner = TestAccount & { readonly wallet: ReturnType<typeof privateKeyToAccount> };

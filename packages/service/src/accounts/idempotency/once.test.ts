@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { fixedClock } from '../../../test/support/fixed-clock.ts';
+import { findByIdempotencyKey } from './once.ts';
+
+const HOUR_MS = 3_600_000;
+const start = new Date('2026-01-01T00:00:00Z');
+
+interface Thing {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly isRefused?: boolean;
+}
+
+/** A key under which things are made at certain hours. */
+function keyWith(things: readonly Thing[], hours: number) {
+  const ctx = { clock: fixedClock(new Date(start.getTime() + hours * HOUR_MS)) };
+  const once = { idFor: (prefix: string, nth: number) => `${prefix}_${nth}` };
+  const find = async (id: string) => things.find((thing) => thing.id === id) ?? null;
+  return findByIdempotencyKey(ctx, once, 'wdr', find, ({ isRefused }) => !isRefused);
+}
+const at = (id: string, hours: number): Thing => ({ id, createdAt: new Date(start.getTime() + hours * HOUR_MS) });
+
+it('the result of a key is found for a day; then the key makes the next, which is found for a day of its own', async () => {
+  const [first, second] = [at('wdr_1', 0), at('wdr_2', 25)];
+  expect(await keyWith([], 0)).toEqual({ made: null, id: 'wdr_1' });
+  expect(await keyWith([first], 23)).toEqual({ made: first, id: 'wdr_1' });
+  expect(await keyWith([first], 24)).toEqual({ made: null, id: 'wdr_2' });
+  expect(await keyWith([first, second], 26)).toEqual({ made: second, id: 'wdr_2' });
+  expect(await keyWith([first, second], 49)).toEqual({ made: null, id: 'wdr_3' });
+});
+
+it('a call without an answer leaves its id behind', async () => {
+  const refused = { ...at('wdr_1', 0), isRefused: true };
+  expect(await keyWith([refused], 1)).toEqual({ made: null, id: 'wdr_2' });
+});
+
+it('without a key nothing is looked for', async () => {
+  const look = () => Promise.reject(new Error('asked for'));
+  const ctx = { clock: fixedClock(start) };
+  expect(await findByIdempotencyKey(ctx, { idFor: () => null }, 'wdr', look)).toEqual({ made: null, id: null });
+});

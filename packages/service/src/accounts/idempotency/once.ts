@@ -1,0 +1,79 @@
+import type { ShownOnce } from '@agent-network/contracts/access/shown-once';
+import type { HasClock } from '../../lib/clock.ts';
+import type { IdPrefix } from '../../lib/id.ts';
+import type { Tx } from '../../store/sql.ts';
+import { isStillKept } from './idempotency.ts';
+import type { KeyToTake, LeftKey, SealedAnswer } from './idempotency-store.ts';
+
+/**
+ * Makes a call take effect once, however often it is repeated under its Idempotency-Key, even if a process dies meanwhile: work in one
+ * transaction stores its answer there, and later work uses an id derived from the key.
+ */
+export interface Once {
+  /**
+   * Stores `data` as the answer of the call in the transaction that makes it true, and returns it: both or neither. Throws CONFLICT when
+   * another process has taken the call over.
+   */
+  keep<T>(tx: Tx, data: T): Promise<T>;
+  /** The key's nth id for a resource; null without a key. See `findByIdempotencyKey`. */
+  idFor(prefix: IdPrefix, nth: number): string | null;
+  /** True when the call began before under its key and its progress is unknown. */
+  readonly isRepeated: boolean;
+  /** Absent: the key is taken, or there is none. */
+  readonly late?: LateKey;
+}
+
+/**
+ * A key that nobody seems to have, taken by the transaction that first has an effect. Until then the call may be given up and begun anew with
+ * its key taken before, which `TakeKeyFirstError` asks for.
+ */
+export interface LateKey {
+  readonly key: KeyToTake & LeftKey;
+  /** Told once it is taken. */
+  taken(): void;
+  /** The answer with this data, to be kept in the transaction that makes it true; `kept`: told once it is. */
+  answerOf(data: unknown): { readonly answer: SealedAnswer; kept(): void };
+}
+
+/** The key of a call is not free, or its call needs more than one transaction to be accepted: nothing was done. */
+export class TakeKeyFirstError extends Error {
+  override name = 'TakeKeyFirstError';
+}
+
+/** A call without an Idempotency-Key: each is new. */
+export const unkeyed: Once = { keep: async (_tx, data) => data, idFor: () => null, isRepeated: false };
+
+/**
+ * The resource made earlier under the call's key, while repeats still get it; else the id for a new one, null for any. A resource older
+ * than a day, or one that is no answer, keeps its id: the key's next one gets the next id.
+ */
+export async function findByIdempotencyKey<T extends { readonly createdAt: Date }>(
+  ctx: HasClock,
+  once: Pick<Once, 'idFor'>,
+  prefix: IdPrefix,
+  find: (id: string) => Promise<T | null>,
+  isAnswer: (made: T) => boolean = () => true,
+): Promise<{ readonly made: T | null; readonly id: string | null }> {
+  for (let nth = 1; ; nth++) {
+    const id = once.idFor(prefix, nth);
+    const made = id === null ? null : await find(id);
+    if (!made || (isStillKept(made.createdAt, ctx.clock.now()) && isAnswer(made))) return { made, id };
+  }
+}
+
+/** Splits an answer into its data for repeats and its secret, if any. */
+export function splitSecret(
+  data: unknown,
+  shownOnce: ShownOnce | undefined,
+): { readonly data: unknown; readonly secret: string | null } {
+  const secret = shownOnce && (data as Readonly<Record<string, unknown>> | null)?.[shownOnce.field];
+  if (!shownOnce || typeof secret !== 'string') return { data, secret: null };
+  const secretNotice = `This was shown once, with the first answer. ${shownOnce.insteadOfIt}`;
+  return { data: { ...(data as object), [shownOnce.field]: null, secretNotice }, secret };
+}
+
+/** Restores a secret that no answer has shown. */
+export function joinSecret(data: unknown, { field }: ShownOnce, secret: string): unknown {
+  const { secretNotice: _, ...rest } = data as Readonly<Record<string, unknown>>;
+  return { ...rest, [field]: secret };
+}

@@ -1,0 +1,107 @@
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { HOUR_MS } from '../../lib/duration.ts';
+import { siteOf } from '../../lib/net/address-ranges.ts';
+import type { KnownCaller } from '../caller.ts';
+import { isUnkeyed, isVisitor } from '../keyless-caller.ts';
+import { accountSubject, addressSubject, type CountedLimit, type LimitState } from './rate-limit.ts';
+import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
+
+/** Calls whose price is 0. No payment bounds them, so they have a limit of their own beside those of the plan. */
+export interface FreeCalls {
+  /**
+   * Counts calls against the limit of the account, which all of its keys and agents share, and of the network address, which all accounts
+   * that call from it share. Throws RATE_LIMITED, and then counts none. `giveBack`: they were not stored.
+   */
+  count(caller: KnownCaller, client: string | null, calls: number): Promise<{ giveBack(): Promise<void> }>;
+  /** The account's use of its limit in the current hour. */
+  look(caller: KnownCaller): Promise<LimitUse>;
+}
+
+export interface HasFreeCalls {
+  readonly freeCalls: FreeCalls;
+}
+
+/** A node that passes calls on stands for many callers, whom it counts itself; visitors of many network addresses share an account. */
+const SHARED_FACTOR = 10;
+/** Visitors of one site, who may have many networks, together. */
+const SITE_FACTOR = 4;
+const MAX_LIMIT = 2_000_000_000;
+
+const isNode = (caller: KnownCaller): boolean => caller.node === 'online';
+
+const accountLimit = (perHour: number, caller: KnownCaller) => ({
+  subject: accountSubject(caller.accountId),
+  limitClass: 'freeCalls' as const,
+  limit: isNode(caller) || isUnkeyed(caller) ? Math.min(MAX_LIMIT, perHour * SHARED_FACTOR) : perHour,
+});
+
+/** The limits that a free call counts against. The address of another node says nothing about who called it. */
+function limitsOf(perHour: number, caller: KnownCaller, client: string | null): readonly CountedLimit[] {
+  const account = accountLimit(perHour, caller);
+  if (client === null || isNode(caller)) return [account];
+  const own = { ...account, subject: addressSubject(client), limit: perHour };
+  if (!isVisitor(caller)) return [account, own];
+  // Their account has no limit: one of them would shut out others who share it.
+  const limit = Math.min(MAX_LIMIT, perHour * SITE_FACTOR);
+  return [own, { ...own, subject: `site:${siteOf(client) ?? client}`, limit }];
+}
+
+/** A process that dies after it counted a call and before it stored it leaves that call counted until its hour ends. */
+export function createFreeCalls(ctx: HasRateLimiter & HasClock, perHour: number): FreeCalls {
+  const { rateLimiter } = ctx;
+  type Taken = CountedLimit & { readonly state: LimitState };
+
+  const giveBack = async (taken: readonly Taken[]) => {
+    await Promise.all(taken.map(({ subject, limitClass, state }) => rateLimiter.giveBack(subject, limitClass, state)));
+  };
+
+  return {
+    async count(caller, client, calls) {
+      const limits = limitsOf(perHour, caller, client).flatMap((limit) => Array<CountedLimit>(calls).fill(limit));
+      const tried = await Promise.all(
+        limits.map(async (limit) => ({
+          ...limit,
+          state: await rateLimiter.take(limit.subject, limit.limitClass, limit.limit),
+        })),
+      );
+      const taken = tried.filter(({ state }) => state.isAllowed);
+      const refused = tried.find(({ state }) => !state.isAllowed);
+      if (!refused) return { giveBack: () => giveBack(taken) };
+      await giveBack(taken);
+      throw usedUp(refused.state, ctx.clock.now());
+    },
+    look(caller) {
+      const { subject, limitClass, limit } = accountLimit(perHour, caller);
+      return rateLimiter.look(subject, limitClass, limit);
+    },
+  };
+}
+
+function usedUp({ limit, resetS }: LimitState, now: Date): AppError {
+  const leftS = resetS - Math.floor(now.getTime() / 1000);
+  const retryAfterS = Math.min(HOUR_MS / 1000, Math.max(1, leftS));
+  return new AppError(
+    'RATE_LIMITED',
+    `The limit of ${limit} free calls per hour of this account or network address is used up. Repeat the call after Retry-After.`,
+    { details: { limit, type: 'freeCalls', retryAfterS } },
+  );
+}
+
+/** Starts calls of which `calls` are free; what was counted for a start that failed is given back. */
+export async function countingFree<T>(
+  { freeCalls }: HasFreeCalls,
+  caller: KnownCaller,
+  { client, calls }: { readonly client: string | null; readonly calls: number },
+  start: () => Promise<T>,
+): Promise<T> {
+  if (calls === 0) return start();
+  const counted = await freeCalls.count(caller, client, calls);
+  try {
+    return await start();
+  } catch (error) {
+    // Without the database it stays counted until its hour ends; the first failure is the answer.
+    await counted.giveBack().catch(() => undefined);
+    throw error;
+  }
+}

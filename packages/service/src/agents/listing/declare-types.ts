@@ -1,0 +1,42 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/id.ts';
+import { removeInSteps } from '../../lib/retention.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Sql, Tx } from '../../store/sql.ts';
+import { countTypes, findTypes, insertTypes, recordReplaced, removeReplaced } from './types-store.ts';
+
+/** Longer than the longest deadline: by then every call that was accepted with a replaced version is over. */
+const KEPT_MS = 48 * 3_600_000;
+/** Versions of one agent that are kept at a time. */
+const MAX_KEPT = 20;
+
+const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
+
+/** Ends the present version of an agent that is removed: it is kept as long as a replaced one. */
+export const endTypes = (tx: Tx, id: string, now: Date): Promise<void> => recordReplaced(tx, id, now);
+
+/** Removes the versions that were replaced so long ago that no call needs them. */
+export const forgetTypes = (ctx: HasDb & HasClock): Promise<void> =>
+  removeInSteps((most) => removeReplaced(ctx.db, keptSince(ctx.clock.now()), most));
+
+/** Stores types that are checked already, as a new version of the agent's, whose row the transaction has locked or made. Returns its id. */
+export async function declareTypes(
+  tx: Tx,
+  { agentId, replaces, types }: { agentId: string; replaces: string | null; types: AgentTypes | null },
+  now: Date,
+): Promise<string | null> {
+  if (replaces !== null) {
+    await recordReplaced(tx, replaces, now);
+    if ((await countTypes(tx, agentId, keptSince(now))) >= MAX_KEPT)
+      throw new AppError('CONFLICT', `The types of this agent have changed ${MAX_KEPT} times in two days; try later.`);
+  }
+  if (types === null) return null;
+  const id = newId('typ');
+  await insertTypes(tx, { id, agentId, declared: types }, now);
+  return id;
+}
+
+/** A version of an agent's declared types; null: replaced and removed. */
+export const readTypes = (sql: Sql, id: string): Promise<AgentTypes | null> => findTypes(sql, id);

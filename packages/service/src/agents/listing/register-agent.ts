@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import type { AgentRegistration } from '@agent-network/contracts/agents/agents';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { parseUsdc } from '@agent-network/contracts/money';
+import { hashSecret } from '../../accounts/api-key.ts';
+import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
+import { type HasPlanCaps, requireRoomForAgent } from '../../accounts/limits/plan-caps.ts';
+import { invalid } from '../../lib/app-error.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
+import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
+import type { Records } from '../../store/database.ts';
+import { newAgentId } from '../agent-id.ts';
+import { countAgentsOf, insertAgent, type NewAgent } from '../agent-store.ts';
+import type { EndpointChecks } from '../health/agent-checks.ts';
+import { newUpstream } from '../health/upstream.ts';
+import { startReputation } from '../reputation/recompute-reputations.ts';
+import { newcomer } from '../reputation/reputation-parts.ts';
+import { declareTypes } from './declare-types.ts';
+import { requireCapabilities, requireTypes } from './require-types.ts';
+
+export type RegisterContext = Records & HomeKeyContext & HasSecrets & EndpointChecks & HasPlanCaps;
+
+/** Throws VALIDATION_ERROR for an endpoint that this node refuses to call. */
+export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
+  const checked = ctx.guardedFetch.checkUrl(endpoint);
+  if (!checked.ok) throw invalid('endpoint', checked.reason);
+}
+
+/**
+ * Registers an agent of an account. It is pending until its endpoint is proven; the first attempt runs at once. Throws CONFLICT when the
+ * plan's limit is reached.
+ */
+export async function registerAgent(
+  ctx: RegisterContext,
+  owner: { accountId: string; address: string },
+  input: AgentRegistration,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['registerAgent']>> {
+  requireCallable(ctx, input.endpoint);
+  requireCapabilities(input.types ?? null, input.capabilities);
+  if (input.types) await requireTypes(input.types, owner.accountId);
+  const identityToken = `0x${randomBytes(32).toString('hex')}`;
+  const now = ctx.clock.now();
+  const agent: Omit<NewAgent, 'typesId'> = {
+    ...newAgentId(await homeKeyOf(ctx), now),
+    accountId: owner.accountId,
+    owner: owner.address,
+    name: input.name,
+    description: input.description,
+    capabilities: input.capabilities,
+    perRequestMicro: parseUsdc(input.rates.perRequest),
+    perHourMicro: parseUsdc(input.rates.perHour ?? input.rates.perRequest),
+    tiers: input.rates.tiers ?? {},
+    ...newUpstream(ctx.secrets, input.endpoint, input),
+    metadata: input.metadata,
+    reputation: newcomer.score.score,
+    tokenHash: hashSecret(identityToken),
+    tokenSealed: ctx.secrets.seal(identityToken),
+  };
+  const registered = {
+    id: agent.id,
+    name: agent.name,
+    identityToken,
+    registeredAt: now.toISOString(),
+    status: 'pending_verification',
+  } as const;
+  await ctx.db.transaction(async (tx) => {
+    await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countAgentsOf(tx, owner.accountId, { most }));
+    const types = { agentId: agent.id, replaces: null, types: input.types ?? null };
+    await insertAgent(tx, { ...agent, typesId: await declareTypes(tx, types, now) }, now);
+    await openAgentTreasury(tx, agent, now);
+    await startReputation(tx, agent.id, now);
+    await once.keep(tx, registered);
+  });
+  ctx.agentChecks.requestRun();
+  return registered;
+}

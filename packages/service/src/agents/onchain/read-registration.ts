@@ -1,0 +1,20 @@
+import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
+import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import { notFound } from '../../lib/app-error.ts';
+import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import type { HasDb } from '../../store/database.ts';
+import { isId } from '../agent-id.ts';
+import { findLocalAgentRow } from '../agent-store.ts';
+import type { HasGateways } from '../interfaces-of.ts';
+import { readTypes } from '../listing/declare-types.ts';
+import { toRegistrationFile } from './registration-file.ts';
+
+/** The registration file of an agent of this node, verified or not, removed or not. Remote agents have theirs at their home node. */
+export async function readRegistration(
+  ctx: HasDb & HasRegistry & HasBaseUrl & HasGateways,
+  agentId: string,
+): Promise<AgentRegistrationFile> {
+  const agent = isId(agentId) ? await findLocalAgentRow(ctx.db, agentId) : null;
+  if (!agent) throw notFound('agent');
+  return toRegistrationFile(agent, ctx, agent.typesId === null ? null : await readTypes(ctx.db, agent.typesId));
+}

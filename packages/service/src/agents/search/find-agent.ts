@@ -1,0 +1,98 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import type { AgentDetail, AgentStatusRecord } from '@agent-network/contracts/agents/agents';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasDb } from '../../store/database.ts';
+import { createLazyCopies } from '../../store/replica/lazy-copies.ts';
+import type { HasReplica } from '../../store/replica/replica.ts';
+import type { Sql } from '../../store/sql.ts';
+import type { CallableAgent } from '../agent.ts';
+import { isId } from '../agent-id.ts';
+import { countRunning, findAgentRow, findCallableRows, findOwner } from '../agent-store.ts';
+import { toDetail, toStatusRecord } from '../agent-view.ts';
+import { readTypes } from '../listing/declare-types.ts';
+import { nameAlternatives } from './find-alternatives.ts';
+import type { HasListing, HasNodeLabel } from './listing.ts';
+
+/** Finds agents to call, from memory where they are known. */
+export interface AgentFinder {
+  find(id: string): Promise<CallableAgent | null>;
+  /** Has the next look-up read the agent again. */
+  forget(id: string): void;
+}
+
+export interface HasAgentFinder {
+  readonly agentFinder: AgentFinder;
+}
+
+const MAX_HELD = 50_000;
+/** The change log names what a call depends on; averages and the time when an agent was last seen are at most this old. */
+const AGE_MS = 1000;
+
+export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
+  const copies = createLazyCopies<CallableAgent>(ctx, {
+    max: MAX_HELD,
+    maxAgeMs: AGE_MS,
+    topics: ['agent', 'node'],
+    tagsOf: ({ id, home }) => (home ? [`agent ${id}`, `node ${home.nodeId}`] : [`agent ${id}`]),
+    read: async (ids) => new Map((await findCallableRows(ctx.db, ids)).map((row) => [row.id, row])),
+  });
+  return { find: async (id) => (isId(id) ? copies.find(id) : null), forget: copies.forget };
+}
+
+/** Any registered agent, online or offline. Throws NOT_FOUND. */
+export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<CallableAgent> {
+  const agent = await findPresent(ctx, id);
+  if (!agent) throw notFound('agent');
+  return agent;
+}
+
+/** An agent that is or was registered; null: it is removed. Throws NOT_FOUND. For what callers are owed after an agent has gone. */
+export async function findEvenRemoved(ctx: HasAgentFinder & HasDb, id: string): Promise<CallableAgent | null> {
+  const agent = await findPresent(ctx, id);
+  const hasBeen = agent !== null || (isId(id) && (await findOwner(ctx.db, id)) !== null);
+  if (!hasBeen) throw notFound('agent');
+  return agent;
+}
+
+/** An agent that memory has as not online is read again: it may have come online a moment ago, which its owner has seen already. */
+async function findPresent({ agentFinder }: HasAgentFinder, id: string): Promise<CallableAgent | null> {
+  const agent = await agentFinder.find(id);
+  if (agent === null || agent.status === 'online') return agent;
+  agentFinder.forget(id);
+  return agentFinder.find(id);
+}
+
+/** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives. */
+export async function requireOnline(ctx: HasListing & HasAgentFinder, id: string): Promise<CallableAgent> {
+  const agent = await requireAgent(ctx, id);
+  if (agent.status === 'online') return agent;
+  throw await unavailable(ctx, agent);
+}
+
+/** AGENT_UNAVAILABLE with the most similar agents as alternatives. */
+export async function unavailable(ctx: HasListing, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
+  const why = agent.status === 'offline' ? 'is offline' : 'has not proven its endpoint yet';
+  return new AppError('AGENT_UNAVAILABLE', `The agent ${why}.`, {
+    agentId: agent.id,
+    lastSeen: agent.lastSeenAt.toISOString(),
+    alternatives: await nameAlternatives(ctx, agent),
+  });
+}
+
+/** The agent with its declared types, if any. */
+export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<AgentDetail & { types?: AgentTypes }> {
+  const agent = isId(id) ? await findAgentRow(ctx.db, id) : null;
+  if (!agent) throw notFound('agent');
+  const types = agent.typesId && (await readTypes(ctx.db, agent.typesId));
+  return { ...toDetail(agent, ctx.nodeLabel), ...(types ? { types } : {}) };
+}
+
+export async function readAgentStatus(
+  ctx: { readonly db: Sql } & HasNodeLabel & HasClock,
+  id: string,
+): Promise<AgentStatusRecord> {
+  const agent = await findAgentRow(ctx.db, id);
+  if (!agent) throw notFound('agent');
+  return toStatusRecord(agent, await countRunning(ctx.db, id), ctx.nodeLabel, ctx.clock.now());
+}

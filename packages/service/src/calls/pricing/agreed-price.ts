@@ -1,0 +1,160 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { LRUCache } from 'lru-cache';
+import type { KnownCaller } from '../../accounts/caller.ts';
+import type { HasNewKeyLimit } from '../../accounts/keys/manage-keys.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
+import { countUnits } from '../../agents/count-units.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasDb } from '../../store/database.ts';
+import { type AgreedTerms, isSameRate, type KnownTerms, readKnownTerms } from './agreed-terms-store.ts';
+import { priceOf, type Rate, type Work } from './price.ts';
+
+/** For so long, a caller may still go by a price that has been changed. */
+const TOLD_MS = 24 * 3_600_000;
+
+const unknown: KnownTerms = { paid: null, former: [] };
+
+/** The price by other terms; their units count only where they can be counted. */
+function priceBy(rate: Rate, work: Work): bigint {
+  const canCount = rate.perUnit === null || countUnits(rate.perUnit, work.input) !== null;
+  return priceOf(canCount ? rate : { ...rate, perUnit: null }, work).totalMicro;
+}
+
+/** The most that a caller who names no limit expects of a call: what it last paid, and what it may have been told since; null: anything. */
+export function expectedPrice({ paid, former }: KnownTerms, work: Work): bigint | null {
+  const prices = [...(paid ? [paid] : []), ...former].map((rate) => priceBy(rate, work));
+  return prices.length === 0 ? null : prices.reduce((least, price) => (price < least ? price : least));
+}
+
+const isSamePart = (a: Rate, b: Rate): boolean =>
+  JSON.stringify([a.takesHints, a.sizeSteps, a.perUnit]) === JSON.stringify([b.takesHints, b.sizeSteps, b.perUnit]);
+
+/**
+ * True if a call shows that its caller goes by the present terms: it is the first one, or it named a limit or signed for the price, or nothing
+ * but the price per request has changed, and fallen. A small call says nothing of what larger ones may cost.
+ */
+export function showsAgreement({ paid, former }: KnownTerms, now: Rate, isNamed: boolean): boolean {
+  if (paid === null) return true;
+  const isSame = isSamePart(paid, now);
+  if (isNamed) return !isSame || paid.perRequestMicro !== now.perRequestMicro || former.length > 0;
+  return isSame && now.perRequestMicro < paid.perRequestMicro;
+}
+
+const rateOf = ({ perRequestMicro, takesHints, sizeSteps, perUnit }: Rate): Rate => ({
+  ...{ perRequestMicro, takesHints },
+  ...{ sizeSteps, perUnit },
+});
+
+/** A call of an agent at a price. */
+export interface PricedCall {
+  readonly agent: CallableAgent;
+  readonly body: Work;
+  readonly priceMicro: bigint;
+}
+
+/** What a caller has agreed to pay, as far as the node knows it. */
+export interface AgreementContext extends HasDb, HasClock, HasNewKeyLimit {}
+
+/** What the caller has agreed to of these agents. */
+export const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, agentIds: readonly string[]) =>
+  readKnownTerms(ctx.db, { accountId, agentIds, since: toldSince(ctx) });
+
+/** True if the caller's key has a limit for each call that somebody set: the one of all new keys agrees to no price. */
+const hasOwnLimit = ({ newKeyPerCallMicro }: HasNewKeyLimit, caller: KnownCaller): boolean =>
+  caller.kind === 'account' && caller.limits.perCallMicro !== null && caller.limits.perCallMicro !== newKeyPerCallMicro;
+
+/** How long a former price counts, from now back. */
+export const toldSince = ({ clock }: HasClock): Date => new Date(clock.now().getTime() - TOLD_MS);
+
+/**
+ * Accounts whose calls of an agent are paid by the terms of now, as this process has read: of these nothing is read before a call, but the
+ * transaction that accepts it makes sure (`Sale.steadyFor`).
+ */
+export type SteadyPairs = Pick<LRUCache<string, true>, 'has' | 'set' | 'delete'>;
+
+const MAX_STEADY = 50_000;
+
+export const createSteadyPairs = (): SteadyPairs => createBoundedCache<true>(MAX_STEADY);
+
+export const pairOf = (accountId: string, agentId: string): string => `${accountId} ${agentId}`;
+
+/**
+ * The same of one agent, read while the call is authorized; `steady`: as the terms of now, which is made sure of later. null: of a caller
+ * without a key, who signs for every price.
+ */
+export function readKnownMeanwhile(
+  ctx: AgreementContext & { readonly steadyPairs: SteadyPairs },
+  caller: KnownCaller,
+  agent: CallableAgent,
+  isKeyless: boolean,
+): Promise<KnownTerms | 'steady' | null> {
+  if (isKeyless) return Promise.resolve(null);
+  const pair = pairOf(caller.accountId, agent.id);
+  if (ctx.steadyPairs.has(pair)) return Promise.resolve('steady');
+  const reading = readKnown(ctx, caller, [agent.id]).then((known) => {
+    const terms = known.get(agent.id) ?? unknown;
+    if (terms.paid && terms.former.length === 0 && isSameRate(terms.paid, agent)) ctx.steadyPairs.set(pair, true);
+    return terms;
+  });
+  // Awaited only when the call was authorized.
+  reading.catch(() => undefined);
+  return reading;
+}
+
+/**
+ * Throws CONFLICT, naming both prices, for a call that costs more than this account last paid the agent, or may have been told within a day,
+ * unless the caller agreed (`isAgreed`: by its maximum cost, a quote or a payment that it signed; or by a limit of its key). Returns what is to
+ * be noted once the calls are accepted.
+ */
+export function requireAgreedPrices(
+  ctx: HasNewKeyLimit,
+  caller: KnownCaller,
+  known: ReadonlyMap<string, KnownTerms>,
+  { calls, isAgreed }: { readonly calls: readonly PricedCall[]; readonly isAgreed: boolean },
+): AgreedTerms[] {
+  const isNamed = isAgreed || hasOwnLimit(ctx, caller);
+  return calls.flatMap(({ agent, body, priceMicro }) => {
+    const terms = known.get(agent.id) ?? unknown;
+    const expected = isNamed ? null : expectedPrice(terms, body);
+    if (expected !== null && priceMicro > expected) throw priceRaised(agent.id, priceMicro, expected);
+    // A quote may lock a price below the present one: that one is not agreed to.
+    const isPresent = priceMicro >= priceBy(agent, body);
+    return isPresent && showsAgreement(terms, agent, isNamed)
+      ? [{ accountId: caller.accountId, agentId: agent.id, rate: rateOf(agent) }]
+      : [];
+  });
+}
+
+/** The same for one call. */
+export const agreedTerms = (
+  ctx: HasNewKeyLimit,
+  caller: KnownCaller,
+  known: KnownTerms | 'steady' | null,
+  call: PricedCall & {
+    readonly body: Work & { readonly maxCost?: string | undefined };
+    readonly quoteId: string | null;
+    readonly isSigned: boolean;
+  },
+): AgreedTerms[] => {
+  if (known === null || known === 'steady') return [];
+  const isAgreed = call.body.maxCost !== undefined || call.quoteId !== null || call.isSigned;
+  return requireAgreedPrices(ctx, caller, new Map([[call.agent.id, known]]), { calls: [call], isAgreed });
+};
+
+/** The most that a fallback may cost where the caller named nothing: what the caller expects of the agent that it asked for. */
+export async function expectedOf(ctx: AgreementContext, caller: KnownCaller, call: PricedCall): Promise<bigint> {
+  const known = await readKnown(ctx, caller, [call.agent.id]);
+  const expected = expectedPrice(known.get(call.agent.id) ?? unknown, call.body);
+  return expected !== null && expected < call.priceMicro ? expected : call.priceMicro;
+}
+
+function priceRaised(agentId: string, priceMicro: bigint, expectedMicro: bigint): AppError<'CONFLICT'> {
+  const [price, lastPrice] = [formatUsdc(priceMicro), formatUsdc(expectedMicro)];
+  return new AppError(
+    'CONFLICT',
+    `Agent ${agentId} costs ${price} USDC for this call; the last price that you paid, or may have been shown, is ${lastPrice} USDC. Nothing was charged. Repeat the call with a maximum cost of ${price}, or with a quote, if you agree.`,
+    { details: { reason: 'price_raised', price, lastPrice } },
+  );
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { A2aAgent } from '../../../agents/health/a2a-card-client.ts';
+import { headersTo } from '../../../agents/health/upstream.ts';
+import { isObject, parseObject } from '../../../lib/json/json-object.ts';
+import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
+import type { Outcome } from '../../invocation.ts';
+import { type AgentCall, type Billed, type CallContext, CallFailedError, isStopping } from '../adapter.ts';
+import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
+import { invalidAnswer, refused } from '../exchange.ts';
+import { billOf } from '../pay-agent-bill.ts';
+import { deadlinePassed, isPointless, patiently, pollPauses } from '../poll.ts';
+import {
+  type A2aTask,
+  type BoundRequest,
+  bound,
+  partsOf,
+  readTask,
+  resultIn,
+  resultOf,
+  resultOfMessage,
+  textsOf,
+} from './a2a-wire.ts';
+
+/** A task as the last answer has it, and what it says of a payment. */
+export interface FollowedTask {
+  readonly outcome: Outcome | Billed;
+  readonly task: A2aTask;
+}
+
+/** The end of a task; null: it goes on. */
+export function endOf(task: A2aTask): Outcome | Billed | null {
+  const said = describeError({ message: textsOf(partsOf(task.message)).join(' ') });
+  switch (task.state) {
+    case 'completed':
+      return withinLimit(completed(resultOfTask(task)));
+    case 'input-required':
+    case 'auth-required':
+      return demandOf(task) ?? needsInput;
+    case 'failed':
+    case 'rejected':
+    case 'canceled':
+      throw new CallFailedError('agent_error', `The agent ended its task as ${task.state}${said}.`);
+    default:
+      // Also states that this node does not know: a later version of A2A may have more of them.
+      return null;
+  }
+}
+
+/** An artifact may come in pieces, each of them small. */
+function withinLimit(outcome: Outcome): Outcome {
+  if (outcome.kind === 'completed' && Buffer.byteLength(JSON.stringify(outcome.result)) > MAX_RESULT_BYTES)
+    throw new CallFailedError('response_too_large', 'The agent gave a result of more than 1 MiB.');
+  return outcome;
+}
+
+const needsInput: Outcome = {
+  kind: 'failed',
+  reason: 'agent_needs_input',
+  message: 'The agent asked for more input, which a call does not have.',
+};
+
+/** The terms of the x402 extension in a task's status. */
+function demandOf({ message }: A2aTask): Billed | null {
+  const metadata = isObject(message?.metadata) ? message.metadata : {};
+  return metadata['x402.payment.required'] === undefined ? null : billOf(metadata['x402.payment.required']);
+}
+
+/** The artifact `result`, if one is named so; else all artifacts, else the last message. */
+function resultOfTask({ artifacts, message }: A2aTask): unknown {
+  if (artifacts.length === 0) return resultOfMessage(partsOf(message));
+  const named = artifacts.filter(({ artifactId }) => artifactId === 'result');
+  return resultOf((named.length > 0 ? named : artifacts).map(partsOf));
+}
+
+/** Asks for a task until it ends. One that has become pointless is cancelled. */
+export async function followTask(
+  ctx: CallContext,
+  call: AgentCall,
+  agent: A2aAgent,
+  task: A2aTask,
+): Promise<FollowedTask> {
+  let current = task;
+  for (const pauseMs of pollPauses(ctx, call)) {
+    const outcome = endOf(current);
+    if (outcome?.kind === 'failed') cancelTask(ctx, call, agent, current.id);
+    if (outcome) return { outcome, task: current };
+    await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
+    if (isPointless(ctx, call)) break;
+    current = await readTaskAgain(ctx, call, agent, current.id);
+  }
+  return giveUp(ctx, call, agent, current.id);
+}
+
+/** Ends a call that has become pointless. A process that stops leaves its task to the next one. */
+function giveUp(ctx: CallContext, call: AgentCall, agent: A2aAgent, taskId: string): never {
+  if (!isStopping(call.signal)) cancelTask(ctx, call, agent, taskId);
+  throw deadlinePassed();
+}
+
+/** The task as the agent has it now. It is cancelled if the call becomes pointless before the agent answers. */
+export async function readTaskAgain(
+  ctx: CallContext,
+  call: AgentCall,
+  agent: A2aAgent,
+  taskId: string,
+): Promise<A2aTask> {
+  const answer = await patiently(ctx, call, (timeoutMs) =>
+    ask(ctx, call, bound.get(agent, taskId), { timeoutMs, signal: call.signal }),
+  ).catch((error: unknown) => {
+    if (isPointless(ctx, call)) return giveUp(ctx, call, agent, taskId);
+    throw error;
+  });
+  const value = parseObject(answer.body.toString('utf8'));
+  if (answer.status !== 200 || isObject(value?.error)) return refused(answer.status, value);
+  return readTask(resultIn(agent, value)) ?? invalidAnswer('without a task');
+}
+
+export function cancelTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, id: string): void {
+  ask(ctx, call, bound.cancel(agent, id), { timeoutMs: 2000 }).catch(() => undefined);
+}
+
+const ask = (
+  ctx: CallContext,
+  { target, invocation }: AgentCall,
+  { url, method, headers, body }: BoundRequest,
+  limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<GuardedResponse> =>
+  ctx.guardedFetch.request({
+    url,
+    method,
+    headers: {
+      ...headersTo(target, url),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      accept: 'application/json',
+      'x-request-id': invocation.id,
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    maxBytes: MAX_RESULT_BYTES,
+    ...limits,
+  });

@@ -1,0 +1,233 @@
+import type { A2aAgent } from '../../../agents/health/a2a-card-client.ts';
+import { urlBelow } from '../../../agents/health/upstream.ts';
+import { isObject, type Json, scalarText } from '../../../lib/json/json-object.ts';
+import type { Invocation } from '../../invocation.ts';
+import { isHandle } from '../upstream-call-store.ts';
+
+/** Messages of A2A 1.0 and 0.3, which differ in names and shapes only. */
+export interface A2aDialect {
+  readonly methods: { readonly send: string; readonly stream: string; readonly get: string; readonly cancel: string };
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parameters of a message that is answered with its task at once. */
+  toParams(message: A2aMessage): Json;
+}
+
+export interface A2aMessage {
+  readonly id: string;
+  readonly text: string;
+  readonly data: Json | null;
+  readonly task: A2aTask | null;
+  readonly metadata: Json | null;
+}
+
+export const dialects: Record<'1.0' | '0.3', A2aDialect> = {
+  '1.0': {
+    methods: { send: 'SendMessage', stream: 'SendStreamingMessage', get: 'GetTask', cancel: 'CancelTask' },
+    headers: { 'a2a-version': '1.0' },
+    toParams: ({ id, text, data, task, metadata }) => ({
+      message: {
+        messageId: id,
+        role: 'ROLE_USER',
+        parts: [{ text }, ...(data === null ? [] : [{ data }])],
+        ...idsOf(task),
+        ...(metadata === null ? {} : { metadata }),
+      },
+      configuration: { returnImmediately: true },
+    }),
+  },
+  '0.3': {
+    methods: { send: 'message/send', stream: 'message/stream', get: 'tasks/get', cancel: 'tasks/cancel' },
+    headers: {},
+    toParams: ({ id, text, data, task, metadata }) => ({
+      message: {
+        kind: 'message',
+        messageId: id,
+        role: 'user',
+        parts: [{ kind: 'text', text }, ...(data === null ? [] : [{ kind: 'data', data }])],
+        ...idsOf(task),
+        ...(metadata === null ? {} : { metadata }),
+      },
+      configuration: { blocking: false },
+    }),
+  },
+};
+
+const idsOf = (task: A2aTask | null): Json =>
+  task === null ? {} : { taskId: task.id, ...(task.contextId === null ? {} : { contextId: task.contextId }) };
+
+export const firstMessage = ({ id, task, context, input }: Invocation): A2aMessage => ({
+  id,
+  text: context === null || context === '' ? task : `${context}\n\n${task}`,
+  data: Object.keys(input).length === 0 ? null : input,
+  task: null,
+  metadata: null,
+});
+
+/** A task as both versions have it, with the state in words of its own. */
+export interface A2aTask {
+  readonly id: string;
+  readonly contextId: string | null;
+  /** `completed`, `input-required` and so on. */
+  readonly state: string;
+  /** The message of its status. */
+  readonly message: Json | null;
+  readonly artifacts: readonly Json[];
+}
+
+const resting = new Set(['completed', 'failed', 'canceled', 'rejected', 'input-required', 'auth-required']);
+
+/** True when a task does not go on by itself. States that this node does not know go on. */
+export const hasRested = ({ state }: A2aTask): boolean => resting.has(state);
+
+/** Contents of an answer or of a stream's event. */
+export type A2aSaid =
+  | { readonly kind: 'task'; readonly task: A2aTask }
+  | { readonly kind: 'message'; readonly parts: readonly Json[] }
+  | { readonly kind: 'status'; readonly taskId: string; readonly state: string; readonly message: Json | null }
+  | { readonly kind: 'artifact'; readonly taskId: string; readonly artifact: Json; readonly isAppended: boolean };
+
+/** Reads a result of either version; null: it is none. */
+export function readSaid(result: unknown): A2aSaid | null {
+  if (!isObject(result)) return null;
+  const { kind } = result;
+  if (kind === 'task' || isObject(result.task)) {
+    const task = readTask(kind === 'task' ? result : result.task);
+    return task && { kind: 'task', task };
+  }
+  const message = kind === 'message' ? result : result.message;
+  if (isObject(message)) return { kind: 'message', parts: partsOf(message) };
+  const status = kind === 'status-update' ? result : result.statusUpdate;
+  if (isObject(status) && isObject(status.status))
+    return { kind: 'status', taskId: idOf(status.taskId), ...readStatus(status.status) };
+  const update = kind === 'artifact-update' ? result : result.artifactUpdate;
+  if (isObject(update) && isObject(update.artifact))
+    return {
+      kind: 'artifact',
+      taskId: idOf(update.taskId),
+      artifact: update.artifact,
+      isAppended: update.append === true,
+    };
+  return null;
+}
+
+/** An empty one where the event names none that could be asked for. */
+const idOf = (taskId: unknown): string => (isHandle(taskId) ? taskId : '');
+
+export function readTask(value: unknown): A2aTask | null {
+  if (!isObject(value) || !isHandle(value.id) || !isObject(value.status)) return null;
+  return {
+    id: value.id,
+    contextId: typeof value.contextId === 'string' ? value.contextId : null,
+    ...readStatus(value.status),
+    artifacts: Array.isArray(value.artifacts) ? value.artifacts.filter(isObject) : [],
+  };
+}
+
+const readStatus = ({ state, message }: Json) => ({
+  state: scalarText(state)
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-'),
+  message: isObject(message) ? message : null,
+});
+
+export const partsOf = (owner: Json | null): Json[] =>
+  Array.isArray(owner?.parts) ? owner.parts.filter(isObject) : [];
+
+export const textsOf = (parts: readonly Json[]): string[] =>
+  parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+
+const isData = (part: Json) => 'data' in part && part.data !== undefined && part.kind !== 'file';
+
+/** Adjacent texts as one: an artifact may come in pieces that end in the middle of a word. */
+function joinTexts(parts: readonly Json[]): Json[] {
+  const joined: { part: Json; texts: string[] }[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part.text !== 'string') joined.push({ part, texts: [] });
+    else if (last && last.texts.length > 0) last.texts.push(part.text);
+    else joined.push({ part, texts: [part.text] });
+  }
+  return joined.map(({ part, texts }) => (texts.length > 1 ? { ...part, text: texts.join('') } : part));
+}
+
+/**
+ * The result that parts make: one part of data is it, texts are a text, and anything else stays as it is. Those of one group, as of an
+ * artifact, are one text; groups are lines.
+ */
+export function resultOf(groups: readonly (readonly Json[])[]): unknown {
+  const parts = groups.flat();
+  const [data, another] = parts.filter(isData);
+  const texts = textsOf(parts);
+  if (data && !another && parts.length - texts.length === 1 && areSaidIn(texts, data.data)) return data.data;
+  if (texts.length < parts.length) return { parts: groups.flatMap(joinTexts) };
+  return { text: groups.map((group) => textsOf(group).join('')).join('\n') };
+}
+
+/** The result of a message, whose texts are lines. */
+export const resultOfMessage = (parts: readonly Json[]): unknown => resultOf(parts.map((part) => [part]));
+
+/** True when data holds all texts beside it: some agents say both. */
+function areSaidIn(texts: readonly string[], data: unknown): boolean {
+  const values = new Set(isObject(data) ? Object.values(data) : []);
+  return texts.every((text) => values.has(text));
+}
+
+/** A request to an agent, in the binding of its interface. */
+export interface BoundRequest {
+  readonly url: string;
+  readonly method: 'POST' | 'GET';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json | undefined;
+}
+
+const TYPES = 'application/a2a+json, application/json';
+
+const headersOf = ({ binding, version }: A2aAgent) => ({
+  ...(binding === 'HTTP+JSON' ? { accept: TYPES } : {}),
+  ...dialects[version].headers,
+});
+
+/** Operations of tasks and messages: each names the tenant, in its path or among its parameters. */
+export const bound = {
+  message: (agent: A2aAgent, id: string, message: A2aMessage, isStreamed: boolean): BoundRequest => {
+    const { methods, toParams } = dialects[agent.version];
+    const path = isStreamed ? '/message:stream' : '/message:send';
+    return request(agent, { id, rpc: isStreamed ? methods.stream : methods.send, path, params: toParams(message) });
+  },
+  get: (agent: A2aAgent, taskId: string): BoundRequest => {
+    const { methods } = dialects[agent.version];
+    const path = `/tasks/${encodeURIComponent(taskId)}`;
+    return request(agent, { rpc: methods.get, path, params: { id: taskId }, isRead: true });
+  },
+  cancel: (agent: A2aAgent, taskId: string): BoundRequest => {
+    const { methods } = dialects[agent.version];
+    const path = `/tasks/${encodeURIComponent(taskId)}:cancel`;
+    return request(agent, { rpc: methods.cancel, path, params: { id: taskId } });
+  },
+};
+
+interface Operation {
+  readonly id?: string;
+  /** Name of the method of JSON-RPC. */
+  readonly rpc: string;
+  readonly path: string;
+  readonly params: Json;
+  /** True when HTTP+JSON has a GET for it. */
+  readonly isRead?: boolean;
+}
+
+function request(agent: A2aAgent, { id, rpc, path, params, isRead = false }: Operation): BoundRequest {
+  const { url, binding, tenant } = agent;
+  const headers = headersOf(agent);
+  if (binding === 'JSONRPC') {
+    const named = tenant === null ? params : { ...params, tenant };
+    return { url, method: 'POST', headers, body: { jsonrpc: '2.0', id: id ?? 1, method: rpc, params: named } };
+  }
+  const at = urlBelow(url, (tenant === null ? '' : `/${encodeURIComponent(tenant)}`) + path);
+  return { url: at, method: isRead ? 'GET' : 'POST', headers, body: isRead ? undefined : params };
+}
+
+/** What an answer or an event holds: HTTP+JSON has no envelope. */
+export const resultIn = ({ binding }: Pick<A2aAgent, 'binding'>, value: Json | undefined): unknown =>
+  binding === 'JSONRPC' ? value?.result : value;

@@ -1,0 +1,72 @@
+import type { Upstream } from '../../agents/health/upstream.ts';
+import type { HasChain } from '../../chain/chain-info.ts';
+import type { SigningKeys } from '../../chain/gas-watch.ts';
+import type { HasUsdc } from '../../chain/usdc-client.ts';
+import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { HasWalletFunds } from '../../payments/chain-outbox/channel-claims.ts';
+import type { BillAnswer } from '../../payments/x402/agent-terms.ts';
+import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import type { Records } from '../../store/database.ts';
+import type { Invocation, Outcome } from '../invocation.ts';
+import type { ChunkOutput } from '../stream/record-chunks.ts';
+import { failed } from './agent-answer.ts';
+
+/** The upstream demands a payment; it has not done the work. */
+export interface Billed extends BillAnswer {
+  readonly kind: 'billed';
+}
+
+export interface Send {
+  /** Sends the request once, with a payment or none, and follows it to its end. */
+  (proof: PaymentProof | null): Promise<Outcome | Billed>;
+  /** Ends what was opened for the call; asked for once, however the call ends, even if nothing was sent. */
+  close?(): void;
+}
+
+/** A protocol in which an endpoint may run a repeated request twice, so that the node sends it once. */
+export interface Adapter {
+  /** Reads what the request depends on. Changes nothing, so it may be repeated. */
+  prepare(ctx: CallContext, call: AgentCall): Promise<Send>;
+  /** Follows work that an earlier process started; absent: the protocol has no way to. */
+  resume?(ctx: CallContext, call: AgentCall, handle: string): Promise<Outcome>;
+}
+
+/** Ends a call from within an adapter. */
+export class CallFailedError extends Error {
+  override readonly name = 'CallFailedError';
+  readonly outcome: Outcome;
+
+  constructor(...[reason, message]: Parameters<typeof failed>) {
+    super(message);
+    this.outcome = failed(reason, message);
+  }
+}
+
+export const msLeft = (ctx: CallContext, { invocation }: AgentCall): number =>
+  Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
+
+export interface CallTarget extends Upstream {
+  readonly identityToken: string;
+}
+
+export interface CallContext
+  extends Records,
+    HasGuardedFetch,
+    ChunkOutput,
+    HasChain,
+    HasUsdc,
+    SigningKeys,
+    HasWalletFunds {}
+
+export interface AgentCall {
+  readonly target: CallTarget;
+  readonly invocation: Invocation;
+  /** Aborted when the call has become pointless: the request was cancelled, or this process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Abort reason of work when this process stops. */
+export const STOPPING = new Error('this process stops');
+
+/** True when work was aborted because this process stops, not because of a cancellation: another process continues it. */
+export const isStopping = (signal: AbortSignal): boolean => signal.reason === STOPPING;

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { headersTo } from '../../agents/health/upstream.ts';
+import { UpstreamFault } from '../../agents/health/upstream-client.ts';
+import { retryAfterMs } from '../../lib/net/error-text.ts';
+import { GuardedFetchError, type GuardedResponse } from '../../lib/net/guarded-fetch.ts';
+import { type AgentCall, type CallContext, CallFailedError, msLeft } from './adapter.ts';
+import { MAX_RESULT_BYTES } from './agent-answer.ts';
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 10_000;
+const ASK_TIMEOUT_MS = 10_000;
+/** Consecutive failed questions after which the upstream is given up: with growing pauses, time enough for a restart. */
+export const MISSES_UNTIL_GIVEN_UP = 7;
+const FIRST_MISS_PAUSE_MS = 500;
+/** Time before the deadline at which is asked once more. */
+const LAST_QUESTION_MS = 1000;
+
+/** The pause before the next question. One that would last until the deadline leaves time for it: what is done by then would be lost. */
+export const pauseInTime = (pauseMs: number, leftMs: number): number =>
+  Math.min(pauseMs, leftMs > LAST_QUESTION_MS ? leftMs - LAST_QUESTION_MS : leftMs);
+
+/** True when nobody waits for the answer any more: the request was cancelled, this process stops, or the deadline has passed. */
+export const isPointless = (ctx: CallContext, { invocation, signal }: AgentCall): boolean =>
+  signal.aborted || invocation.deadline <= ctx.clock.now();
+
+export const deadlinePassed = (): CallFailedError =>
+  new CallFailedError('deadline_exceeded', 'The deadline passed before the agent had its result.');
+
+/** Pauses between questions, growing; ends when the call has become pointless. */
+export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+    if (isPointless(ctx, call)) return;
+    yield pauseInTime(pauseMs, msLeft(ctx, call));
+  }
+}
+
+/** A question that was not answered as it may be later. */
+export interface Miss {
+  /** Answered with 429: the upstream is there, and it is asked until the deadline. */
+  readonly isTooOften: boolean;
+  /** What the header `Retry-After` asks for; 0: nothing. */
+  readonly askedMs: number;
+}
+
+/** The pause after a miss: a growing one, or what the upstream asks for if that is longer. Only that of a 429 has no limit. */
+export const pauseAfterMiss = ({ isTooOften, askedMs }: Miss, growingMs: number): number =>
+  isTooOften
+    ? Math.max(askedMs, Math.min(MAX_PAUSE_MS, growingMs))
+    : Math.min(MAX_PAUSE_MS, Math.max(askedMs, growingMs));
+
+/**
+ * Asks a question that changes nothing, again for some 25 s while the upstream is away, and until the deadline while it is asked too often:
+ * the work that it has taken goes on. `missIn`: reads an answer; null: it is a good one. Throws the last failure, or that the deadline has
+ * passed once the call is pointless.
+ */
+export async function untilAnswered<T>(
+  ctx: CallContext,
+  call: AgentCall,
+  ask: (timeoutMs: number) => Promise<T>,
+  missIn: (answer: T) => Miss | null = () => null,
+): Promise<T> {
+  let misses = 0;
+  for (let growingMs = FIRST_MISS_PAUSE_MS; ; growingMs = Math.min(MAX_PAUSE_MS, growingMs * 2)) {
+    const { miss, end } = await ask(Math.min(ASK_TIMEOUT_MS, msLeft(ctx, call))).then(
+      (answer) => ({ miss: missIn(answer), end: () => answer }),
+      (error: unknown) => ({ miss: missOf(error), end: () => Promise.reject<T>(error) }),
+    );
+    misses = miss?.isTooOften ? 0 : misses + 1;
+    if (!miss || misses >= MISSES_UNTIL_GIVEN_UP) return end();
+    const pauseMs = pauseInTime(pauseAfterMiss(miss, growingMs), msLeft(ctx, call));
+    await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
+    if (isPointless(ctx, call)) throw deadlinePassed();
+  }
+}
+
+/** The miss that an error is; null: asking again would not help. */
+function missOf(error: unknown): Miss | null {
+  if (error instanceof UpstreamFault)
+    return error.isCertain ? null : { isTooOften: error.detail.status === 429, askedMs: 0 };
+  const isPassing =
+    error instanceof GuardedFetchError && (error.isRetryable || error.kind === 'timeout' || error.kind === 'reset');
+  return isPassing ? { isTooOften: false, askedMs: 0 } : null;
+}
+
+/** The same for a question that is answered over HTTP: 429 and statuses from 500 on are misses. */
+export const patiently = (
+  ctx: CallContext,
+  call: AgentCall,
+  ask: (timeoutMs: number) => Promise<GuardedResponse>,
+): Promise<GuardedResponse> =>
+  untilAnswered(ctx, call, ask, ({ status, headers }) => {
+    const isTooOften = status === 429;
+    if (!isTooOften && status < 500) return null;
+    return { isTooOften, askedMs: retryAfterMs(headers['retry-after'], ctx.clock.now()) ?? 0 };
+  });
+
+export const getPatiently = (ctx: CallContext, call: AgentCall, url: string): Promise<GuardedResponse> =>
+  patiently(ctx, call, (timeoutMs) =>
+    ctx.guardedFetch.request({
+      url,
+      method: 'GET',
+      headers: { ...headersTo(call.target, url), accept: 'application/json', 'x-request-id': call.invocation.id },
+      timeoutMs,
+      maxBytes: MAX_RESULT_BYTES,
+      signal: call.signal,
+    }),
+  );

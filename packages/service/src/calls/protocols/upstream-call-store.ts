@@ -1,0 +1,46 @@
+import { isPlainName } from '../../lib/json/json-object.ts';
+import type { Sql } from '../../store/sql.ts';
+import type { Invocation } from '../invocation.ts';
+
+/** A request that was sent, or was about to be. */
+export interface UpstreamCall {
+  /** The upstream's id of the work; null: not known. */
+  readonly handle: string | null;
+}
+
+export async function findUpstreamCall(sql: Sql, requestId: string): Promise<UpstreamCall | null> {
+  const [row] = await sql.query<UpstreamCall>(
+    'find-upstream-call',
+    'select handle from upstream_call where request_id = $1',
+    [requestId],
+  );
+  return row ?? null;
+}
+
+/**
+ * Records that a request is about to be sent. False when it was recorded before, or another attempt has it, or it has ended. The row is
+ * locked, so that whoever takes the request over sees the record or comes before it.
+ */
+export async function markUpstreamCall(sql: Sql, { id, attempt }: Invocation, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'mark-upstream-call',
+    `insert into upstream_call (request_id, sent_at)
+     select id, $3 from (select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share) held
+     on conflict do nothing returning request_id`,
+    [id, attempt, now],
+  );
+  return rows.length > 0;
+}
+
+const MAX_HANDLE_CHARS = 500;
+
+/** True for an id of work as it can be kept. */
+export const isHandle = (id: unknown): id is string =>
+  typeof id === 'string' && id !== '' && id.length <= MAX_HANDLE_CHARS && isPlainName(id);
+
+export async function recordHandle(sql: Sql, requestId: string, handle: string): Promise<void> {
+  await sql.query('record-upstream-handle', 'update upstream_call set handle = $2 where request_id = $1', [
+    requestId,
+    handle,
+  ]);
+}

@@ -1,0 +1,77 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { KnownCaller } from '../accounts/caller.ts';
+import { AppError, notFound } from '../lib/app-error.ts';
+import type { HasClock } from '../lib/clock.ts';
+import { daysBefore, type HasRetention } from '../lib/retention.ts';
+import type { HasSecrets } from '../lib/secrets.ts';
+import type { HasDb } from '../store/database.ts';
+import type { Invocation } from './invocation.ts';
+import { toRecord } from './invocation-view.ts';
+import { findRecord, findRecordsWithin, findStates, type InvocationState } from './record-store.ts';
+
+/** A record of the caller or of an agent of its account. Throws NOT_FOUND for others. */
+export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgentId'>>(
+  found: T | null,
+  caller: KnownCaller,
+  what = 'request',
+): T {
+  const isTheirs =
+    found?.accountId === caller.accountId && (caller.kind === 'account' || found.callerAgentId === caller.agentId);
+  if (!found || !isTheirs) throw notFound(what);
+  return found;
+}
+
+/** A request of the caller: of its account for a key, its own for an agent. */
+export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
+  toRecord(requireOwn(await findRecord(ctx.db, requestId), caller));
+
+/** A request for work of the node's own, whose account it is known to be of. */
+export async function readUnowned(ctx: HasDb, requestId: string): Promise<RequestRecord | null> {
+  const found = await findRecord(ctx.db, requestId);
+  return found && toRecord(found);
+}
+
+/** Bytes of results in one page of records: the rest is for the next page. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The first of these requests of the caller, in order: all of them without their results, else as many as fill a page. */
+export async function readInvocations(
+  ctx: HasDb,
+  caller: KnownCaller,
+  ids: readonly string[],
+  { withResults }: { readonly withResults: boolean },
+): Promise<RequestRecord[]> {
+  if (ids.length === 0) return [];
+  if (withResults)
+    return (await findRecordsWithin(ctx.db, ids, PAGE_BYTES)).map((found) => toRecord(requireOwn(found, caller)));
+  const states = new Map((await findStates(ctx.db, ids)).map((state) => [state.id, state]));
+  return ids.map((id) => toRecord({ ...requireOwn(states.get(id) ?? null, caller), result: null }));
+}
+
+/** Its state for a reader of its events. Throws GONE when its stream may have been removed. */
+export async function readFollowed(
+  ctx: HasDb & HasClock & HasRetention,
+  caller: KnownCaller,
+  requestId: string,
+): Promise<InvocationState> {
+  const [found] = await findStates(ctx.db, [requestId]);
+  const state = requireOwn(found ?? null, caller);
+  const { chunkDays } = ctx.retention;
+  if (state.completedAt !== null && state.completedAt < daysBefore(ctx.clock.now(), chunkDays))
+    throw new AppError(
+      'GONE',
+      `Events of a request are kept for ${chunkDays} days after its end; GET /invoke/{requestId} tells how it ended.`,
+    );
+  return state;
+}
+
+/** Marks the token, so that logs can leave it out; the form is that of `keylessReadHeaders`. */
+const PREFIX = 'anr_';
+
+/** The token that reads one request without an API key. Nothing is stored: it is a MAC over the id, and ends with the node's secret. */
+export const resultTokenOf = ({ secrets }: HasSecrets, requestId: string): string =>
+  PREFIX + secrets.authenticate('result-token', [requestId]);
+
+/** True if the token reads this request; takes the same time for every token of its length. */
+export const isResultToken = ({ secrets }: HasSecrets, requestId: string, token: string): boolean =>
+  token.startsWith(PREFIX) && secrets.isAuthentic('result-token', [requestId], token.slice(PREFIX.length));

@@ -1,0 +1,44 @@
+import type { AccountCaller } from '../../accounts/caller.ts';
+import { keylessCaller } from '../../accounts/keyless-caller.ts';
+import { mayRead } from '../../accounts/payer-account.ts';
+import { AppError, notFound } from '../../lib/app-error.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import { plainId } from '../../payments/ledger/asset-account.ts';
+import { payerAccountId } from '../../payments/ledger/treasury.ts';
+import type { HasDb } from '../../store/database.ts';
+import { isResultToken } from '../read-invocation.ts';
+import { findStates } from '../record-store.ts';
+
+/** Proof of a reader without an API key: one of these. */
+export interface ReadProof {
+  readonly resultToken: string | null;
+  /** The wallet that has signed in, in lower case. */
+  readonly signedIn: string | null;
+}
+
+/**
+ * The caller in whose name one request is read without an API key: by its resultToken, or by the wallet that paid for it or whose account
+ * it is of. Throws UNAUTHORIZED for another token, and NOT_FOUND for another wallet.
+ */
+export async function keylessReader(
+  ctx: HasDb & HasSecrets,
+  requestId: string,
+  { resultToken, signedIn }: ReadProof,
+): Promise<AccountCaller> {
+  const isShown = resultToken !== null && isResultToken(ctx, requestId, resultToken);
+  if (!isShown && signedIn === null) throw new AppError('UNAUTHORIZED', 'The resultToken is not that of this request.');
+  const [found] = await findStates(ctx.db, [requestId]);
+  if (!found || !(isShown || (await isPayer(ctx, found, signedIn ?? '')))) throw notFound('request');
+  return { ...keylessCaller(null), accountId: found.accountId };
+}
+
+const isPayer = (
+  ctx: HasDb,
+  { accountId, payerLedgerId }: { accountId: string; payerLedgerId: string | null },
+  address: string,
+) =>
+  mayRead(ctx, {
+    address,
+    accountId,
+    hasPaid: payerLedgerId !== null && plainId(payerLedgerId) === payerAccountId(address),
+  });

@@ -1,0 +1,88 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { KnownCaller } from '../../accounts/caller.ts';
+import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
+import { AppError } from '../../lib/app-error.ts';
+import { until } from '../../lib/concurrency/until.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import { paymentPending } from '../../payments/x402/payment-required.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { Listening } from '../../store/listener.ts';
+import type { HasFinisher } from '../finish/end-invocations.ts';
+import { CANCELLED_CHANNEL } from '../finish/finish-invocations.ts';
+import { hasEnded, type Invocation, stateOf } from '../invocation.ts';
+import { findCancelled, findInvocation } from '../invocation-store.ts';
+import { requireOwn } from '../read-invocation.ts';
+import type { HasChangeHub } from '../stream/change-hub.ts';
+import type { HasRunner } from './runner.ts';
+
+const REASON = 'user_cancellation';
+/** Maximum wait for a payment in flight: its money can't be refunded before its end is known. */
+const PAYMENT_WAIT_MS = 10_000;
+
+/**
+ * Cancels an open request. The first end decides: throws CONFLICT when it had already ended, unless this call may be a repeat of the one
+ * that cancelled it. The agent learns it from the closed connection or from a DELETE to its status URL; a treasury is refunded at once, a
+ * wallet on chain soon.
+ */
+export async function cancelInvocation(
+  ctx: HasDb & HasFinisher,
+  caller: KnownCaller,
+  requestId: string,
+  once: Once = unkeyed,
+): Promise<DataOf<Api['cancelInvocation']>> {
+  const found = requireOwn(await findInvocation(ctx.db, requestId), caller);
+  const invocation = isAwaitingPayment(found) ? await afterPayment(ctx, requestId) : found;
+  const isOurs = once.isRepeated && invocation.status === 'cancelled';
+  if (hasEnded(invocation.status) && !isOurs) throw ended(invocation);
+  const after = isOurs ? invocation : await endCancelled(ctx, invocation);
+  if (after.status !== 'cancelled') throw ended(after);
+  return { requestId, cancelled: true, refund: formatUsdc(after.refundMicro ?? 0n), reason: REASON };
+}
+
+const isAwaitingPayment = (invocation: Invocation) => stateOf(invocation) === 'awaitingPayment';
+
+const ended = ({ status }: Invocation) => new AppError('CONFLICT', `The request has ended already: it is ${status}.`);
+
+/** Re-reads and retries when the attempt has changed since it was read. */
+async function endCancelled(ctx: HasDb & HasFinisher, invocation: Invocation): Promise<Invocation> {
+  for (let current = invocation; ; ) {
+    const after = await ctx.finisher.finish({
+      invocation: current,
+      outcome: { kind: 'cancelled', reason: 'cancelled_by_caller' },
+    });
+    if (hasEnded(after.status)) return after;
+    current = after;
+  }
+}
+
+async function afterPayment(ctx: HasDb, requestId: string): Promise<Invocation> {
+  const paid = await until(
+    async () => {
+      const found = await findInvocation(ctx.db, requestId);
+      return found && !isAwaitingPayment(found) ? found : null;
+    },
+    { timeoutMs: PAYMENT_WAIT_MS, firstMs: 10, maxMs: 250 },
+  );
+  if (!paid) throw paymentPending(requestId, null);
+  return paid;
+}
+
+type HearContext = HasDb & HasLog & HasRunner & HasChangeHub;
+
+/**
+ * Aborts work in this process that another one cancelled, and wakes its readers. After a lost connection checks all running requests,
+ * because a notification may have been missed.
+ */
+export function hearCancellations(ctx: HearContext): Promise<Listening> {
+  const hear = (requestId: string) => {
+    ctx.runner.abort(requestId);
+    ctx.changeHub.changed(requestId);
+  };
+  const lookUp = async () => (await findCancelled(ctx.db, ctx.runner.trackedIds())).forEach(hear);
+  return ctx.db.listen(CANCELLED_CHANNEL, (requestId) => {
+    if (requestId !== null) hear(requestId);
+    else void lookUp().catch((error) => ctx.log.warn({ err: error }, 'lookup of cancelled requests failed'));
+  });
+}

@@ -1,0 +1,197 @@
+import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import type { CallableAgent } from '../../agents/agent.ts';
+import {
+  beginWithoutSecrets,
+  openUpstream,
+  type Upstream,
+  type UpstreamFields,
+  withoutSecrets,
+} from '../../agents/health/upstream.ts';
+import type { HasTypeChecks } from '../../agents/listing/type-checks.ts';
+import type { HasAgentFinder } from '../../agents/search/find-agent.ts';
+import type { HasClock } from '../../lib/clock.ts';
+import { invariant } from '../../lib/invariant.ts';
+import type { HasSecrets } from '../../lib/secrets.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import { resumed } from '../../lib/telemetry/tracing.ts';
+import type { HasDb } from '../../store/database.ts';
+import { DatabaseAwayError } from '../../store/database-away.ts';
+import { whileAway } from '../../store/while-away.ts';
+import type { HasFinisher } from '../finish/end-invocations.ts';
+import { type Failure, hasEnded, type Invocation, type Outcome } from '../invocation.ts';
+import { findInvocation } from '../invocation-store.ts';
+import { a2aAdapter } from '../protocols/a2a/a2a-call-client.ts';
+import type { Adapter, AgentCall, CallContext } from '../protocols/adapter.ts';
+import { callOnce } from '../protocols/call-once.ts';
+import { callHttp } from '../protocols/http-client.ts';
+import { mcpAdapter } from '../protocols/mcp-call-client.ts';
+import { mipAdapter } from '../protocols/mip-call-client.ts';
+import { openaiAdapter } from '../protocols/openai/openai-client.ts';
+import { callHome, type HomeCallContext } from '../remote/call-home.ts';
+import { findOverdue } from './queue-store.ts';
+import type { HasRunner } from './runner.ts';
+
+export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder, HasTypeChecks {}
+
+/**
+ * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
+ * process to run under the same key. An end from elsewhere stands. While the database is away, the outcome waits for it. `askedBefore`: since
+ * when a process that is gone may have called the agent; null: none has.
+ */
+export async function runInvocation(
+  ctx: RunContext & HasRunner,
+  invocation: Invocation,
+  signal: AbortSignal,
+  askedBefore: Date | null = null,
+): Promise<Invocation> {
+  return runFound(ctx, invocation, await ctx.agentFinder.find(invocation.agentId), signal, askedBefore);
+}
+
+/** The same for a caller that has looked for the agent. */
+export async function runFound(
+  ctx: RunContext & HasRunner,
+  invocation: Invocation,
+  agent: CallableAgent | null,
+  signal: AbortSignal,
+  askedBefore: Date | null = null,
+): Promise<Invocation> {
+  if (!agent) return ctx.finisher.finish({ invocation, outcome: agentRemoved });
+  return runOn(ctx, invocation, agent, signal, askedBefore);
+}
+
+const agentRemoved: Outcome = {
+  kind: 'failed',
+  reason: 'agent_removed',
+  message: 'The agent was removed before it could be called.',
+};
+
+/** Calls are signed with the token: without it the agent cannot tell them from a stranger's. */
+const tokenLost: Outcome = {
+  kind: 'failed',
+  reason: 'agent_unreachable',
+  message:
+    "The node cannot open the agent's identityToken since its SECRET_KEY was changed: the agent's owner has to ask for a new one.",
+};
+
+type RunnableAgent = UpstreamFields & Pick<CallableAgent, 'tokenSealed' | 'home'>;
+
+/** Calls a local agent directly, a remote one through its home node, which holds the result to the agent's schema. */
+async function call(
+  ctx: RunContext,
+  invocation: Invocation,
+  { tokenSealed, home, ...agent }: RunnableAgent,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (home) return callHome(ctx, { home, invocation, signal });
+  invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
+  const identityToken = ctx.secrets.openOrNull(tokenSealed);
+  if (identityToken === null) return tokenLost;
+  const target = { ...openUpstream(ctx.secrets, { ...agent, id: invocation.agentId }), identityToken };
+  const outcome = await callAgent(ctx, { target, invocation, signal });
+  return whileAway(signal, () => checked(ctx, invocation, outcome));
+}
+
+/** A result that does not fit the schema that the agent declared when the request was accepted is a failure. */
+async function checked(ctx: RunContext, invocation: Invocation, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind !== 'completed' || invocation.typesId === null) return outcome;
+  const fault = await ctx.typeChecks.faultOfResult(invocation, outcome.result);
+  return fault === null ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
+}
+
+/** The outcome of a call that our own fault broke: it is made again until its deadline. The money is not held for ever. */
+function endOfFault(ctx: RunContext, { id, deadline }: Invocation, error: unknown): Outcome {
+  if (error instanceof DatabaseAwayError || deadline > ctx.clock.now()) throw error;
+  ctx.log.error(
+    { err: error, requestId: id },
+    'agent call kept failing because of an internal error; deadline reached',
+  );
+  return {
+    kind: 'failed',
+    reason: 'deadline_exceeded',
+    message: 'The deadline passed before the agent could be called.',
+  };
+}
+
+/** The same for a caller that has just found the agent. */
+export async function runOn(
+  ctx: RunContext & HasRunner,
+  invocation: Invocation,
+  agent: RunnableAgent,
+  signal: AbortSignal,
+  askedBefore: Date | null = null,
+): Promise<Invocation> {
+  const { id, agentId } = invocation;
+  const names = { 'agent_network.request_id': id, 'agent_network.agent_id': agentId };
+  const askedAt = askedBefore ?? ctx.clock.now();
+  const outcome =
+    invocation.deadline <= askedAt
+      ? outOfTime
+      : await resumed(id, 'run invocation', names, () =>
+          call(ctx, invocation, agent, signal).catch((error) => endOfFault(ctx, invocation, error)),
+        );
+  if (ctx.runner.signal.aborted) return invocation;
+  if (signal.aborted) {
+    const found = await findInvocation(ctx.db, invocation.id);
+    if (found && hasEnded(found.status)) return found;
+  }
+  // A second time it ends nothing: attempt and state are compared.
+  return whileAway(ctx.runner.signal, () => ctx.finisher.finish({ invocation, outcome, askedAt }));
+}
+
+type Call = (ctx: CallContext, call: AgentCall) => Promise<Outcome>;
+
+const once =
+  (adapter: Adapter): Call =>
+  (ctx, call) =>
+    callOnce(ctx, call, adapter);
+
+const calls: Record<AgentProtocol, Call> = {
+  http: callHttp,
+  a2a: once(a2aAdapter),
+  openai: once(openaiAdapter),
+  mcp: once(mcpAdapter),
+  'mip-003': once(mipAdapter),
+};
+
+/** Calls an agent in the protocol of its endpoint. Never throws for a fault of the agent or the network: every end is an outcome. */
+async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outcome> {
+  const outcome = await calls[call.target.protocol](ctx, call);
+  return outcome.kind === 'failed' ? { ...outcome, message: shownMessage(call.target, outcome.message) } : outcome;
+}
+
+const MAX_SHOWN = 560;
+
+/** The beginning of a message about a failure, without the owner's secrets and the part of one in which it is cut off. */
+export const shownMessage = (target: Pick<Upstream, 'headers'>, message: string): string =>
+  message.length <= MAX_SHOWN
+    ? withoutSecrets(target, message)
+    : `${beginWithoutSecrets(target, message, MAX_SHOWN).toWellFormed()}…`;
+
+const BATCH = 100;
+
+/** The end of a request that waited for a slot until its deadline. */
+const outOfTime: Failure = {
+  kind: 'failed',
+  reason: 'deadline_exceeded',
+  message: 'The deadline passed before there was room to call the agent.',
+  isUnasked: true,
+};
+
+/**
+ * Fails all queued requests whose deadline has passed, and refunds them. Each is tried once: those of a locked treasury keep no others from
+ * ending.
+ */
+export async function failOverdue(ctx: HasDb & HasClock & HasFinisher & HasLog): Promise<void> {
+  const triedIds: string[] = [];
+  for (let isFull = true; isFull; ) {
+    const overdue = await findOverdue(ctx.db, ctx.clock.now(), { triedIds, limit: BATCH });
+    await Promise.all(overdue.map((invocation) => endOverdue(ctx, invocation)));
+    triedIds.push(...overdue.map(({ id }) => id));
+    isFull = overdue.length === BATCH;
+  }
+}
+
+const endOverdue = (ctx: HasFinisher & HasLog, invocation: Invocation): Promise<unknown> =>
+  ctx.finisher
+    .finish({ invocation, outcome: outOfTime })
+    .catch((err) => ctx.log.warn({ err, requestId: invocation.id }, 'overdue request could not be ended; retrying'));

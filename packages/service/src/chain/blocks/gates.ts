@@ -1,0 +1,62 @@
+import type { Gate } from '@agent-network/contracts/network/network';
+import type { HasClock } from '../../lib/clock.ts';
+import type { HasDb } from '../../store/database.ts';
+import { type GateRow, listGates } from './gate-store.ts';
+
+/** Time without a new block after which a gate counts as stalled. `safe` rises by steps, on Base every one or two minutes. */
+const STALLED_MS = { head: 60_000, safe: 600_000, follower: 60_000 };
+/** A follower that is not further behind than this waits for nothing: blocks arrive while others are read. */
+const LEVEL_BLOCKS = 5n;
+/** Depth at which a block counts as safe from reorgs where the RPC node does not say so of it: 20 minutes on Base. */
+const SAFE_DEPTH = 600n;
+
+/**
+ * The newest block that counts as safe: what the RPC node reports, or the block 600 deep where that is newer. Depth stands in for a `safe` that
+ * the node does not have, that is 0, or that stands still, without anybody noticing first.
+ */
+export function safeBlockOf(headBlock: bigint, reported: bigint | null): bigint {
+  const deep = headBlock > SAFE_DEPTH ? headBlock - SAFE_DEPTH : 0n;
+  return reported !== null && reported > deep ? reported : deep;
+}
+
+/** States of the gates of a chain. A local chain makes blocks when it has something to put in them, so its head may stand. */
+export function gatesOf(rows: readonly GateRow[], now: Date, isLocal: boolean): Gate[] {
+  const head = rows.find(({ name }) => name === 'head')?.block ?? 0n;
+  return rows.map((row) => {
+    const { name, block } = row;
+    const ageMs = Math.max(0, now.getTime() - row.movedAt.getTime());
+    const isStalled = (): boolean => {
+      if (name === 'head' || name === 'safe') return !isLocal && ageMs >= STALLED_MS[name];
+      return head - block > LEVEL_BLOCKS && ageMs >= STALLED_MS.follower;
+    };
+    const state = isStalled() ? 'stalled' : 'moving';
+    const reason = state === 'stalled' ? reasonOf(row, head, Math.round(ageMs / 1000)) : null;
+    return { name, state, block: Number(block), ageS: Math.round(ageMs / 1000), reason };
+  });
+}
+
+function reasonOf({ name, block, reason }: GateRow, head: bigint, ageS: number): string {
+  switch (name) {
+    case 'head':
+      return `the chain's newest block has been ${block} for ${ageS} s: nothing gets deeper, and nothing new is read`;
+    case 'safe':
+      return `the RPC node's \`safe\` block has been ${block} for ${ageS} s: blocks ${SAFE_DEPTH} deep count as safe instead`;
+    default:
+      return `reading for ${name} has stood ${head - block} blocks behind the head for ${ageS} s${reason === null ? '' : `: ${reason}`}`;
+  }
+}
+
+/** States of the gates of a chain, of all processes. */
+export const readGates = async (
+  ctx: HasDb & HasClock,
+  { chainId, isLocal }: { readonly chainId: number; readonly isLocal: boolean },
+): Promise<Gate[]> => gatesOf(await listGates(ctx.db, chainId), ctx.clock.now(), isLocal);
+
+/** Why gates stand still, for an answer that one of them causes; null: none does. */
+export async function whyStalled(
+  ctx: HasDb & HasClock,
+  chain: { readonly chainId: number; readonly isLocal: boolean },
+): Promise<string | null> {
+  const reasons = (await readGates(ctx, chain)).flatMap(({ reason }) => reason ?? []);
+  return reasons.length === 0 ? null : reasons.join('; ');
+}

@@ -1,0 +1,131 @@
+import type { Sql } from '../../store/sql.ts';
+import type { IncomingTransfer } from '../incoming-transfer-client.ts';
+import { pointStore } from './point-store.ts';
+
+/** Up to where incoming transfers were read. */
+export const transferPoints = pointStore('transfer_point');
+
+/** Deletes every point above a block and the uncredited transfers seen there; those blocks will be read again. */
+export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): Promise<void> {
+  await transferPoints.goBack(sql, chainId, block);
+  await sql.query('unsee-transfers', 'delete from unshown_transfer where chain_id = $1 and block_number > $2', [
+    chainId,
+    block,
+  ]);
+}
+
+const transferColumns = `from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
+  block_number as "blockNumber", block_hash as "blockHash"`;
+
+/** A transfer with its unique key: the nonce of its authorization, or for a plain transfer one from its position on chain. */
+export type StoredTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
+
+/** `plain`: nobody can show anything for it, so it may be credited at once. */
+export type SeenTransfer = StoredTransfer & { readonly isPlain: boolean };
+
+/** Before every time: nothing is waited for. */
+const AT_ONCE = new Date(0);
+
+/**
+ * Stores transfers until they are booked: the authorization of one may not have been shown to us yet, or its payment may still be open and be
+ * taken for failed. Those that are booked or stored already are left out: blocks are read more than once.
+ */
+export async function insertUnshown(
+  sql: Sql,
+  { chainId, token, now }: { chainId: number; token: string; now: Date },
+  transfers: readonly SeenTransfer[],
+): Promise<void> {
+  const of = <T>(pick: (t: SeenTransfer) => T) => transfers.map(pick);
+  await sql.query(
+    'insert-unshown-transfers',
+    `insert into unshown_transfer
+        (chain_id, from_address, nonce, value_micro, transaction_hash, block_number, block_hash, seen_at)
+     select $1, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, t.seen_at
+       from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], $9::timestamptz[])
+         as t(from_address, nonce, value, hash, block, block_hash, seen_at)
+      where not exists (select from chain_payment p
+        where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce
+          and p.value_micro = t.value and p.direction = 'in' and p.state = 'settled')
+     on conflict do nothing`,
+    [
+      chainId,
+      token,
+      of((t) => t.from),
+      of((t) => t.nonce),
+      of((t) => t.valueMicro),
+      of((t) => t.transactionHash),
+      of((t) => t.blockNumber),
+      of((t) => t.blockHash),
+      of((t) => (t.isPlain ? AT_ONCE : now)),
+    ],
+  );
+}
+
+export const HAS_UNSHOWN_TRANSFERS = 'exists (select from unshown_transfer)';
+
+/** Deletes the stored transfers of payments that have settled. */
+export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
+  await sql.query(
+    'forget-booked-transfers',
+    `delete from unshown_transfer u using chain_payment p
+      where u.chain_id = $1 and p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+        and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'settled'`,
+    [chainId],
+  );
+}
+
+/**
+ * Takes transfers seen before a time that no request waits for, for the caller's transaction to credit. Transfers that belong to a payment
+ * of ours are left to its settlement or late booking.
+ */
+export const takeUnshown = (
+  sql: Sql,
+  { chainId, before, limit }: { chainId: number; before: Date; limit: number },
+): Promise<StoredTransfer[]> =>
+  sql.query<StoredTransfer>(
+    'take-unshown-transfers',
+    `delete from unshown_transfer where (chain_id, from_address, nonce) in (
+       select u.chain_id, u.from_address, u.nonce from unshown_transfer u
+        where u.chain_id = $1 and u.seen_at <= $2 and not exists (select from awaited_refund a
+          where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
+          and not exists (select from chain_payment p
+            where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+              and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed'))
+        order by u.seen_at limit $3 for update skip locked)
+     returning ${transferColumns}`,
+    [chainId, before, limit],
+  );
+
+/** A transfer whose payment had been recorded as failed: anybody may submit an authorization until it expires. */
+export interface LateTransfer {
+  readonly paymentId: string;
+  readonly from: string;
+  readonly nonce: string;
+  readonly valueMicro: bigint;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+export const listLate = (sql: Sql, chainId: number, limit: number): Promise<LateTransfer[]> =>
+  sql.query<LateTransfer>(
+    'list-late-transfers',
+    `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber",
+            u.block_hash as "blockHash"
+       from unshown_transfer u join chain_payment p using (chain_id, from_address, nonce, value_micro)
+      where u.chain_id = $1 and p.state = 'failed' and p.direction = 'in' order by u.seen_at limit $2`,
+    [chainId, limit],
+  );
+
+/** Takes a transfer for the caller's transaction to book; null when another process has taken it. */
+export async function takeTransfer(
+  sql: Sql,
+  chainId: number,
+  { from, nonce }: { from: string; nonce: string },
+): Promise<StoredTransfer | null> {
+  const rows = await sql.query<StoredTransfer>(
+    'take-transfer',
+    `delete from unshown_transfer where chain_id = $1 and from_address = $2 and nonce = $3 returning ${transferColumns}`,
+    [chainId, from, nonce],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,59 @@
+import { AgentRegistration } from '@agent-network/contracts/agents/agents';
+import { registerAgent } from '../../agents/listing/register-agent.ts';
+import { updateAgent } from '../../agents/listing/update-agent.ts';
+import { AppError } from '../../lib/app-error.ts';
+import type { NodeContext } from '../context.ts';
+import { freePort } from './free-port.ts';
+import type { LocalKeys } from './local-keys.ts';
+
+export interface LocalAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly identityToken: string;
+  readonly endpoint: string;
+}
+
+export interface Owner {
+  readonly accountId: string;
+  readonly address: string;
+}
+
+export interface Description {
+  readonly name: string;
+  readonly description: string;
+  readonly capabilities: readonly string[];
+  readonly rates: { readonly perRequest: string };
+}
+
+/** Registers the agent if the account has none, at its port, or at another one if that is taken. */
+export async function prepareAgent(
+  ctx: NodeContext,
+  keys: Pick<LocalKeys, 'agents'>,
+  owner: Owner,
+  description: Description,
+): Promise<LocalAgent> {
+  const known = keys.agents[description.name];
+  const port = await freePort(known?.port ?? 0);
+  const endpoint = `http://127.0.0.1:${port}/`;
+  if (known && (await hasMoved(ctx, owner, known.id, endpoint))) {
+    keys.agents[description.name] = { ...known, port };
+    return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
+  }
+  const input = AgentRegistration.parse({ ...description, endpoint });
+  const { id, identityToken } = await registerAgent(ctx, owner, input);
+  keys.agents[description.name] = { id, identityToken, port };
+  return { id, name: description.name, identityToken, endpoint };
+}
+
+/**
+ * Moves the agent to this endpoint. False when it was removed, or its token was given away: the account has it no more. Throws what else
+ * keeps it from being changed: a second one would be registered beside it.
+ */
+const hasMoved = (ctx: NodeContext, owner: Owner, id: string, endpoint: string): Promise<boolean> =>
+  updateAgent(ctx, owner, id, { endpoint }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof AppError && (error.code === 'NOT_FOUND' || error.code === 'FORBIDDEN')) return false;
+      throw error;
+    },
+  );

@@ -1,0 +1,66 @@
+import { keccak256 } from '../lib/keccak.ts';
+import { ConfigError, type Env } from '../lib/read-env.ts';
+
+/** Kept apart from the configuration, which may be logged. null: made in local mode. */
+export interface ConfiguredSecrets {
+  readonly settlementPrivateKey: `0x${string}` | null;
+  /** Keys that only send transactions and pay their gas. null: not configured. */
+  readonly senderPrivateKeys: readonly `0x${string}`[] | null;
+  /** The key that writes to the shared registry. `none`: this node does not, as in production without one. */
+  readonly registrarPrivateKey: `0x${string}` | 'none' | null;
+  readonly secretKey: string | null;
+}
+
+/** Reads what is kept secret. No message repeats a value. */
+export function readSecrets(env: Env, mode: 'local' | 'production'): ConfiguredSecrets {
+  const secrets = {
+    settlementPrivateKey: privateKeyOf(env, 'SETTLEMENT_PRIVATE_KEY'),
+    senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
+    registrarPrivateKey: registrarKeyOf(env, mode),
+    secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
+  };
+  requireApart(secrets);
+  return secrets;
+}
+
+const KEY = /^(0x)?[0-9a-fA-F]{64}$/;
+/** A key as `openssl rand -hex 32` prints it, or with 0x before. */
+const toKey = (text: string): `0x${string}` => (text.startsWith('0x') ? (text as `0x${string}`) : `0x${text}`);
+
+function privateKeyOf(env: Env, name: string): `0x${string}` | null {
+  const text = env[name];
+  if (text === undefined) return null;
+  if (!KEY.test(text))
+    throw new ConfigError(`${name} must be 64 hex digits, with or without 0x. Make one: openssl rand -hex 32`);
+  return toKey(text);
+}
+
+/** Derives a key for another purpose, the same in all processes that have this one. */
+export const deriveKey = (key: `0x${string}`, purpose: string): `0x${string}` =>
+  keccak256(Buffer.from(`agent-network:${purpose}:${key}`));
+
+/** No registrar if the setting is absent in production, or empty. */
+const registrarKeyOf = (env: Env, mode: 'local' | 'production'): ConfiguredSecrets['registrarPrivateKey'] =>
+  env.REGISTRAR_PRIVATE_KEY === '' || (mode === 'production' && env.REGISTRAR_PRIVATE_KEY === undefined)
+    ? 'none'
+    : privateKeyOf(env, 'REGISTRAR_PRIVATE_KEY');
+
+/** Requires the registrar's key to differ from the payment keys: its tokens must not share their risk, nor wait for their transactions. */
+function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
+  const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
+  if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
+    throw new ConfigError('REGISTRAR_PRIVATE_KEY must differ from the other private keys.');
+}
+
+function senderKeysOf(text: string): readonly `0x${string}`[] {
+  const keys = text === '' ? [] : text.split(',').map((key) => key.trim());
+  if (!keys.every((key) => KEY.test(key)))
+    throw new ConfigError('SENDER_PRIVATE_KEYS must be keys of 64 hex digits, separated by commas.');
+  return keys.map(toKey);
+}
+
+function secretKeyOf(text: string): string {
+  if (text.length < 32)
+    throw new ConfigError('SECRET_KEY must have at least 32 characters. Make one: openssl rand -hex 32');
+  return text;
+}

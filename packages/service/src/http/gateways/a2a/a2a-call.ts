@@ -1,0 +1,43 @@
+import type { HasChain } from '../../../chain/chain-info.ts';
+import type { GatewayRequest } from '../common/gateway-request.ts';
+import { X402_EXTENSIONS } from './payments.ts';
+import type { Version } from './versions.ts';
+
+/** A request to the gateway of an agent. */
+export interface A2aCall {
+  readonly opened: GatewayRequest;
+  readonly agentId: string;
+  readonly version: Version;
+  /** The URIs of the extensions that the client activates. */
+  readonly extensions: readonly string[];
+}
+
+/** A stream of a task, until the task ends or waits for its payment. */
+export interface A2aStream<T> {
+  /** The request that is streamed; null: nothing is running. */
+  readonly requestId: string | null;
+  open(signal: AbortSignal): AsyncIterable<T>;
+  /** Called with the bytes of each event, when the stream only reads. */
+  readonly sent?: ((bytes: number) => void) | undefined;
+}
+
+const takesV1 = ({ extensions }: A2aCall) =>
+  !extensions.includes(X402_EXTENSIONS[0]) && extensions.includes(X402_EXTENSIONS[1]);
+
+/** The form in which a client wants a task. */
+export interface Shape {
+  /** True when the client asked for the terms of x402 version 1. */
+  readonly takesV1: boolean;
+  /** The network of payments, as its version of x402 names it. */
+  readonly network: string;
+  readonly historyLength?: number | undefined;
+}
+
+export function shapeOf(
+  { chain }: HasChain,
+  call: A2aCall,
+  { historyLength }: { readonly historyLength?: number | null | undefined },
+): Shape {
+  const isV1 = takesV1(call);
+  return { takesV1: isV1, network: isV1 ? chain.name : chain.caip2, historyLength: historyLength ?? undefined };
+}

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import { hasEnded } from '../../../calls/invocation.ts';
+import { giveUpUnpaid, listUnpaid, readUnpaid } from '../../../calls/keep-unpaid.ts';
+import { keylessResourceOf, resourceOf } from '../../../calls/start/invocation-purchase.ts';
+import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { MAX_WAIT_MS } from '../common/follow.ts';
+import { followStarted, isRepetition, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
+import { admitRead, streamedTo } from '../common/read-room.ts';
+import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
+import { A2aError, invalidParam } from './errors.ts';
+import { readMessage } from './messages.ts';
+import { type PaymentStep, paymentStepOf } from './payments.ts';
+import { addToBought, pushOfMessage } from './push-configs.ts';
+import { followTask, once } from './streams.ts';
+import { findTask } from './task-operations.ts';
+import { contextOf, type TaskShape, taskOf } from './tasks.ts';
+import {
+  awaitPayment,
+  namesIn,
+  offersNonce,
+  type PayableCall,
+  paymentFor,
+  type TaskPayment,
+  unpaidTask,
+} from './unpaid-tasks.ts';
+import type { SendMessage, StreamResponse, WireTask } from './wire.ts';
+
+/** Outcome of a message: a request that was started or found, or a task that does not run. */
+type Begun =
+  | { readonly started: Started; readonly shape: TaskShape; readonly settledBy: SettledBy }
+  | { readonly started: null; readonly task: WireTask };
+
+/** Reads how x402 has paid for the request by now: what was charged, and the receipt of what was delivered. */
+type SettledBy = () => Promise<SettleResponse | null>;
+
+interface Way {
+  readonly isAwaited: boolean;
+  readonly isStreamed: boolean;
+}
+
+/** Answers a message with its task: once it has ended or waits for its payment, or at once if the client wants. */
+export async function sendMessage(ctx: HttpContext, call: A2aCall, params: SendMessage): Promise<WireTask> {
+  const isAwaited = params.configuration?.returnImmediately !== true;
+  const begun = await begin(ctx, call, params, { isAwaited, isStreamed: false });
+  if (!begun.started) return begun.task;
+  const { opened } = call;
+  const { signal } = opened.c.req.raw;
+  const { data } = isAwaited
+    ? await followStarted(ctx, opened, begun.started, { waitMs: MAX_WAIT_MS, signal })
+    : begun.started.first;
+  const settlement = hasEnded(data.status) ? await begun.settledBy() : begun.started.settlement;
+  return taskOf(data, { ...begun.shape, settlement });
+}
+
+/** Answers a message with the stream of its task. */
+export async function streamMessage(
+  ctx: HttpContext,
+  call: A2aCall,
+  params: SendMessage,
+): Promise<A2aStream<StreamResponse>> {
+  const begun = await begin(ctx, call, params, { isAwaited: true, isStreamed: true });
+  if (!begun.started) return once({ task: begun.task });
+  const { started, shape, settledBy } = begun;
+  const { data } = started.first;
+  if (started.isWithheld) return once({ task: taskOf(data, shape) });
+  if (hasEnded(data.status)) return once({ task: taskOf(data, { ...shape, settlement: await settledBy() }) });
+  const isRead = isRepetition(started);
+  if (isRead) admitRead(call.opened, 'getInvocation');
+  return {
+    requestId: data.requestId,
+    sent: isRead ? streamedTo(call.opened, 'getInvocation') : undefined,
+    open: (signal) =>
+      followTask(ctx, data, { ...shape, settledBy }, ctx.revocations.whileValid(call.opened.caller, signal)),
+  };
+}
+
+async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
+  const config = params.configuration?.taskPushNotificationConfig;
+  const push = config && (await pushOfMessage(ctx, call, { message: params.message, config }));
+  const begun = await beginTask(ctx, call, params, way);
+  // A process that dies here tells nobody: the same message again finds the task, and adds it.
+  if (push) await addToBought(ctx, call, begun.started ? begun.started.first.data.requestId : begun.task.id, push);
+  return begun;
+}
+
+async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
+  const { message } = params;
+  const step = paymentStepOf({ ...params.metadata, ...message.metadata });
+  const taskId = message.taskId ?? (await paidTaskOf(ctx, call, step));
+  if (taskId !== undefined) return goOn(ctx, call, params, { ...way, step, taskId });
+  if (step.kind === 'rejected') throw invalidParam('message.taskId', 'is missing: it names the task that is not paid');
+  const asked = readMessage(params);
+  const messageKey = keyOf(call.agentId, message.messageId);
+  const payment = step.kind === 'submitted' ? { payment: step.payload, isOfferLent: false } : null;
+  return buy(ctx, call, { ...asked, messageKey, waiting: null }, { ...way, payment, params });
+}
+
+/**
+ * The task that a payment names in a message that names none: it is paid as it was asked, whatever the text of this message. undefined: no
+ * task of this gateway, so the message itself is bought. Throws INVALID_PARAMS for a payment that cannot tell what it is for.
+ */
+async function paidTaskOf(ctx: HttpContext, call: A2aCall, step: PaymentStep): Promise<string | undefined> {
+  if (step.kind !== 'submitted') return;
+  const { taskId, memo, nonce } = namesIn(step.payload);
+  if (taskId !== undefined) return taskId;
+  if (memo !== undefined) return (await readUnpaid(ctx, call.opened.caller, memo)) ? memo : undefined;
+  const waiting = nonce === undefined ? [] : await listUnpaid(ctx, call.opened.caller, call.agentId);
+  const named = waiting.find((task) => offersNonce(task, nonce))?.id;
+  if (named === undefined) throw invalidParam('message.taskId', 'is missing: it names the task that is paid');
+  return named;
+}
+
+/** The Idempotency-Key of a message: its id is the client's, and may name one message of each agent. */
+const keyOf = (agentId: string, messageId: string): string =>
+  `a2a_${createHash('sha256').update(`${agentId}\n${messageId}`).digest('base64url')}`;
+
+/** A message for a task: only one that waits for its payment takes any. */
+async function goOn(
+  ctx: HttpContext,
+  call: A2aCall,
+  params: SendMessage,
+  { taskId, step, ...way }: Way & { readonly taskId: string; readonly step: PaymentStep },
+): Promise<Begun> {
+  const { contextId } = params.message;
+  const wanted = shapeOf(ctx, call, params.configuration ?? {});
+  const waiting = await readUnpaid(ctx, call.opened.caller, taskId);
+  const isHere = waiting?.agentId === call.agentId;
+  const task = isHere ? unpaidTask(waiting, wanted) : await findTask(ctx, call, taskId, {});
+  if (contextId !== undefined && contextId !== task.contextId)
+    throw invalidParam('message.contextId', 'is not the context of the task');
+  const isOver = !isHere || waiting.ended || (waiting.isPaid && step.kind !== 'submitted');
+  // A payment may come at the same time: what was accepted first stands.
+  if (isOver || (step.kind === 'rejected' && !(await giveUpUnpaid(ctx, taskId, 'rejected'))))
+    throw new A2aError('UNSUPPORTED_OPERATION', 'The task does not accept further messages. Send one without taskId.');
+  if (step.kind === 'rejected') {
+    return { started: null, task: unpaidTask({ ...waiting, ended: 'rejected' }, wanted) };
+  }
+  const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : null;
+  const { body, quoteId, messageKey } = waiting;
+  const asked = { body: body as PayableCall['body'], quoteId: quoteId ?? undefined, messageKey, waiting };
+  return buy(ctx, call, asked, { ...way, payment, params });
+}
+
+async function buy(
+  ctx: HttpContext,
+  call: A2aCall,
+  asked: PayableCall,
+  { payment, params, ...way }: Way & { readonly payment: TaskPayment | null; readonly params: SendMessage },
+): Promise<Begun> {
+  const { opened, agentId } = call;
+  const { body, quoteId, messageKey } = asked;
+  const shape = shapeOf(ctx, call, params.configuration ?? {});
+  const resource = opened.caller.kind === 'anonymous' ? keylessResourceOf(agentId) : resourceOf(agentId, quoteId);
+  const resourceUrl = ctx.baseUrl + resource;
+  try {
+    const started = await startPurchase(ctx, opened, {
+      ...{ agentId, body, quoteId, ...payment, idempotencyKey: messageKey, waitingId: asked.waiting?.id },
+      ...way,
+    });
+    const { first, settlement, isWithheld } = started;
+    const contextId = contextOf({
+      requestId: first.data.requestId,
+      metadata: body.metadata as Record<string, unknown>,
+    });
+    const { messageId } = params.message;
+    const { network, historyLength } = shape;
+    return {
+      started,
+      shape: { contextId, messageId, text: body.task, settlement, network, historyLength, withArtifacts: !isWithheld },
+      settledBy: () => settlementAtEnd(ctx, opened, started, resourceUrl),
+    };
+  } catch (error) {
+    if (!(error instanceof PaymentRequiredError)) throw error;
+    return { started: null, task: await awaitPayment(ctx, call, asked, { due: error, shape }) };
+  }
+}

@@ -1,0 +1,149 @@
+import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import { namedText, textOf } from '../common/text-of.ts';
+import { paidMetadata } from './payments.ts';
+import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts';
+
+/** Name of what this node adds to messages and tasks. */
+export const INVOKE_EXTENSION = 'urn:agent-network:invoke';
+
+/** A request in any state, as REST shows it. */
+export type TaskRecord = Pick<InvocationCreated, 'requestId' | 'status' | 'createdAt'> &
+  Partial<RequestRecord> & { readonly resultToken?: string | undefined };
+
+/** A record as its reader gets it: a result is kept as JSON. */
+export const plain = (record: RequestRecord): RequestRecord => JSON.parse(JSON.stringify(record));
+
+/** Facts of a task beside its record. */
+export interface TaskShape {
+  /** These three are from the client's message; undefined: as the record has it. */
+  readonly contextId?: string | undefined;
+  readonly messageId?: string | undefined;
+  readonly text?: string | undefined;
+  readonly settlement?: SettleResponse | null | undefined;
+  /** As clients name the network of payments. */
+  readonly network: string;
+  readonly historyLength?: number | undefined;
+  /** Default: true. */
+  readonly withArtifacts?: boolean | undefined;
+}
+
+const states: Record<RequestRecord['status'], TaskState> = {
+  pending: 'TASK_STATE_SUBMITTED',
+  processing: 'TASK_STATE_WORKING',
+  completed: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  cancelled: 'TASK_STATE_CANCELED',
+};
+
+/** The request's status that a state of tasks stands for; undefined: none. */
+export const statusOf = (state: TaskState): RequestRecord['status'] | undefined =>
+  (Object.keys(states) as RequestRecord['status'][]).find((status) => states[status] === state);
+
+/** Field of the request's metadata that holds the context and the message of a task. */
+const A2A = 'a2a';
+
+interface KeptOfMessage {
+  readonly contextId?: string | undefined;
+  readonly messageId: string;
+  readonly wantsText: boolean;
+}
+
+/** What is kept of a message with its request. */
+export const a2aMetadata = ({ contextId, messageId, wantsText }: KeptOfMessage) => ({
+  [A2A]: { ...(contextId === undefined ? {} : { contextId }), messageId, ...(wantsText ? { wantsText } : {}) },
+});
+
+type HasMetadata = Pick<TaskRecord, 'metadata'>;
+
+function kept({ metadata }: HasMetadata, name: keyof KeptOfMessage): unknown {
+  const ours = metadata?.[A2A] as Readonly<Record<string, unknown>> | null | undefined;
+  return typeof ours === 'object' ? ours?.[name] : undefined;
+}
+
+const named = (record: HasMetadata, name: 'contextId' | 'messageId'): string | undefined => {
+  const value = kept(record, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+/** The context of a task whose client named none. */
+export const contextOfId = (requestId: string) => `ctx_${requestId.replace(/^req_/, '')}`;
+
+export const contextOf = (record: Pick<TaskRecord, 'requestId' | 'metadata'>): string =>
+  named(record, 'contextId') ?? contextOfId(record.requestId);
+
+/** A result, or a piece of one, as parts: the text that it names, and its data. For a client that takes text alone, any result has one. */
+export function partsOf(result: unknown, wantsText = false): WirePart[] {
+  if (typeof result === 'string') return [{ text: result }];
+  const text = wantsText ? textOf(result) : namedText(result);
+  return [...(text === null ? [] : [{ text }]), { data: result ?? null }];
+}
+
+export const resultArtifact = (record: Pick<TaskRecord, 'result' | 'metadata'>): WireArtifact => ({
+  artifactId: 'result',
+  name: 'result',
+  parts: partsOf(record.result, kept(record, 'wantsText') === true),
+});
+
+/** A request as the task that it is. */
+export function taskOf(record: TaskRecord, shape: TaskShape): WireTask {
+  const { requestId } = record;
+  const contextId = shape.contextId ?? contextOf(record);
+  const { historyLength, withArtifacts = true } = shape;
+  const isDone = record.status === 'completed';
+  const asked = shape.text ?? record.task;
+  const hasHistory = historyLength !== 0 && asked !== undefined;
+  return {
+    id: requestId,
+    contextId,
+    status: taskStatus(record, contextId, shape),
+    ...(isDone && withArtifacts ? { artifacts: [resultArtifact(record)] } : {}),
+    ...(hasHistory ? { history: [askedMessage(record, contextId, shape, asked)] } : {}),
+    metadata: { [INVOKE_EXTENSION]: ourPart(record) },
+  };
+}
+
+const askedMessage = (record: TaskRecord, contextId: string, shape: TaskShape, text: string): WireMessage => ({
+  messageId: shape.messageId ?? named(record, 'messageId') ?? record.requestId,
+  ...{ contextId, taskId: record.requestId, role: 'ROLE_USER', parts: [{ text }] },
+});
+
+const ourPart = ({ cost, refund, paymentMethod, resultToken }: TaskRecord) => ({
+  ...(typeof cost === 'string' ? { cost } : {}),
+  ...(typeof refund === 'string' ? { refund } : {}),
+  ...(paymentMethod === undefined ? {} : { paymentMethod }),
+  // It reads this task: without a key nothing else does.
+  ...(resultToken === undefined ? {} : { resultToken }),
+});
+
+/** A payment names its task: another one cannot pay for it. */
+const BUY_ANEW = ' Send a message without taskId to buy it anew.';
+
+/** The status of a task, with how it was paid and why it failed. */
+export function taskStatus(record: TaskRecord, contextId: string, shape: TaskShape): WireStatus {
+  const { requestId, status, error, refund } = record;
+  const paid = paidMetadata(record, shape);
+  const failed = status === 'failed' && error ? { code: error.code, refund: refund ?? null } : {};
+  const metadata = { ...failed, ...paid };
+  const text =
+    status === 'failed' && error
+      ? `${error.message} ${refund ?? '0.00'} USDC came back.${error.code === 'payment_failed' ? BUY_ANEW : ''}`
+      : paid
+        ? 'The payment is settled.'
+        : null;
+  return {
+    state: states[status],
+    ...(text === null ? {} : { message: statusMessage(requestId, contextId, text, metadata) }),
+    timestamp: record.completedAt ?? record.createdAt,
+  };
+}
+
+export const statusMessage = (
+  taskId: string,
+  contextId: string,
+  text: string,
+  metadata: Readonly<Record<string, unknown>>,
+): WireMessage => ({
+  messageId: `${taskId}-status`,
+  ...{ contextId, taskId, role: 'ROLE_AGENT', parts: [{ text }], metadata },
+});

@@ -1,0 +1,54 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { KnownCaller } from '../../../accounts/caller.ts';
+import type { Invocation } from '../../../calls/invocation.ts';
+import { toRecord } from '../../../calls/invocation-view.ts';
+import { readInvocation, requireOwn } from '../../../calls/read-invocation.ts';
+import { awaitEnd, type Wait } from '../../../calls/stream/await-end.ts';
+import { readStream, type StreamEvent } from '../../../calls/stream/read-stream.ts';
+import { encodeJson } from '../../../lib/json/prepared-json.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import type { Answered } from './call-endpoint.ts';
+
+export interface Following extends Wait {
+  /** Called with each event of the request while it is awaited. */
+  readonly tell?: ((event: StreamEvent) => Promise<void> | void) | undefined;
+}
+
+/**
+ * The record of a request of the caller, when it has ended or the wait is over. The work goes on without whoever waits for it, and its
+ * result is kept.
+ */
+export async function follow(
+  ctx: HttpContext,
+  caller: KnownCaller,
+  requestId: string,
+  { tell, ...wait }: Following,
+  ending?: Promise<Invocation> | null,
+): Promise<Answered<RequestRecord>> {
+  try {
+    const isWaiting = wait.waitMs > 0;
+    if (tell && isWaiting) await tellUntil(ctx, requestId, wait, tell);
+    const ended = !tell && isWaiting ? await awaitEnd(ctx, requestId, wait, ending ?? undefined) : null;
+    const record = ended ? toRecord(requireOwn(ended, caller)) : await readInvocation(ctx, caller, requestId);
+    const json = encodeJson(record).toString();
+    return { data: JSON.parse(json), json };
+  } finally {
+    ctx.runner.detach(requestId);
+  }
+}
+
+async function tellUntil(
+  ctx: HttpContext,
+  requestId: string,
+  { waitMs, signal }: Wait,
+  tell: (event: StreamEvent) => Promise<void> | void,
+): Promise<void> {
+  const over = AbortSignal.any([AbortSignal.timeout(Math.ceil(waitMs)), signal]);
+  for await (const event of readStream(ctx, requestId, 0, over)) {
+    if (over.aborted) return;
+    await tell(event);
+  }
+}
+
+/** The longest wait of an answer for the end of its call: longer than the default deadline of any. */
+export const MAX_WAIT_MS = 15 * 60_000;

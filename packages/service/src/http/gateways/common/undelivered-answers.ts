@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto';
+import type { KnownCaller } from '../../../accounts/caller.ts';
+import { KEYLESS } from '../../../accounts/keyless-caller.ts';
+import { TWIN_WINDOW_MS } from '../../../calls/read/find-twin.ts';
+import { createBoundedCache } from '../../../lib/bounded-cache.ts';
+import type { GatewayRequest } from './gateway-request.ts';
+
+const MAX_NAMES = 10_000;
+
+/**
+ * Purchases whose answer did not reach their client. Clients of protocols without a key for a call repeat it as it was, and say nothing of
+ * the first attempt: the identical call of the same caller within ten minutes is the same purchase. Known to this process alone, and lost
+ * with it; an answer that was sent whole counts as received.
+ */
+export interface UndeliveredAnswers {
+  /** A purchase of this name that nobody has the answer of, which counts as answered from here on; null: none. */
+  take(name: string): Promise<string | null>;
+  /** The purchase that `take` would take. It counts as answered once `take` of the result is called. */
+  find(name: string): Promise<Lost | null>;
+  /**
+   * Keeps a purchase to be taken if its client goes before the answer is whole, or once the function that it returns says that there is
+   * none. `requestId`: null for one that is not its client's.
+   */
+  watch(opened: GatewayRequest, name: string, requestId: Promise<string | null>): () => void;
+}
+
+interface Lost {
+  readonly requestId: string;
+  take(): void;
+}
+
+export function createUndeliveredAnswers(): UndeliveredAnswers {
+  const lost = createBoundedCache<Promise<string | null>[]>(MAX_NAMES, TWIN_WINDOW_MS);
+  const drop = (name: string, requestId: Promise<string | null>): void => {
+    const left = (lost.get(name) ?? []).filter((each) => each !== requestId);
+    if (left.length > 0) lost.set(name, left, { noUpdateTTL: true });
+    else lost.delete(name);
+  };
+  return {
+    async take(name) {
+      const requestIds = lost.get(name) ?? [];
+      for (let requestId = requestIds.pop(); requestId; requestId = requestIds.pop()) {
+        const started = await requestId.catch(() => null);
+        if (started) return started;
+      }
+      return null;
+    },
+    async find(name) {
+      for (const requestId of (lost.get(name) ?? []).toReversed()) {
+        const started = await requestId.catch(() => null);
+        if (started) return { requestId: started, take: () => drop(name, requestId) };
+      }
+      return null;
+    },
+    watch({ c }, name, requestId) {
+      const { signal } = c.req.raw;
+      let isLost = false;
+      const lose = () => {
+        if (isLost) return;
+        isLost = true;
+        signal.removeEventListener('abort', lose);
+        lost.set(name, [...(lost.get(name) ?? []), requestId]);
+        // Anybody can send calls that buy nothing and hang up.
+        void requestId.catch(() => null).then((id) => id === null && drop(name, requestId));
+      };
+      if (signal.aborted) lose();
+      else signal.addEventListener('abort', lose);
+      requestId.catch(() => signal.removeEventListener('abort', lose));
+      return lose;
+    },
+  };
+}
+
+/** A name of a call: the same for identical calls of the same caller, and for no others. */
+export const callNameOf = (caller: KnownCaller, agentId: string, body: unknown): string =>
+  nameOf(caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body);
+
+/** The same for a call without a key, by the wallet that its payment names: nothing has proven that it is this wallet's. */
+export const keylessCallNameOf = (wallet: string, agentId: string, body: unknown): string =>
+  nameOf(KEYLESS, wallet, agentId, body);
+
+const nameOf = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'base64');

@@ -1,0 +1,93 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { AppError } from '../../../lib/app-error.ts';
+import { DAY_MS } from '../../../lib/duration.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
+import type { GatewayRequest } from '../common/gateway-request.ts';
+import type { ToolCallContext } from './call-context.ts';
+import { invocationResult } from './tool-result.ts';
+
+/** The tasks extension: a request that has not ended is a task, whose id is the request's. */
+export const TASKS = 'io.modelcontextprotocol/tasks';
+const POLL_MS = 1000;
+
+/** True if the client takes a task in place of a result; only clients of 2026-07-28 on can say so. */
+export function takesTasks({ mcpReq }: ToolCallContext): boolean {
+  const declared = mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return declared?.extensions?.[TASKS] !== undefined;
+}
+
+type TaskState = Pick<RequestRecord, 'requestId' | 'status' | 'createdAt'> & { readonly completedAt?: string | null };
+
+const statusOf = (status: RequestRecord['status']) =>
+  status === 'pending' || status === 'processing' ? 'working' : status === 'cancelled' ? 'cancelled' : 'completed';
+
+const taskOf = (ctx: HttpContext, { requestId, status, createdAt, completedAt }: TaskState) => ({
+  taskId: requestId,
+  status: statusOf(status),
+  statusMessage: status,
+  createdAt,
+  lastUpdatedAt: completedAt ?? createdAt,
+  ttlMs: ctx.retention.resultDays * DAY_MS,
+  pollIntervalMs: POLL_MS,
+});
+
+/** In place of the result of a call whose request has not ended. */
+export const createdTask = (ctx: HttpContext, record: TaskState) => ({
+  ...taskOf(ctx, record),
+  resultType: 'task',
+  content: [],
+});
+
+const params = z.looseObject({ taskId: z.string() });
+
+/** Has a server answer `tasks/get`, `tasks/update` and `tasks/cancel`. */
+export function serveTasks(ctx: HttpContext, opened: GatewayRequest, server: Server): void {
+  const handle = (method: string, answer: (requestId: string) => Promise<Record<string, unknown>>) =>
+    server.setRequestHandler(method, { params }, async ({ taskId }, call) => {
+      requireTasks(call, method);
+      return answer(taskId).catch(asProtocolError);
+    });
+  const read = (requestId: string) => callEndpoint(ctx, opened, 'getInvocation', { params: { requestId } });
+  handle('tasks/get', async (requestId) => detailOf(ctx, await read(requestId)));
+  // Our tasks never ask for input: there is nothing to take over.
+  handle('tasks/update', async (requestId) => {
+    await read(requestId);
+    return {};
+  });
+  handle('tasks/cancel', async (requestId) => {
+    await callEndpoint(ctx, opened, 'cancelInvocation', { params: { requestId } }).catch((error) => {
+      // It has ended: a cancellation is a wish.
+      if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
+    });
+    return {};
+  });
+}
+
+function requireTasks(call: ServerContext, method: string): void {
+  if (call.mcpReq.envelope === undefined)
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `Method not found: ${method}`);
+  if (!takesTasks(call))
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS]: {} } } });
+}
+
+const detailOf = (ctx: HttpContext, answered: Answered<RequestRecord>) => {
+  const task = taskOf(ctx, answered.data);
+  return task.status === 'completed' ? { ...task, result: invocationResult(answered, null) } : task;
+};
+
+function asProtocolError(error: unknown): never {
+  if (!(error instanceof AppError)) throw error;
+  const isUnknown = error.code === 'NOT_FOUND' || error.code === 'VALIDATION_ERROR';
+  throw new ProtocolError(isUnknown ? ProtocolErrorCode.InvalidParams : -32_000, error.message, { code: error.code });
+}

@@ -1,0 +1,229 @@
+import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { describeAgents } from '../../../agents/search/describe-agents.ts';
+import { hasEnded } from '../../../calls/invocation.ts';
+import type { StreamEvent } from '../../../calls/stream/read-stream.ts';
+import { readerOf } from '../../api/reader-of.ts';
+import type { HttpContext } from '../../request/http-context.ts';
+import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
+import { follow } from '../common/follow.ts';
+import type { GatewayRequest } from '../common/gateway-request.ts';
+import {
+  followStarted,
+  type Purchase,
+  readStarted,
+  type Started,
+  settlementAtEnd,
+  startPurchase,
+} from '../common/purchase.ts';
+import { countRead } from '../common/read-room.ts';
+import { textOf } from '../common/text-of.ts';
+import { callNameOf, type UndeliveredAnswers } from '../common/undelivered-answers.ts';
+import type { ToolCallContext } from './call-context.ts';
+import type { GivenUpCalls } from './given-up.ts';
+import { createdTask, takesTasks } from './tasks.ts';
+import { invocationResult, toolResult } from './tool-result.ts';
+
+/** A call of a tool, with valid arguments. */
+export interface ToolCall<T extends McpTool> {
+  readonly opened: GatewayRequest;
+  readonly args: z.output<T['args']>;
+  readonly call: ToolCallContext;
+  readonly lost: UndeliveredAnswers;
+  readonly givenUp: GivenUpCalls;
+  /** The agent whose endpoint was called; null: that of all agents. */
+  readonly agentId: string | null;
+}
+
+type Runs<Tools extends Readonly<Record<string, McpTool>>> = {
+  readonly [N in keyof Tools]: (ctx: HttpContext, call: ToolCall<Tools[N]>) => Promise<CallToolResult>;
+};
+
+async function searchAgents(ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.search_agents>) {
+  const { query, capabilities, maxPrice, minReputation, online, limit, cursor } = args;
+  const { data } = await callEndpoint(ctx, opened, 'searchAgents', {
+    body: {
+      query: {
+        ...(query === undefined ? {} : { text: query }),
+        ...(capabilities === undefined ? {} : { capabilities: { any: capabilities } }),
+        ...(maxPrice === undefined ? {} : { rates: { perRequest: { max: maxPrice } } }),
+        ...(minReputation === undefined ? {} : { reputation: { min: minReputation } }),
+        ...(online ? { online } : {}),
+      },
+      limit,
+      ...(cursor === undefined ? {} : { cursor }),
+    },
+  });
+  const descriptions = await describeAgents(
+    ctx,
+    data.agents.map(({ id }) => id),
+  );
+  const agents = data.agents.map(({ id, name, capabilities: able, rates, reputation, status, verified }) => ({
+    agentId: id,
+    name,
+    description: descriptions.get(id)?.description ?? '',
+    capabilities: able,
+    price: rates.perRequest,
+    reputation,
+    online: status === 'online',
+    verified,
+  }));
+  return toolResult(answered({ agents, total: data.total, nextCursor: data.nextCursor }));
+}
+
+const answered = (data: unknown): Answered<unknown> => ({ data, json: JSON.stringify(data) });
+
+type InvokeCall = Omit<ToolCall<McpTool>, 'args'> & {
+  readonly args: z.output<(typeof mcpAgentTools)['invoke']['args']>;
+};
+
+/** Buys, then waits for the end as long as the client wants. Without it: a task for clients that take one, else the record as it is. */
+async function invoke(
+  ctx: HttpContext,
+  toolCall: InvokeCall,
+  { agentId, tool }: { readonly agentId: string; readonly tool: string },
+): Promise<CallToolResult> {
+  const { args, call } = toolCall;
+  const { task, maxCost, input, capability, context, quoteId, waitSeconds, idempotencyKey } = args;
+  const isAwaited = waitSeconds > 0;
+  const startMs = performance.now();
+  const bought = await startOrFind(ctx, toolCall, {
+    ...{ agentId, quoteId, idempotencyKey, isAwaited },
+    payment: call.mcpReq._meta?.['x402/payment'],
+    isStreamed: isAwaited && progressOf(call) !== undefined,
+    body: {
+      ...{ task, maxCost },
+      ...(input === undefined ? {} : { input }),
+      ...(capability === undefined ? {} : { capability }),
+      ...(context === undefined ? {} : { context }),
+    },
+  });
+  // The payment was awaited before: its time is part of what the client waits for.
+  const waitMs = Math.max(0, waitSeconds * 1000 - (performance.now() - startMs));
+  return invoked(ctx, toolCall, bought, { tool, waitMs }).finally(bought.answered);
+}
+
+async function invoked(
+  ctx: HttpContext,
+  { opened, call }: InvokeCall,
+  { started, lose }: Bought,
+  { tool, waitMs }: { readonly tool: string; readonly waitMs: number },
+): Promise<CallToolResult> {
+  const following = { waitMs, signal: call.mcpReq.signal, tell: progressOf(call) };
+  const record = await followStarted(ctx, opened, started, following).catch((error) => {
+    lose();
+    throw error;
+  });
+  // Tasks are read with a key.
+  const isTask = takesTasks(call) && opened.caller.kind !== 'anonymous';
+  if (hasEnded(record.data.status))
+    return invocationResult(record, await settlementAtEnd(ctx, opened, started, `mcp://tool/${tool}`));
+  const { settlement } = started;
+  if (!isTask) return invocationResult(record, settlement);
+  return {
+    ...createdTask(ctx, record.data),
+    ...(settlement ? { _meta: { 'x402/payment-response': settlement } } : {}),
+  };
+}
+
+interface Bought {
+  readonly started: Started;
+  /** Says that the client gets no answer. */
+  readonly lose: () => void;
+  /** Says that the call is answered. */
+  readonly answered: () => void;
+}
+
+const nothing = () => undefined;
+
+/** Starts a purchase. Without a key or a payment that says it is another: finds the identical one whose answer the client never got. */
+async function startOrFind(
+  ctx: HttpContext,
+  { opened, call, lost, givenUp }: InvokeCall,
+  purchase: Purchase,
+): Promise<Bought> {
+  const { agentId, body, quoteId, payment, idempotencyKey } = purchase;
+  const isNamed = payment !== undefined || idempotencyKey !== undefined;
+  if (opened.caller.kind === 'anonymous' || isNamed)
+    return { started: await startPurchase(ctx, opened, purchase), lose: nothing, answered: nothing };
+  const name = callNameOf(opened.caller, agentId, [body, quoteId]);
+  const first = await lost.take(name);
+  const starting = first === null ? startPurchase(ctx, opened, purchase) : readStarted(ctx, opened, first);
+  const requestId = first === null ? starting.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
+  const lose = lost.watch(opened, name, requestId);
+  const answered = givenUp.record(opened, call.mcpReq.id, lose);
+  // A purchase that was found and could not be read is still to be found.
+  if (first !== null) starting.catch(lose);
+  return { started: await starting, lose, answered };
+}
+
+async function getInvocation(ctx: HttpContext, { opened, args, call }: ToolCall<typeof mcpTools.get_invocation>) {
+  const { requestId, waitSeconds, resultToken } = args;
+  const headers: Record<string, string> = resultToken === undefined ? {} : { 'x-result-token': resultToken };
+  const first = await callEndpoint(ctx, opened, 'getInvocation', { params: { requestId }, headers });
+  if (hasEnded(first.data.status) || waitSeconds === 0) return toolResult(first);
+  const reader = await readerOf(ctx, opened.caller, { requestId, headers });
+  const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call) };
+  const record = await follow(ctx, reader, requestId, following);
+  countRead(opened, 'getInvocation', record.json);
+  return toolResult(record);
+}
+
+const cancelInvocation = async (ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>
+  toolResult(await callEndpoint(ctx, opened, 'cancelInvocation', { params: { requestId: args.requestId } }));
+
+/** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
+const MAX_BYTES = 256 * 1024;
+const MAX_CHARS = 2000;
+/** Size of a notification beside its message, in bytes. */
+const FRAME_BYTES = 160;
+
+/** Implementations of the tools of `/mcp`. */
+export const runTools: Runs<typeof mcpTools> = {
+  search_agents: searchAgents,
+  async get_agent(ctx, { opened, args }) {
+    const { data } = await callEndpoint(ctx, opened, 'getAgent', { params: { id: args.agentId } });
+    return toolResult(answered({ agent: data }));
+  },
+  async quote_invocation(ctx, { opened, args: { agentId, ...body } }) {
+    return toolResult(await callEndpoint(ctx, opened, 'quoteInvocation', { params: { agentId }, body }));
+  },
+  invoke_agent: (ctx, call) => invoke(ctx, call, { agentId: call.args.agentId, tool: 'invoke_agent' }),
+  get_invocation: getInvocation,
+  cancel_invocation: cancelInvocation,
+  get_balance: async (ctx, { opened }) => toolResult(await callEndpoint(ctx, opened, 'getBalance', {})),
+};
+
+/** Implementations of the tools of one agent's endpoint. */
+export const runAgentTools: Runs<typeof mcpAgentTools> = {
+  invoke: (ctx, call) => invoke(ctx, call, { agentId: call.agentId ?? '', tool: 'invoke' }),
+  get_invocation: getInvocation,
+  cancel_invocation: cancelInvocation,
+};
+
+/** Sends each event of a request as a progress notification, if the client asked for any. */
+function progressOf({
+  mcpReq: { _meta, notify },
+}: ToolCallContext): ((event: StreamEvent) => Promise<void>) | undefined {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined || !notify) return undefined;
+  let progress = 0;
+  let bytesLeft = MAX_BYTES;
+  return async (event) => {
+    const message = messageOf(event).slice(0, MAX_CHARS);
+    bytesLeft -= Buffer.byteLength(message) + FRAME_BYTES;
+    if (bytesLeft < 0) return;
+    progress += 1;
+    // A client that has gone does not end the work.
+    await notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(
+      () => undefined,
+    );
+  };
+}
+
+function messageOf({ type, data }: StreamEvent): string {
+  const { requestId: _, ...fields } = data as Readonly<Record<string, unknown>>;
+  if (type === 'invocation.chunk') return textOf(fields.chunk ?? fields.value ?? fields);
+  return typeof fields.status === 'string' ? fields.status : textOf(fields);
+}

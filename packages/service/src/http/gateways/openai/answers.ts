@@ -1,0 +1,216 @@
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { readToolCalls, type ToolCall } from '../../../calls/protocols/openai/openai-result.ts';
+import { textOf } from '../common/text-of.ts';
+import { responseFailure } from './errors.ts';
+
+/** Characters that stand for one token where the agent counts none. */
+const CHARS_PER_TOKEN = 4;
+
+interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  /** USDC. */
+  readonly cost: number;
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Tokens as the agent counted them in `result.usage`, else estimated from the lengths of the texts. */
+export function usageOf(record: RequestRecord, promptChars: number): Usage {
+  const { result, cost } = record;
+  const told = (result as { usage?: Record<string, unknown> } | null)?.usage;
+  const prompt = told?.prompt_tokens ?? told?.input_tokens;
+  const completion = told?.completion_tokens ?? told?.output_tokens;
+  const isTold = isCount(prompt) && isCount(completion);
+  const prompt_tokens = isTold ? prompt : Math.ceil(promptChars / CHARS_PER_TOKEN);
+  const completion_tokens = isTold ? completion : Math.ceil(textOf(result).length / CHARS_PER_TOKEN);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, cost: Number(cost ?? 0) };
+}
+
+const finishReasons = ['stop', 'length', 'content_filter', 'tool_calls'] as const;
+type FinishReason = (typeof finishReasons)[number];
+
+/** A result as the answer of a model: its text, or the tools that it asks its caller to call, and why it ended. */
+export interface ModelAnswer {
+  readonly text: string;
+  readonly refusal: string | null;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: FinishReason;
+}
+
+/** `toolCalls`, `refusal` and `finishReason` of a result count as those of a model; others ended as they should. */
+export function answerOf(result: unknown): ModelAnswer {
+  const told = (typeof result === 'object' && result !== null ? result : {}) as Readonly<Record<string, unknown>>;
+  const toolCalls = (Array.isArray(told.toolCalls) ? readToolCalls(told.toolCalls) : null) ?? [];
+  const finishReason = finishReasons.find((reason) => reason === told.finishReason);
+  return {
+    text: textOf(result),
+    refusal: typeof told.refusal === 'string' && told.refusal !== '' ? told.refusal : null,
+    toolCalls,
+    finishReason:
+      toolCalls.length > 0 ? 'tool_calls' : finishReason === 'tool_calls' ? 'stop' : (finishReason ?? 'stop'),
+  };
+}
+
+/** Fields that this node adds to an answer. `repeated`: the answer is of a purchase from before this call, which bought nothing. */
+export const ourPart = ({ requestId, status, cost, refund, result }: RequestRecord, isRepeated: boolean) => ({
+  request_id: requestId,
+  status,
+  cost,
+  refund,
+  ...(isRepeated ? { repeated: true } : {}),
+  result,
+});
+
+const secondsOf = (timestamp: string) => Math.floor(Date.parse(timestamp) / 1000);
+
+const chatHead = (object: string, record: Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt'>) => ({
+  id: record.requestId,
+  object,
+  created: secondsOf(record.createdAt),
+  model: record.agentId,
+});
+
+/** A completed request as a chat completion. */
+export function chatCompletion(record: RequestRecord, promptChars: number, isRepeated: boolean) {
+  const { text, refusal, toolCalls, finishReason } = answerOf(record.result);
+  const content = text === '' && toolCalls.length > 0 ? null : text;
+  const tools = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
+  const message = { role: 'assistant', content, refusal, ...tools };
+  return {
+    ...chatHead('chat.completion', record),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    usage: usageOf(record, promptChars),
+    agent_network: ourPart(record, isRepeated),
+  };
+}
+
+type ChunkHead = Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt'>;
+
+/** A piece of the answer, as a chunk of a chat completion. */
+export const chatChunk = (head: ChunkHead, delta: object, finish: FinishReason | null = null) => ({
+  ...chatHead('chat.completion.chunk', head),
+  choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+});
+
+/** The last chunks: what is asked of the caller's tools, the end with our part, then the usage if it was asked for. */
+export function lastChatChunks(
+  record: RequestRecord,
+  { promptChars, includesUsage, isRepeated }: LastChunks,
+): object[] {
+  const { toolCalls, finishReason } = answerOf(record.result);
+  const tools = toolCalls.map((call, index) => ({ index, ...call }));
+  const end = { ...chatChunk(record, {}, finishReason), agent_network: ourPart(record, isRepeated) };
+  const usage = { ...chatHead('chat.completion.chunk', record), choices: [], usage: usageOf(record, promptChars) };
+  return [
+    ...(tools.length > 0 ? [chatChunk(record, { tool_calls: tools })] : []),
+    end,
+    ...(includesUsage ? [usage] : []),
+  ];
+}
+
+export interface LastChunks {
+  readonly promptChars: number;
+  readonly includesUsage: boolean;
+  readonly isRepeated: boolean;
+}
+
+const responseStatus = {
+  pending: 'queued',
+  processing: 'in_progress',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+type ResponseRecord = Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt' | 'status'> & Partial<RequestRecord>;
+
+/** The message of an answer; `text`: null while it is being written. */
+export const outputMessage = (requestId: string, text: string | null) => ({
+  id: `msg_${requestId}`,
+  type: 'message',
+  role: 'assistant',
+  status: text === null ? 'in_progress' : 'completed',
+  content: text === null ? [] : [outputText(text)],
+});
+
+export const outputText = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+
+/** A tool that a response asks its caller to call. */
+export const functionCall = ({ id, function: { name, arguments: args } }: ToolCall) => ({
+  id: `fc_${id}`,
+  type: 'function_call',
+  call_id: id,
+  name,
+  arguments: args,
+  status: 'completed',
+});
+
+/** What a response holds: its message, unless it says nothing and asks for tools, then these. */
+export function outputOf(requestId: string, { text, toolCalls }: ModelAnswer) {
+  const hasMessage = text !== '' || toolCalls.length === 0;
+  return [...(hasMessage ? [outputMessage(requestId, text)] : []), ...toolCalls.map(functionCall)];
+}
+
+/** Why a response is not complete, as its model said; null: it is. */
+const incompleteBecause: Readonly<Record<FinishReason, string | null>> = {
+  stop: null,
+  tool_calls: null,
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+};
+
+/** Facts of a call that its response repeats. */
+export interface Responded {
+  readonly promptChars: number;
+  readonly previousId?: string | null;
+  /** True when the call bought nothing: the purchase is from before it. */
+  readonly isRepeated?: boolean;
+}
+
+/** A request as a response, in any state. */
+export function responseOf(record: ResponseRecord, { promptChars, previousId = null, isRepeated = false }: Responded) {
+  const isDone = record.status === 'completed';
+  const answer = isDone ? answerOf(record.result) : null;
+  const reason = answer && incompleteBecause[answer.finishReason];
+  return {
+    id: record.requestId,
+    object: 'response',
+    created_at: secondsOf(record.createdAt),
+    status: reason ? 'incomplete' : responseStatus[record.status],
+    model: record.agentId,
+    error: record.status === 'failed' ? responseFailure(record) : null,
+    incomplete_details: reason ? { reason } : null,
+    instructions: null,
+    metadata: record.metadata ?? {},
+    output: answer ? outputOf(record.requestId, answer) : [],
+    parallel_tool_calls: true,
+    previous_response_id: previousId,
+    temperature: null,
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    usage: isDone ? responseUsage(record as RequestRecord, promptChars) : null,
+    agent_network: {
+      request_id: record.requestId,
+      status: record.status,
+      cost: record.cost ?? null,
+      refund: record.refund ?? null,
+      ...(isRepeated ? { repeated: true } : {}),
+      ...(isDone ? { result: record.result } : {}),
+    },
+  };
+}
+
+function responseUsage(record: RequestRecord, promptChars: number) {
+  const { prompt_tokens, completion_tokens, total_tokens, cost } = usageOf(record, promptChars);
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: completion_tokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens,
+    cost,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Gateway } from '@agent-network/contracts/endpoint';
+import type { HttpContext } from '../request/http-context.ts';
+
+/** Facts of the node that the pages show. */
+export interface Site {
+  /** From the configuration, never from a request: canonical addresses and previews are made of it. */
+  readonly baseUrl: string;
+  readonly label: string;
+  readonly chainId: number;
+  readonly isLocalChain: boolean;
+  /** CAIP-2. */
+  readonly network: string;
+  /** The contract of the USDC that calls are paid in. */
+  readonly usdc: string;
+  readonly gateways: ReadonlySet<Gateway>;
+  readonly hasDashboard: boolean;
+}
+
+export const siteOf = ({ baseUrl, nodeLabel, chain, gateways, dashboard }: HttpContext): Site => ({
+  baseUrl,
+  label: nodeLabel,
+  chainId: chain.chainId,
+  isLocalChain: chain.isLocal,
+  network: chain.caip2,
+  usdc: chain.token,
+  gateways,
+  hasDashboard: dashboard !== null,
+});
+
+const names: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia, a test network' };
+
+/** Name of the network for people, as it stands after "on". */
+export const networkName = ({ chainId, isLocalChain }: Pick<Site, 'chainId' | 'isLocalChain'>): string =>
+  isLocalChain ? 'a local test chain' : (names[chainId] ?? `chain ${chainId}`);

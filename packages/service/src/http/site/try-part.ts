@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
+import type { AgentDetail } from '@agent-network/contracts/agents/agents';
+import { type Html, html } from '../documents/html.ts';
+import { type InputField, inputFields } from './input-fields.ts';
+import { isFree } from './parts.ts';
+import { networkName, type Site } from './site.ts';
+
+const names = ['try-it', 'ask-node', 'fields', 'view', 'wallet'] as const;
+const FOLDER = '/pages/try/';
+
+/** Scripts of the form, the one that begins first. */
+export const tryScripts: readonly string[] = names.map((name) => `${FOLDER}${name}.js`);
+
+/** Their texts by path. */
+export const tryFiles: ReadonlyMap<string, string> = new Map(
+  names.map((name) => [`${FOLDER}${name}.js`, readFileSync(new URL(`try/${name}.js`, import.meta.url), 'utf8')]),
+);
+
+/** True when visitors call agents from the page: without an API key they call as `POST /x402/{agentId}`. */
+export const canTry = ({ gateways }: Site): boolean => gateways.has('x402');
+
+/**
+ * The form that runs the agent. Its script asks the node for the price of a paid call and has a wallet of the browser pay; without a script it
+ * hands the task over to the dashboard.
+ */
+export function tryPart(site: Site, agent: AgentDetail & { readonly types?: AgentTypes }): Html | null {
+  if (!canTry(site) && !site.hasDashboard) return null;
+  const dashboard = `/dashboard/explore/${encodeURIComponent(agent.id)}`;
+  const signIn = site.hasDashboard ? `${dashboard}?tab=try` : '';
+  const fields = canTry(site) ? inputFields(agent.types) : [];
+  return html`<section class="panel" aria-labelledby="try"><h2 id="try">Try it</h2>
+${agent.online ? null : html`<p class="note warn">The agent is not online now: calls are refused.</p>`}
+<form class="try" id="try-form" action="${site.hasDashboard ? dashboard : ''}" method="get" data-agent="${agent.id}" data-network="${site.network}" data-usdc="${site.usdc}" data-network-name="${networkName(site)}" data-sign-in="${signIn}">
+<input type="hidden" name="tab" value="try">
+<label for="task">Task</label><textarea id="task" name="task" rows="3" maxlength="1000" required dir="auto" placeholder="What should the agent do?"></textarea>
+${fields.length === 0 ? null : html`<fieldset><legend>Input</legend>${fields.map(fieldPart)}</fieldset>`}
+<div class="row"><button type="submit">Run</button><p>${costText(site, agent)}</p></div>
+</form>
+<p id="try-said" role="status"></p>
+<div id="try-shown"></div>
+</section>`;
+}
+
+function costText(site: Site, agent: AgentDetail): string {
+  if (!canTry(site))
+    return isFree(agent.rates.perRequest, agent.metadata)
+      ? 'This agent is free. You sign in to run it.'
+      : 'You see the price first, and sign in to pay.';
+  return isFree(agent.rates.perRequest, agent.metadata)
+    ? 'Free, without an account.'
+    : 'You see the price first. Then pay from a wallet, or sign in.';
+}
+
+function fieldPart(field: InputField, at: number): Html {
+  const { name, label, help, isRequired, kind, value } = field;
+  const id = `input-${at}`;
+  const about = help ? html`<p class="hint" id="${id}-help" dir="auto">${help}</p>` : null;
+  const described = help ? html` aria-describedby="${id}-help"` : null;
+  const common = html` id="${id}" data-field="${name}" data-kind="${kind.is === 'choice' ? 'json' : kind.is}"${isRequired ? html` required` : null}${described}`;
+  return html`<div class="field"><label for="${id}" dir="auto">${label}${isRequired ? null : html` <span>(optional)</span>`}</label>${about}${control(field, common, value)}</div>`;
+}
+
+function control({ kind }: InputField, common: Html, value: string): Html {
+  if (kind.is === 'choice')
+    return html`<select${common}><option value=""></option>${kind.values.map(
+      (each) =>
+        html`<option value="${JSON.stringify(each)}"${JSON.stringify(each) === value ? html` selected` : null}>${typeof each === 'string' ? each : JSON.stringify(each)}</option>`,
+    )}</select>`;
+  if (kind.is === 'number') return html`<input${common} inputmode="decimal" value="${value}" autocomplete="off">`;
+  if (kind.is === 'text' && kind.isShort) return html`<input${common} value="${value}" autocomplete="off" dir="auto">`;
+  const hint = kind.is === 'json' ? html` placeholder="JSON" spellcheck="false"` : html` dir="auto"`;
+  // A textarea drops the first line break of its content.
+  return html`<textarea${common} rows="3"${hint}>
+${value}</textarea>`;
+}

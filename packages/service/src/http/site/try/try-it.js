@@ -1,0 +1,167 @@
+// "Try it" on the page of an agent: runs it for a visitor, free or paid by a wallet of the browser. Without this the form leads to the dashboard.
+
+import { awaitEnd, paymentHeader, readReceipt, startCall, termsOf, usdcOf } from './ask-node.js';
+import { inputOf, restore, valuesOf } from './fields.js';
+import { answerView, button, element, quoteView, save } from './view.js';
+import { signPayment, wallets } from './wallet.js';
+
+const form = document.getElementById('try-form');
+const said = document.getElementById('try-said');
+const shown = document.getElementById('try-shown');
+const submit = form.querySelector('button[type=submit]');
+const { agent: agentId, network, usdc, networkName, signIn } = form.dataset;
+const chainId = Number(network.split(':')[1]);
+
+const slot = `try ${agentId}`;
+
+function stored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(slot));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The call of this tab, kept over a reload: what was asked under which key, its signed payment, and then its id and the token that reads it.
+ * null: none yet. A browser that stores nothing still runs calls.
+ */
+let kept = stored();
+
+function keep(call) {
+  kept = call;
+  try {
+    sessionStorage.setItem(slot, JSON.stringify(call));
+  } catch {
+    // Storage is full or forbidden.
+  }
+}
+
+let isBusy = false;
+
+function say(text, kind = '') {
+  said.textContent = text;
+  said.className = kind;
+}
+
+/** Buttons stay in the order of Tab while something runs: one that is disabled would lose the focus. */
+function setBusy(now) {
+  isBusy = now;
+  submit.setAttribute('aria-disabled', String(now));
+  for (const each of shown.querySelectorAll('button')) each.setAttribute('aria-disabled', String(now));
+}
+
+/** One thing at a time; what fails is said. */
+async function busy(work) {
+  if (isBusy) return;
+  setBusy(true);
+  try {
+    await work();
+  } catch (error) {
+    say(error.message, 'note bad');
+  } finally {
+    setBusy(false);
+  }
+}
+
+const failureOf = ({ code, message }) =>
+  code === 'RATE_LIMITED' && signIn ? `${message} Sign in for a limit of your own, or try again later.` : message;
+
+function showQuote(call, answer) {
+  const quote = { ...termsOf(answer, { network, usdc }), chainId, networkName };
+  const { offer } = quote;
+  const onPay = (wallet) => busy(() => pay(call, quote, wallet));
+  const signInUrl = signIn && `${signIn}&${new URLSearchParams({ task: call.body.task })}`;
+  const amount = usdcOf(offer.amount);
+  shown.replaceChildren(quoteView({ amount, networkName, payTo: offer.payTo, wallets: wallets(), signInUrl, onPay }));
+  say(`This call costs ${amount} USDC. Nothing is paid yet.`);
+}
+
+async function pay(call, quote, wallet) {
+  const signed = await signPayment(wallet, quote, usdcOf, say);
+  await run({ ...call, payment: paymentHeader(quote, signed) });
+}
+
+/** The answer was lost, and the call may run: it is asked for again with the same key and payment, or given up, before another one begins. */
+function showLost(call) {
+  const text = 'The node gave no clear answer.';
+  say(call.payment ? `${text} Your payment is for this one call: asking again never pays twice.` : text, 'note bad');
+  const again = button('Ask again', () => busy(() => run(call)));
+  const leave = button('Give up', () => busy(() => leaveLost(call)), 'plain');
+  shown.replaceChildren(element('div', { className: 'row' }, again, leave));
+}
+
+function leaveLost(call) {
+  giveUp(call);
+  say(call.payment ? 'You gave this call up. It may have been made and paid.' : 'You gave this call up.');
+}
+
+/** Starts the call, or finds it when it was started before. */
+async function run(call) {
+  keep(call);
+  say(call.payment ? 'Paying, and running the agent …' : 'Asking the node …');
+  const answer = await startCall(call);
+  if (!answer) return showLost(call);
+  if (answer.status === 402) return refusedOrQuoted(call, answer);
+  if (answer.error) {
+    // Beyond a limit nothing was collected: the payment stays good for a while.
+    if (answer.status === 429 && call.payment) showLost(call);
+    else giveUp(call);
+    throw new Error(failureOf(answer.error));
+  }
+  const { requestId, resultToken } = answer.data;
+  const begun = { ...call, requestId, resultToken };
+  keep(begun);
+  await finish(begun);
+}
+
+/** What was typed stays; the call is not asked for again by a reload. */
+function giveUp({ values }) {
+  keep({ values });
+  shown.replaceChildren();
+}
+
+/** A payment that is refused was not collected: the next one is for new terms. */
+function refusedOrQuoted({ payment, ...call }, answer) {
+  keep(call);
+  showQuote(call, answer);
+  if (payment) throw new Error(`The payment was refused, and nothing was paid: ${answer.error.message}`);
+}
+
+async function finish(call) {
+  shown.replaceChildren();
+  if (!call.resultToken) throw new Error('The call was made, but its result is for its caller alone.');
+  say('The agent is running …');
+  const answer = await awaitEnd(call);
+  if (answer.error) throw new Error(answer.error.message);
+  const receipt = button('Save the signed receipt', () => busy(() => saveReceipt(call)), 'plain');
+  shown.replaceChildren(answerView(answer.data, { chainId, receipt }));
+  const isDone = answer.data.status === 'completed';
+  say(isDone ? 'Done.' : 'The agent gave no answer.');
+}
+
+async function saveReceipt(call) {
+  const answer = await readReceipt(call);
+  if (answer.error) throw new Error(answer.error.message);
+  save(`receipt-${call.requestId}.json`, JSON.stringify(answer.data, null, 2));
+  say('The receipt is saved.');
+}
+
+const randomKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  busy(async () => {
+    // Another call now could be paid beside the one whose outcome is unknown.
+    if (kept?.payment && !kept.requestId) return showLost(kept);
+    shown.replaceChildren();
+    const body = { task: form.task.value, ...inputOf(form) };
+    await run({ agentId, body, values: valuesOf(form), key: randomKey() });
+  });
+});
+
+if (kept) {
+  restore(form, kept.values);
+  if (kept.requestId) busy(() => finish(kept));
+  else if (kept.body) busy(() => run(kept));
+}

@@ -1,0 +1,23 @@
+import type { Api } from '@agent-network/contracts/api';
+import type { Parsed } from '@agent-network/contracts/endpoint';
+import type { HasGateways } from '../agents/interfaces-of.ts';
+import { toRegistrationFile } from '../agents/onchain/registration-file.ts';
+import { listChangedAgents } from '../agents/search/list-changed-agents.ts';
+import type { HasBaseUrl } from '../chain/chain-info.ts';
+import { preparedArray, prepareJson } from '../lib/json/prepared-json.ts';
+import type { HasRegistry } from '../registry/read/registry-info.ts';
+import type { HasDb } from '../store/database.ts';
+
+const DEFAULT_LIMIT = 100;
+/** Half of what other nodes read at most (`read-feed.ts`): else the owners of some very large agents could have this node taken for offline. */
+const MAX_PAGE_BYTES = 4 * 2 ** 20;
+
+/** The registration files of this node's registered agents that changed after a cursor. */
+export async function listNetworkAgents(
+  ctx: HasDb & HasBaseUrl & HasRegistry & HasGateways,
+  { cursor, limit = DEFAULT_LIMIT }: Parsed<Api['listNetworkAgents']>['query'],
+) {
+  const page = { cursor, limit, maxBytes: MAX_PAGE_BYTES };
+  const changed = await listChangedAgents(ctx, page, (agent) => prepareJson(toRegistrationFile(agent, ctx)));
+  return { ...changed, agents: preparedArray(changed.agents) };
+}

@@ -1,0 +1,67 @@
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { HeldPayout } from '@agent-network/contracts/payments/held-payouts';
+import { isUsedBefore } from '../../chain/usdc-client.ts';
+import { emit } from '../../events/outbox/outbox.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Records } from '../../store/database.ts';
+import type { ChainPayment } from './chain-payment.ts';
+import { type HeldPayment, upsertHold } from './held-payout-store.ts';
+import type { HasSettlementHalt } from './settlement-halt.ts';
+
+/** Pauses between tries of a held payout. A refusal of the node's own wallet concerns all payouts, and may end for all at any time. */
+const FIRST_PAUSE_S = 5;
+const MAX_PAUSE_S = 3600;
+const MAX_PAUSE_OF_NODE_S = 60;
+
+/** Why a payout does not pass: the node's wallet lacks the amount, or it was paid already; null: the token refuses it. */
+const isNoRefusal = (revert: string): boolean => isUsedBefore(revert) || /exceeds balance/i.test(revert);
+
+/**
+ * Holds a payout that the token refuses: it is tried again with growing pauses, and its owner and the operator are told. Not one that was
+ * paid already, or that the wallet has too little for, which is retried at every run.
+ */
+export async function holdRefused(
+  ctx: Records & HasLog & HasSettlementHalt,
+  payment: ChainPayment,
+  revert: string,
+): Promise<void> {
+  if (isNoRefusal(revert)) {
+    ctx.log.error({ paymentId: payment.id, refused: revert }, 'token refuses an outgoing payment of the node');
+    return;
+  }
+  const isOfNode = (await ctx.settlementHalt.causeOf(payment)) !== null;
+  const now = ctx.clock.now();
+  const maxS = isOfNode ? MAX_PAUSE_OF_NODE_S : MAX_PAUSE_S;
+  const hold = await ctx.db.transaction(async (tx) => {
+    const held = await upsertHold(tx, payment.id, { reason: revert, now, pauseS: FIRST_PAUSE_S, maxS });
+    const { accountId } = payment;
+    if (held.tries === 1 && accountId !== null) {
+      const data = toHeldPayout({ payment, hold: held });
+      await emit(tx, [{ type: 'payment.held', accountId, subjectId: payment.id, data }], now);
+    }
+    return held;
+  });
+  if (hold.tries === 1)
+    ctx.log.error(
+      { paymentId: payment.id, to: payment.authorization.to, reason: revert, remedy: 'docs/alerts.md#heldpayouts' },
+      'token refuses a payout: held',
+    );
+}
+
+export function toHeldPayout({ payment, hold }: HeldPayment): HeldPayout {
+  const { id, purpose, subjectId, authorization, transactionHash } = payment;
+  const isWithdrawal = purpose === 'withdrawal';
+  return {
+    paymentId: id,
+    type: isWithdrawal ? 'withdrawal' : 'refund',
+    amount: formatUsdc(authorization.valueMicro),
+    to: authorization.to,
+    requestId: isWithdrawal ? null : subjectId,
+    withdrawalId: isWithdrawal ? subjectId : null,
+    reason: hold.reason,
+    heldSince: hold.heldAt.toISOString(),
+    tries: hold.tries,
+    nextTryAt: hold.nextTryAt.toISOString(),
+    creditableFrom: transactionHash === null ? null : new Date(Number(authorization.validBeforeS) * 1000).toISOString(),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Tx } from '../../store/sql.ts';
+import type { HoldRequest } from '../ledger/hold.ts';
+
+/** A settled payment of a request. */
+export interface PaidRequest {
+  readonly requestId: string;
+  readonly paymentHash: string | null;
+}
+
+/** The purchases that payments are for. */
+export interface Purchases {
+  /**
+   * Begins requests in the transaction that records their settlements, before it locks the ledger. Returns the holds to place on what came
+   * in, so that no other request of the wallet, and no reversal of another payment, ever finds it free.
+   */
+  begin(tx: Tx, paid: readonly PaidRequest[], now: Date): Promise<HoldRequest[]>;
+}
+
+export interface HasPurchases {
+  readonly purchases: Purchases;
+}

@@ -1,0 +1,193 @@
+import type { Sql, Tx } from '../../../../store/sql.ts';
+
+/** A channel as far as claims and losses of it are booked. */
+export interface BookedChannel {
+  readonly id: string;
+  readonly balanceMicro: bigint;
+  readonly claimedMicro: bigint;
+  readonly chargedMicro: bigint;
+  readonly reservedMicro: bigint;
+  readonly lostMicro: bigint;
+  readonly booking: number;
+}
+
+/** The node's wallet as receiver of all channels, as far as it is booked, and the block of the last booking. */
+export interface BookedReceiver {
+  /** Claimed for it by the node's channels. */
+  readonly knownMicro: bigint;
+  /** Claimed for it by channels that the node does not know. */
+  readonly foreignMicro: bigint;
+  readonly settledMicro: bigint;
+  readonly booking: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+}
+
+const receiverColumns = `known_micro as "knownMicro", foreign_micro as "foreignMicro", settled_micro as "settledMicro", booking,
+  block_number as "blockNumber", block_hash as "blockHash"`;
+
+interface ReceiverKey {
+  readonly chainId: number;
+  readonly wallet: string;
+}
+
+export async function findReceiver(sql: Sql, { chainId, wallet }: ReceiverKey): Promise<BookedReceiver | null> {
+  const [row] = await sql.query<BookedReceiver>(
+    'find-channel-receiver',
+    `select ${receiverColumns} from channel_receiver where chain_id = $1 and receiver = $2`,
+    [chainId, wallet],
+  );
+  return row ?? null;
+}
+
+/** Begins the books of a receiver: what was swept before is the operator's. Does nothing when they have begun. */
+export async function beginReceiver(
+  sql: Sql,
+  { chainId, wallet }: ReceiverKey,
+  at: { settledMicro: bigint; blockNumber: bigint; blockHash: string },
+): Promise<void> {
+  await sql.query(
+    'begin-channel-receiver',
+    `insert into channel_receiver (chain_id, receiver, foreign_micro, settled_micro, block_number, block_hash)
+     values ($1, $2, $3, $3, $4, $5) on conflict do nothing`,
+    [chainId, wallet, at.settledMicro, at.blockNumber, at.blockHash],
+  );
+}
+
+/** Locks the books of a receiver until the transaction ends: bookings come one after the other. */
+export async function lockReceiver(tx: Tx, { chainId, wallet }: ReceiverKey): Promise<BookedReceiver | null> {
+  const [row] = await tx.query<BookedReceiver>(
+    'lock-channel-receiver',
+    `select ${receiverColumns} from channel_receiver where chain_id = $1 and receiver = $2 for update`,
+    [chainId, wallet],
+  );
+  return row ?? null;
+}
+
+/** Claimed for a receiver and not swept, as booked; 0 while a claim is open, which may sweep it. */
+export async function sumUnswept(sql: Sql, { chainId, wallet }: ReceiverKey): Promise<bigint> {
+  const [row] = await sql.query<{ micro: bigint }>(
+    'sum-unswept',
+    `select known_micro + foreign_micro - settled_micro as micro from channel_receiver
+      where chain_id = $1 and receiver = $2 and not exists (select from channel_claim where chain_id = $1 and state = 'sent')`,
+    [chainId, wallet],
+  );
+  return row?.micro ?? 0n;
+}
+
+export async function writeReceiver(tx: Tx, { chainId, wallet }: ReceiverKey, to: BookedReceiver): Promise<void> {
+  await tx.query(
+    'write-channel-receiver',
+    `update channel_receiver set foreign_micro = $3, settled_micro = $4, booking = $5, block_number = $6, block_hash = $7,
+            known_micro = $8
+      where chain_id = $1 and receiver = $2`,
+    [chainId, wallet, to.foreignMicro, to.settledMicro, to.booking, to.blockNumber, to.blockHash, to.knownMicro],
+  );
+}
+
+const channelColumns = `id, balance_micro as "balanceMicro", claimed_micro as "claimedMicro", charged_micro as "chargedMicro",
+  reserved_micro as "reservedMicro", lost_micro as "lostMicro", booking`;
+
+/** Locks channels, in id order, until the transaction ends. */
+export const lockBooked = (tx: Tx, ids: readonly string[]): Promise<BookedChannel[]> =>
+  tx.query<BookedChannel>(
+    'lock-booked-channels',
+    `select ${channelColumns} from channel where id = any($1) order by id for no key update`,
+    [ids],
+  );
+
+/** Sum of these channels that is booked as claimed. */
+export async function sumClaimed(sql: Sql, ids: readonly string[]): Promise<bigint> {
+  const [row] = await sql.query<{ micro: bigint }>(
+    'sum-claimed-of-channels',
+    'select coalesce(sum(claimed_micro), 0)::bigint as micro from channel where id = any($1)',
+    [ids],
+  );
+  return row?.micro ?? 0n;
+}
+
+/** Records claims and losses of channels that the caller has locked. */
+export async function writeBooked(
+  tx: Tx,
+  channels: readonly Pick<BookedChannel, 'id' | 'claimedMicro' | 'lostMicro' | 'booking'>[],
+  now: Date,
+): Promise<void> {
+  if (channels.length === 0) return;
+  await tx.query(
+    'write-booked-channels',
+    `update channel c set claimed_micro = n.claimed, lost_micro = n.lost, booking = n.booking, changed_at = $5
+       from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[]) as n(id, claimed, lost, booking) where c.id = n.id`,
+    [
+      channels.map((c) => c.id),
+      channels.map((c) => c.claimedMicro),
+      channels.map((c) => c.lostMicro),
+      channels.map((c) => c.booking),
+      now,
+    ],
+  );
+}
+
+/** Channels whose booked loss is not what balance and charges say: charged beyond the balance, or a balance that came back. */
+export async function listLossy(sql: Sql, chainId: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'list-lossy-channels',
+    `select id from channel
+      where chain_id = $1 and is_lossy and lost_micro <> greatest(0, charged_micro - greatest(balance_micro, claimed_micro)) limit 1000`,
+    [chainId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Channels of which more was claimed than the books have charged. */
+export const listOverclaimed = (sql: Sql, chainId: number): Promise<BookedChannel[]> =>
+  sql.query<BookedChannel>(
+    'list-overclaimed-channels',
+    `select ${channelColumns} from channel
+      where chain_id = $1 and is_under_way and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
+    [chainId],
+  );
+
+/** The next channels to a wallet by id of which more is charged than booked as claimed or lost. */
+export const listOwingAfter = (
+  sql: Sql,
+  { chainId, wallet }: ReceiverKey,
+  after: string,
+  most: number,
+): Promise<BookedChannel[]> =>
+  sql.query<BookedChannel>(
+    'list-owing-channels',
+    `select ${channelColumns} from channel where chain_id = $1 and owes and id > $2 and receiver = $4 order by id limit $3`,
+    [chainId, after, most, wallet],
+  );
+
+/** The next channels to a wallet by id, and what is booked of their claims. */
+export const listBookedAfter = (
+  sql: Sql,
+  { chainId, wallet }: ReceiverKey,
+  after: string,
+  most: number,
+): Promise<BookedChannel[]> =>
+  sql.query<BookedChannel>(
+    'list-booked-channels',
+    `select ${channelColumns} from channel where chain_id = $1 and id > $2 and receiver = $4 order by id limit $3`,
+    [chainId, after, most, wallet],
+  );
+
+/**
+ * Raises what a channel that the caller has locked was charged, for calls whose vouchers the database has lost: of the highest one, only the
+ * sum is known, and it is public. Returns the payer.
+ */
+export async function chargeLost(tx: Tx, id: string, lostMicro: bigint, now: Date): Promise<string> {
+  const [row] = await tx.query<{ payer: string }>(
+    'charge-lost-vouchers',
+    `update channel
+        set charged_micro = charged_micro + $2, changed_at = $3,
+            signed_micro = greatest(signed_micro, charged_micro + reserved_micro + $2),
+            signature = case when signed_micro >= charged_micro + reserved_micro + $2 then signature end,
+            published_micro = greatest(published_micro, charged_micro + $2)
+      where id = $1 returning payer`,
+    [id, lostMicro, now],
+  );
+  if (!row) throw new Error(`channel ${id} is locked and gone`);
+  return row.payer;
+}

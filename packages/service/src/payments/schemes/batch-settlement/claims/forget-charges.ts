@@ -1,0 +1,28 @@
+import type { HasClock } from '../../../../lib/clock.ts';
+import { daysBefore, type HasRetention, removeForARound, removeInSteps } from '../../../../lib/retention.ts';
+import type { HasDb } from '../../../../store/database.ts';
+import { type ChargePosition, deleteOldCharges, deleteOldClaims } from '../removal-store.ts';
+
+/** Longer than any reorg or replay of a payload matters. */
+const CLAIM_DAYS = 30;
+const PAUSE_MS = 3_600_000;
+
+/**
+ * Removes calls whose vouchers were claimed, as long after their end as results are kept, and claims after a month. The highest voucher of
+ * a channel stays: it stands with the channel. A round begins where the last one ended: calls of channels that owe too little for a claim
+ * stay, and would be looked at again and again before all others. After the last call the next round begins an hour later.
+ */
+export function createChargeRemoval(ctx: HasDb & HasClock & HasRetention): () => Promise<void> {
+  let after: ChargePosition | null = null;
+  let nextMs = 0;
+  return async () => {
+    const now = ctx.clock.now();
+    const days = Math.max(ctx.retention.resultDays, 1);
+    const removeSome = async (most: number) => {
+      after = await deleteOldCharges(ctx.db, daysBefore(now, days), { after, most });
+      return after === null ? 0 : most;
+    };
+    if (now.getTime() >= nextMs && (await removeForARound(removeSome))) nextMs = now.getTime() + PAUSE_MS;
+    await removeInSteps((most) => deleteOldClaims(ctx.db, daysBefore(now, CLAIM_DAYS), most));
+  };
+}

@@ -1,0 +1,26 @@
+import type { HasChain } from '../../chain/chain-info.ts';
+import { type Authorization, authorizationDigest } from '../../chain/keys/authorization.ts';
+import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
+
+/** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
+export const PAYOUT_WINDOW_S = 86_400n;
+
+/**
+ * A payout that is owed and not signed yet: the transaction that owes it cannot wait for a signature. It has expired from the start, so whoever
+ * finds it signs it, as any that expired unused. Not `0x`, which is never signed.
+ */
+export const unsigned = { signature: '', validBeforeS: 0n } as const;
+
+export const isUnsigned = ({ signature }: Pick<NewChainPayment, 'signature'>): boolean =>
+  signature === unsigned.signature;
+
+/** Signs a payout under its nonce, which the token pays once, however often it is signed. */
+export async function signPayout(
+  { chain, wallet }: HasChain & HasWallet,
+  payout: Pick<NewChainPayment, 'authorization'>,
+  nowS: bigint,
+): Promise<{ readonly authorization: Authorization; readonly signature: string }> {
+  const authorization = { ...payout.authorization, from: wallet.address, validBeforeS: nowS + PAYOUT_WINDOW_S };
+  return { authorization, signature: await wallet.signHash(authorizationDigest(chain.domainSeparator, authorization)) };
+}

@@ -1,0 +1,97 @@
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
+import type { AssetReserves, Reserves } from '@agent-network/contracts/payments/reserves';
+import { assetIdOf, type HasChain } from '../../chain/chain-info.ts';
+import type { HasGas } from '../../chain/gas-watch.ts';
+import { type ClosedNetwork, type HasNetworks, type Network, onEach } from '../../chain/networks.ts';
+import { within } from '../../lib/concurrency/within.ts';
+import type { HasDb } from '../../store/database.ts';
+import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import { sumByKind } from '../ledger/ledger-total-store.ts';
+import { readSettlementState } from '../settlement/settlement-state.ts';
+import { owedKinds, type ReservesReader } from './read-reserves.ts';
+
+export type NetworksContext = HasChain &
+  HasNetworks &
+  Partial<Pick<Network, 'isOpen'>> &
+  HasGas &
+  HasSettlementHalt & { readonly reserves: ReservesReader };
+
+/** A network that does not answer within this time keeps nobody waiting for the others. */
+const ASKED_FOR_MS = 2000;
+
+/** The networks of the node, the default one first, and those that are closed. */
+export async function readNetworks(ctx: NetworksContext): Promise<PaymentNetwork[]> {
+  const open = await Promise.all(onEach(ctx).map(openNetwork));
+  return [...open, ...(ctx.closedNetworks ?? []).map(closedNetwork)];
+}
+
+async function openNetwork(ctx: NetworksContext): Promise<PaymentNetwork> {
+  const { chain } = ctx;
+  return {
+    ...{ id: chain.caip2, name: chain.name, isDefault: chain.ledgerAsset === null },
+    tokens: tokensOf(chain.token, assetIdOf(chain)),
+    schemes: ['exact', ...(chain.channels ? ['batch-settlement'] : [])],
+    settlers: ['own'],
+    state: await stateOf(ctx),
+  };
+}
+
+const closedNetwork = ({ caip2, name, token, asset, state }: ClosedNetwork): PaymentNetwork => ({
+  ...{ id: caip2, name, isDefault: false, tokens: tokensOf(token, asset), schemes: [], settlers: [], state },
+});
+
+const tokensOf = (address: string, asset: string): PaymentNetwork['tokens'] => [
+  { asset, symbol: 'USDC', address, decimals: 6 },
+];
+
+const isAway = ({ isOpen = () => true }: Pick<NetworksContext, 'isOpen'>): boolean => !isOpen();
+
+async function stateOf(ctx: NetworksContext): Promise<PaymentNetwork['state']> {
+  if (isAway(ctx)) return 'away';
+  const state = await within(readSettlementState(ctx), ASKED_FOR_MS, null);
+  return state === null ? 'away' : state === 'ok' ? 'open' : state;
+}
+
+/** The reserves of each asset in short; `own`: those of the default one, which were read. */
+export async function readAssetReserves(ctx: NetworksContext & HasDb, own: Reserves): Promise<AssetReserves[]> {
+  const closed = ctx.closedNetworks ?? [];
+  return Promise.all([
+    ...onEach(ctx).map(async (each) => {
+      const { chain } = each;
+      const isDefault = chain.ledgerAsset === null;
+      const read = isDefault
+        ? own
+        : isAway(each)
+          ? null
+          : await within(
+              each.reserves.read().catch(() => null),
+              ASKED_FOR_MS,
+              null,
+            );
+      const { caip2 } = chain;
+      return read ? shortOf(chain, read) : unread(ctx, { caip2, asset: assetIdOf(chain), state: 'away' }, chain.wallet);
+    }),
+    ...closed.map((each) => unread(ctx, each, ctx.chain.wallet)),
+  ]);
+}
+
+function shortOf(
+  chain: HasChain['chain'],
+  { onChain, channels, liabilities, difference, status }: Reserves,
+): AssetReserves {
+  const escrow = formatUsdc(parseUsdc(channels.vouchers) + parseUsdc(channels.claimed));
+  const { caip2: network, wallet } = chain;
+  return { asset: assetIdOf(chain), network, wallet, onChain, owed: liabilities.total, escrow, difference, status };
+}
+
+/** What the books alone say. */
+async function unread(
+  { db }: HasDb,
+  { caip2, asset, state }: Pick<ClosedNetwork, 'caip2' | 'asset' | 'state'>,
+  wallet: string,
+): Promise<AssetReserves> {
+  const sums = await sumByKind(db, asset);
+  const owed = formatUsdc(owedKinds.reduce((sum, kind) => sum + (sums.get(kind) ?? 0n), 0n));
+  return { asset, network: caip2, wallet, onChain: null, owed, escrow: null, difference: null, status: state };
+}

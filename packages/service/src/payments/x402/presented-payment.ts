@@ -1,0 +1,53 @@
+import type { RequirementsV2, X402SchemeId } from '@agent-network/contracts/payments/x402';
+import type { HasChain } from '../../chain/chain-info.ts';
+import { type HasNetworks, onNamed, refuseClosed } from '../../chain/networks.ts';
+import { type AppError, invalid } from '../../lib/app-error.ts';
+
+/** A payment as a client presents it, in the fields that all schemes have. Addresses, hashes and signatures in lower case. */
+export interface PresentedPayment {
+  readonly scheme: X402SchemeId;
+  readonly version: 1 | 2;
+  readonly network: string;
+  /** The offer that a v2 payment echoes; null for v1. */
+  readonly accepted: RequirementsV2 | null;
+  /** The client's id of the purchase (x402 v2 extension `payment-identifier`); null when it sends none. */
+  readonly identifier: string | null;
+  /** The wallet that a payment says it is of: nothing proves that before it is checked. */
+  readonly payer: string;
+}
+
+/**
+ * The context on the network that a payment is presented for; as it is, where there is no payment, or the node is not on that network. Throws
+ * UNAVAILABLE where it is closed.
+ */
+export function onPresented<C extends HasChain & Partial<HasNetworks>>(ctx: C, shown: PresentedPayment | null): C {
+  const found = shown && onNamed(ctx, shown.network);
+  if (shown && !found) refuseClosed(ctx, shown.network);
+  return found ?? ctx;
+}
+
+export type HeaderName = 'PAYMENT-SIGNATURE' | 'X-PAYMENT';
+
+interface Unread {
+  readonly x402Version?: unknown;
+  readonly scheme?: unknown;
+  readonly accepted?: { readonly scheme?: unknown } | null;
+  readonly payload?: { readonly authorization?: unknown; readonly permit2Authorization?: unknown } | null;
+}
+
+/** Fields of a decoded payload that nothing has checked. */
+export const unread = (payload: unknown): Unread => (payload as Unread | null) ?? {};
+
+/** The scheme that a decoded payload names, of whatever type it is. */
+export const namedSchemeOf = (payload: unknown): unknown => {
+  const { x402Version, scheme, accepted } = unread(payload);
+  return x402Version === 1 ? scheme : accepted?.scheme;
+};
+
+export function malformed(
+  header: HeaderName,
+  error: { issues: readonly { path: PropertyKey[]; message: string }[] },
+): AppError {
+  const issue = error.issues[0];
+  return invalid([header, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is malformed');
+}

@@ -1,0 +1,51 @@
+import { CHANNEL_SCHEME } from '@agent-network/contracts/payments/x402';
+import { type Hex, isErc6492Signature, parseErc6492Signature } from 'viem';
+import type { HasChain } from '../../chain/chain-info.ts';
+import { authorizationDigest, signerOf, strictForm } from '../../chain/keys/authorization.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import { isTransfer } from '../schemes/exact/exact-on-wire.ts';
+import { type PaymentHeaders, readPaymentHeader } from './payment-header.ts';
+import { onPresented, type PresentedPayment } from './presented-payment.ts';
+import type { HasX402Schemes } from './x402-scheme.ts';
+
+/** Reads the payment of a client, its signature as the token takes it; null: none. Throws VALIDATION_ERROR (400) when it is malformed, which is counted. */
+export function readPresentedPayment(
+  ctx: HasMetrics & HasChain & HasX402Schemes,
+  headers: PaymentHeaders,
+): PresentedPayment | null {
+  const { metrics, x402Schemes } = ctx;
+  const shown = readPaymentHeader(headers, x402Schemes, (scheme) => {
+    if (scheme === null || scheme === CHANNEL_SCHEME) metrics.channelRefusals.inc({ reason: 'malformed' });
+  });
+  if (shown === null || !isTransfer(shown)) return shown;
+  const { authorization, signature } = shown;
+  const digest = authorizationDigest(onPresented(ctx, shown).chain.domainSeparator, authorization);
+  return { ...shown, ...takenForm(authorization.from, digest, signature) };
+}
+
+/** A wallet's signature as the token takes it. */
+interface TakenForm {
+  readonly signature: string;
+  /** True if it came wrapped for a wallet that may not be deployed yet (ERC-6492). */
+  readonly isWrapped: boolean;
+}
+
+/**
+ * Brings a signature of a digest into the form that the token takes. What a key signed is rewritten only where that yields this wallet: the
+ * same bytes mean something else to contracts, as v of 0 and 1 do to a Safe. A wrapper is taken off: the wallet judges what is in it.
+ */
+export function takenForm(wallet: string, digest: Hex, shown: string): TakenForm {
+  const { signature, isWrapped } = unwrapped(shown);
+  const strict = strictForm(signature);
+  const isOfKey = strict !== signature && signerOf(digest, strict) === wallet;
+  return { signature: isOfKey ? strict : signature, isWrapped };
+}
+
+function unwrapped(shown: string): TakenForm {
+  if (!isErc6492Signature(shown as Hex)) return { signature: shown, isWrapped: false };
+  try {
+    return { signature: parseErc6492Signature(shown as Hex).signature.toLowerCase(), isWrapped: true };
+  } catch {
+    return { signature: shown, isWrapped: false };
+  }
+}

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { HasMetrics } from '../lib/metrics.ts';
+import type { HasLog } from '../lib/telemetry/log.ts';
+import type { Sql } from './sql.ts';
+
+/** The time of the database, which all processes of a node share: times that one process writes are judged by the others. */
+export interface DatabaseClock extends Clock {
+  /** Least lead of this machine's clock over the database's, in seconds: 0 as long as the two cannot be told apart. */
+  offsetS(): number;
+  stop(): Promise<void>;
+}
+
+export interface DatabaseClockOptions extends HasLog, HasMetrics {
+  readonly db: Sql;
+  /** This machine's clock; tests put it wrong. */
+  readonly own?: Clock;
+}
+
+const FIRST_LOOKS = 3;
+const LOOK_MS = 2_000;
+/** Offset from which the log says so. */
+const TOLERATED_MS = 2_000;
+
+/**
+ * Starts with the database's time known, and compares again every 2 s, in an interval: the server answered between the question and the
+ * answer. The correction changes by no more than the interval shows to be wrong, so a slow answer cannot spoil it, and a machine whose
+ * clock is right keeps it. A step of this machine's clock is wrong for 2 s at most, or as long as the database is away.
+ */
+export async function startDatabaseClock({
+  db,
+  log,
+  metrics,
+  own = systemClock,
+}: DatabaseClockOptions): Promise<DatabaseClock> {
+  const stopping = new AbortController();
+  let correctionMs = 0;
+  let toldMs = 0;
+
+  const look = async (): Promise<void> => {
+    const askedMs = own.now().getTime();
+    const [row] = await db.query<{ ms: number }>(
+      'database-time',
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+    );
+    // Both readings are whole milliseconds, rounded down.
+    const answeredMs = own.now().getTime() + 1;
+    if (!row) return;
+    correctionMs = Math.min(Math.max(correctionMs, row.ms - answeredMs), row.ms - askedMs);
+    metrics.clockOffset.set({ reference: 'database' }, offsetS());
+    if (Math.abs(-correctionMs - toldMs) < TOLERATED_MS) return;
+    toldMs = Math.abs(correctionMs) < TOLERATED_MS ? 0 : -correctionMs;
+    tell(log, offsetS(), toldMs !== 0);
+  };
+  const offsetS = () => (correctionMs === 0 ? 0 : Math.round(-correctionMs) / 1000);
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      await delay(LOOK_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      await look().catch((err: unknown) => log.debug({ err }, 'cannot read the time of the database'));
+    }
+  };
+
+  for (let count = 0; count < FIRST_LOOKS; count++) await look();
+  const looping = loop();
+  return {
+    now: () => new Date(own.now().getTime() + Math.round(correctionMs)),
+    offsetS,
+    async stop() {
+      stopping.abort();
+      await looping;
+    },
+  };
+}
+
+function tell(log: HasLog['log'], offsetS: number, isOff: boolean): void {
+  if (isOff)
+    log.warn(
+      { offsetS, remedy: 'docs/alerts.md#clockoff' },
+      'the clock of this machine is off: that of the database is used instead; set it by NTP',
+    );
+  else log.info({ offsetS }, 'the clock of this machine agrees with the database again');
+}

@@ -1,0 +1,10 @@
+import type { HasDb } from '../database.ts';
+import { forgetChanges } from './change-store.ts';
+
+const AGE_MS = 600_000;
+const BATCH = 10_000;
+
+/** Forgets changes after ten minutes: a process that slept longer loads everything anew. */
+export async function forgetOldChanges({ db }: HasDb): Promise<void> {
+  while ((await forgetChanges(db, AGE_MS, BATCH)) === BATCH);
+}

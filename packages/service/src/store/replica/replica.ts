@@ -1,0 +1,221 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError } from '../../lib/app-error.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
+import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Database, HasDb } from '../database.ts';
+import type { Sql } from '../sql.ts';
+import { forgetRestored, readNews, readSeen, type SnapshotView } from './change-store.ts';
+import type { Changes, Topic } from './changes.ts';
+
+/** One kind of copies: reads the database when asked, and answers its readers from memory, synchronously. */
+export interface ReplicaPart {
+  /** Changes of these topics are read again. */
+  readonly topics: readonly Topic[];
+  /** Forgets every copy and reads all rows anew, in steps. Nobody reads the copies meanwhile. */
+  load(sql: Sql): Promise<void>;
+  /**
+   * Reads the present rows that the changes concern, in the snapshot of `sql`, and returns the steps that bring the copies up to them;
+   * between two steps other work may run, but no reader of copies.
+   */
+  read(sql: Sql, changes: Changes): Promise<readonly (() => void)[]>;
+}
+
+/**
+ * The copies of rows that this process keeps. After each refresh they are what one snapshot of the database says. A reader calls `isFresh`
+ * or awaits `fresh`, and then reads copies without awaiting anything in between.
+ */
+export interface Replica {
+  /** Adds a part; before `start`. */
+  add(part: ReplicaPart): void;
+  /** Loads every part and then follows the changes. */
+  start(): Promise<void>;
+  stop(): void;
+  /** True when the copies may be read now. They have everything that was committed `MAX_AGE_MS` before. */
+  isFresh(): boolean;
+  /** Resolves when the copies have everything that was committed `MAX_AGE_MS` before the call. Throws UNAVAILABLE after two seconds. */
+  fresh(): Promise<void>;
+  /**
+   * Resolves when whoever asks any process from now on sees what this process has committed: a write awaits it before its answer. That
+   * takes `MAX_AGE_MS`, the age at which every process stops answering from older copies; only one refresh while no other process runs.
+   * It never fails: the write has happened.
+   */
+  settleWrite(): Promise<void>;
+  /** True while the copies are complete, whatever their age. */
+  isLoaded(): boolean;
+  /** All transactions below this number are in the copies or changed none. */
+  position(): string;
+}
+
+export interface HasReplica {
+  readonly replica: Replica;
+}
+
+export const MAX_AGE_MS = 20;
+/** Refreshes without a reader keep the next one small. */
+const IDLE_MS = 5000;
+const PATIENCE_MS = 2000;
+
+/** `maxAgeMs`: 0 has every read wait for a refresh of its own moment. `patienceMs`: how long a reader waits for a refresh. */
+export function createReplica(
+  ctx: HasDb & HasLog & HasMetrics,
+  { maxAgeMs = MAX_AGE_MS, patienceMs = PATIENCE_MS } = {},
+): Replica {
+  const parts: ReplicaPart[] = [];
+  const copies = createCopies(ctx, parts);
+  const refreshes = createSharedRun(copies.refresh, patienceMs);
+
+  /** Resolves when a refresh is applied that began at `neededMs` or later. */
+  async function since(neededMs: number): Promise<SnapshotView> {
+    for (;;) {
+      const seen = copies.seen();
+      if (seen && copies.beganMs() >= neededMs) return seen;
+      await refreshes.run();
+    }
+  }
+
+  const poll = async (): Promise<void> => {
+    await refreshes.run().catch((err: unknown) => ctx.log.debug({ err }, 'the copies could not be refreshed'));
+    const beganMs = copies.beganMs();
+    if (beganMs > Number.NEGATIVE_INFINITY) ctx.metrics.readModelLag.set((performance.now() - beganMs) / 1000);
+  };
+  let polling: NodeJS.Timeout | undefined;
+
+  return {
+    add: (part) => void parts.push(part),
+    async start() {
+      await forgetRestored(ctx.db);
+      await copies.loadAll();
+      polling = setInterval(() => void poll(), IDLE_MS).unref();
+    },
+    stop: () => clearInterval(polling),
+    isFresh() {
+      const ageMs = performance.now() - copies.beganMs();
+      if (!copies.seen() || ageMs >= maxAgeMs) return false;
+      // Ahead of the readers, so that they seldom wait.
+      if (ageMs > maxAgeMs / 2) refreshes.run().catch(() => undefined);
+      return true;
+    },
+    fresh: async () => void (await since(performance.now() - maxAgeMs)),
+    async settleWrite() {
+      // One more: a timer may be early by the rest of a millisecond.
+      const isOld = new Promise<void>((resolve) => setTimeout(resolve, maxAgeMs === 0 ? 0 : maxAgeMs + 1));
+      const isAlone = since(performance.now()).then(({ processes }) => (processes > 1 ? isOld : undefined));
+      await Promise.race([isAlone.catch(() => isOld), isOld]);
+    },
+    isLoaded: () => copies.seen() !== null,
+    position: () => copies.seen()?.horizon ?? '0',
+  };
+}
+
+/** Keeps the parts at one snapshot of the database. */
+function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaPart[]) {
+  let seen: SnapshotView | null = null;
+  /** Start of the refresh that made the copies, by this process's own clock: only durations are compared. */
+  let beganMs = Number.NEGATIVE_INFINITY;
+
+  async function refresh(): Promise<void> {
+    const startMs = performance.now();
+    const news = seen && (await readNews(ctx.db, seen));
+    if (!seen || !news || news.hasGap || news.timeline !== seen.timeline) return loadAll();
+    if (news.changes.size > 0) return catchUp(seen);
+    seen = after(seen, news);
+    beganMs = startMs;
+  }
+
+  async function catchUp(before: SnapshotView): Promise<void> {
+    const startMs = performance.now();
+    const { news, steps } = await readChanged(ctx.db, parts, before);
+    if (news.hasGap) return loadAll();
+    // Between two steps, and after one that throws, the copies are of two moments: they are not read until the last step or a load.
+    seen = null;
+    for (const [index, step] of steps.entries()) {
+      if (index > 0) await nextTurn();
+      step();
+    }
+    seen = after(before, news);
+    beganMs = startMs;
+  }
+
+  async function loadAll(): Promise<void> {
+    const startMs = performance.now();
+    const isAnew = seen !== null;
+    seen = null;
+    seen = await readAll(ctx.db, parts);
+    beganMs = startMs;
+    const tookMs = Math.round(performance.now() - startMs);
+    if (isAnew) ctx.log.warn({ tookMs }, 'the copies of the registry were loaded anew: changes had been missed');
+    else ctx.log.debug({ tookMs }, 'the copies of the registry are loaded');
+  }
+
+  return {
+    refresh,
+    loadAll,
+    /** The snapshot that the copies are of; null: they are being changed, and may not be read. */
+    seen: () => seen,
+    beganMs: () => beganMs,
+  };
+}
+
+/**
+ * The view after news. What had ended before has ended: the server may find an earlier horizon, as a transaction of another database that
+ * ends while it looks counts as one of this database.
+ */
+const after = ({ horizon }: SnapshotView, news: SnapshotView): SnapshotView =>
+  BigInt(news.horizon) < BigInt(horizon) ? { ...news, horizon } : news;
+
+/** The changed rows, in one snapshot with the news of them. */
+const readChanged = (db: Database, parts: readonly ReplicaPart[], before: SnapshotView) =>
+  db.transaction(
+    async (tx) => {
+      const news = await readNews(tx, before);
+      const steps: (() => void)[] = [];
+      for (const part of parts)
+        if (part.topics.some((topic) => news.changes.has(topic))) steps.push(...(await part.read(tx, news.changes)));
+      return { news, steps };
+    },
+    { isolation: 'repeatable read' },
+  );
+
+const readAll = (db: Database, parts: readonly ReplicaPart[]): Promise<SnapshotView> =>
+  db.transaction(
+    async (tx) => {
+      const seen = await readSeen(tx);
+      for (const part of parts) await part.load(tx);
+      return seen;
+    },
+    { isolation: 'repeatable read' },
+  );
+
+/**
+ * Runs `work` for any number of callers at once. They wait so long for a run, counted from its start; while it still hangs, callers
+ * are refused, and no second one begins.
+ */
+function createSharedRun(work: () => Promise<void>, patienceMs: number): { run(): Promise<void> } {
+  let answered: Promise<void> | null = null;
+  // A run belongs to no caller: not to one that is in the middle of a transaction, either.
+  const outside = AsyncLocalStorage.snapshot();
+  return {
+    run() {
+      if (answered) return answered;
+      const working = outside(work);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(behind()), patienceMs);
+      });
+      answered = Promise.race([working, late]);
+      answered.catch(() => undefined);
+      const end = () => {
+        clearTimeout(timer);
+        answered = null;
+      };
+      working.then(end, end);
+      return answered;
+    },
+  };
+}
+
+const behind = () =>
+  new AppError('UNAVAILABLE', 'The registry view is temporarily out of date. Repeat the request.', {
+    details: { outcome: 'nothing' },
+  });
