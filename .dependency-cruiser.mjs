@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { floors, openStores, packageHomes, packages } from './scripts/floors.ts';
+import { floors, openStores, packageHomes, packages, within } from './scripts/floors.ts';
 
 const SERVICE = '^packages/service/src/';
-const inRoom = (room) => (room.endsWith('.ts') ? `${SERVICE}${literal(room)}$` : `${SERVICE}${literal(room)}/[^/]+$`);
+const inRoom = (room) => (room.endsWith('.ts') ? `${SERVICE}${literal(room)}$` : `${SERVICE}${room}/`);
 const literal = (text) => text.replaceAll('.', '\\.');
 const tests = '\\.test\\.tsx?$';
 
@@ -15,16 +15,23 @@ const floorRules = floors.map((room, index) => ({
   to: { path: SERVICE, pathNot: floors.slice(0, index + 1).map(inRoom) },
 }));
 
-const domains = [...new Set(floors.filter((room) => !room.endsWith('.ts')).map((room) => room.split('/')[0]))];
-const storeRules = domains.map((domain) => ({
-  name: `store of another domain: ${domain}`,
-  comment: "Another domain's store is never imported: call a use case or a rule.",
+const storeRule = {
+  name: 'store of another room',
+  comment: "Another room's store is never imported: call a use case or a rule.",
   severity: 'error',
-  from: { path: `${SERVICE}${domain}/`, pathNot: tests },
+  from: { path: `${SERVICE}([^/]+)/`, pathNot: [tests, `${SERVICE}compose/`] },
   to: {
     path: `${SERVICE}.*-store\\.ts$`,
-    pathNot: [domain, ...openStores].map((each) => `${SERVICE}${each}/`),
+    pathNot: ['$1', ...openStores].map((each) => `${SERVICE}${each}/`),
   },
+};
+
+const withinRules = within.map(({ name, from, to, comment }) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: SERVICE + from, pathNot: tests },
+  to: { path: SERVICE + to },
 }));
 
 const homeRules = packageHomes.map(({ packages: names, homes, comment }) => ({
@@ -52,12 +59,13 @@ if (unlisted.length > 0) throw new Error(`scripts/floors.ts does not list packag
 export default {
   forbidden: [
     ...floorRules,
-    ...storeRules,
+    storeRule,
+    ...withinRules,
     ...homeRules,
     ...packageRules,
     {
       name: 'room without a floor',
-      comment: 'Every folder of the service has its place in scripts/floors.ts.',
+      comment: 'Every room of the service has its place in scripts/floors.ts.',
       severity: 'error',
       from: { path: SERVICE, pathNot: [tests, ...floors.map(inRoom)] },
       to: {},

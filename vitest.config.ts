@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { WAIT_MS } from './packages/service/test/support/until.ts';
 import { fastTempFolder } from './scripts/fast-temp-folder.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 
@@ -25,12 +26,9 @@ export default defineConfig(({ mode }) => ({
     // A process for each file would spend half of the whole time on loading the same modules. No file changes what others see.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Processes are killed and waited for in real time: a machine that is busy with something else gets a second try.
-    retry: process.env.CI ? 1 : 0,
-    // Journeys through the dashboard take long on a machine that is busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What is waited for comes later on a machine that is busy.
-    expect: { poll: { timeout: 10_000 } },
+    // Limits for what never comes, not for what comes late on a machine that is busy. No test is tried again.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: WAIT_MS } },
   },
 }));

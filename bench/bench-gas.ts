@@ -3,11 +3,11 @@ import { callChain } from '@agent-network/chain/chain-rpc-client';
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { firstFees } from '../packages/service/src/chain/fees.ts';
+import { feeBoundsOf, firstFees } from '../packages/service/src/chain/chain-fees.ts';
+import { authorizationDigest } from '../packages/service/src/chain/keys/authorization.ts';
 import { createLocalSigner, signDigest } from '../packages/service/src/chain/keys/local-signer.ts';
 import { type Signer, signTransaction } from '../packages/service/src/chain/keys/signer.ts';
 import { type SignedAuthorization, settlementCall } from '../packages/service/src/chain/settlement-call.ts';
-import { authorizationDigest } from '../packages/service/src/chain/signatures/authorization.ts';
 import { createUsdcClient, type UsdcClient } from '../packages/service/src/chain/usdc-client.ts';
 import { type StopList, withStopList } from './stop-list.ts';
 
@@ -44,7 +44,7 @@ function signPayments({ wallet, domainSeparator }: Bench, keys: readonly Hex[], 
 async function settle(bench: Bench, payments: readonly SignedAuthorization[]): Promise<number> {
   const { chain, usdc, wallet } = bench;
   const call = settlementCall(chain.usdc, payments);
-  const fees = firstFees(await usdc.baseFeePerGas());
+  const fees = firstFees(await usdc.baseFeePerGas(), feeBoundsOf(chain.chainId));
   const unsigned = { chainId: chain.chainId, nonce: bench.nonce++, ...call, ...fees };
   const { raw, hash } = await signTransaction(wallet, unsigned);
   await usdc.send(raw);

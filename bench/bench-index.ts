@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startLocalChain } from '@agent-network/chain/local-chain';
-import { startEmbeddedPostgres } from '../packages/service/src/db/embedded-postgres.ts';
-import { migrate } from '../packages/service/src/db/migrate.ts';
-import { silentLog } from '../packages/service/src/lib/log/log.ts';
+import { silentLog } from '../packages/service/src/lib/telemetry/log.ts';
+import { startEmbeddedPostgres } from '../packages/service/src/store/embedded-postgres.ts';
+import { migrate } from '../packages/service/src/store/migrate.ts';
 import { registerAgents } from './register-agents.ts';
 import { type StopList, withStopList } from './stop-list.ts';
 

@@ -1,6 +1,6 @@
 import { createListingIndex } from '@agent-network/search-index/create-listing-index';
 import type { ListingIndex, ListingSearch } from '@agent-network/search-index/listing';
-import { amountKey } from '@agent-network/search-index/listing-fields';
+import { amountKey, textTerm } from '@agent-network/search-index/listing-fields';
 import { orderOf } from '@agent-network/search-index/search-order';
 import { capabilityOf, indexRow, randomFrom, wordOf } from './index-rows.ts';
 
@@ -12,7 +12,7 @@ type Query = Partial<ListingSearch>;
 
 const everything: ListingSearch = {
   ...{
-    wanted: { any: [], all: [], home: null },
+    wanted: { any: [], all: [], texts: [] },
     words: null,
     order: orderOf([], false),
     after: null,
@@ -28,7 +28,7 @@ const everything: ListingSearch = {
 const atMost = (micro: bigint) => ({ field: 'rates.perRequest', key: amountKey(micro) }) as const;
 const atLeast = (reputation: number) => ({ field: 'reputation', key: reputation }) as const;
 const filter = (change: Partial<ListingSearch['filter']>) => ({ ...everything.filter, ...change });
-const all = (...numbers: number[]) => ({ any: [], all: numbers.map(capabilityOf), home: null });
+const all = (...numbers: number[]) => ({ any: [], all: numbers.map(capabilityOf), texts: [] });
 const text = (...words: string[]): Query => ({ words, order: orderOf([], true) });
 const pickFrom = (random: () => number) => (most: number) => Math.floor(random() * most);
 
@@ -73,7 +73,11 @@ function questions(random: () => number): Record<string, () => Query> {
     'offset 10,000 by match': () => ({ ...text(wordOf(pick(10))), offset: 10_000 }),
     'deep cursor': () => ({ wanted: all(pick(20)), after: { keys: [String(pick(1000))], id: 'agt_0' } }),
     '50 capabilities': () => ({
-      wanted: { any: Array.from({ length: 25 }, () => capabilityOf(pick(300))), all: [], home: 'this' },
+      wanted: {
+        any: Array.from({ length: 25 }, () => capabilityOf(pick(300))),
+        all: [],
+        texts: [textTerm('home', 'this')],
+      },
     }),
     'text of 100 words': () => text(...Array.from({ length: 100 }, () => wordOf(pick(40)))),
     'text of 40 mistakes': () => text(...Array.from({ length: 40 }, () => mistaken(wordOf(pick(400_000)), pick))),

@@ -6,7 +6,7 @@ const STOP_MS = 15_000;
 
 export interface Child {
   /** Resolves with the first line of its standard output that fits; rejects when it ends before or takes longer (a minute by default). */
-  line(fits: RegExp, mostMs?: number): Promise<string>;
+  line(fits: RegExp, maxMs?: number): Promise<string>;
   /** Asks it to end and waits; after 15 seconds it is killed. */
   stop(): Promise<void>;
   /** kill -9, and waits. */
@@ -29,8 +29,8 @@ export function startNode(args: readonly string[], env: Record<string, string>, 
   });
   const name = args.at(-1);
   return {
-    async line(fits, mostMs = START_MS) {
-      const inTime = AbortSignal.timeout(mostMs);
+    async line(fits, maxMs = START_MS) {
+      const inTime = AbortSignal.timeout(maxMs);
       for (;;) {
         const found = text.split('\n').find((line) => fits.test(line));
         if (found !== undefined) {

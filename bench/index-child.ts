@@ -1,14 +1,14 @@
 /** Reads the registry of a chain into an empty database, and prints what it took. Started by bench-index.ts. */
 import { identityRegistryByChain, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
-import { openDatabase } from '../packages/service/src/db/database.ts';
 import { systemClock } from '../packages/service/src/lib/clock.ts';
-import { createLog } from '../packages/service/src/lib/log/log.ts';
 import { createMetrics } from '../packages/service/src/lib/metrics.ts';
+import { createLog } from '../packages/service/src/lib/telemetry/log.ts';
 import { createRegistryReader } from '../packages/service/src/registry/read/read-registry.ts';
 import {
   createRegistryClient,
   type RegistryClient,
 } from '../packages/service/src/registry/read/registry-log-client.ts';
+import { openDatabase } from '../packages/service/src/store/database.ts';
 
 const [databaseUrl = '', rpcUrl = ''] = process.argv.slice(2);
 const log = createLog({ level: 'warn', destination: process.stderr });

@@ -3,8 +3,8 @@ import { domainSeparator } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { DEPOSIT_COLLECTOR } from '../packages/service/src/chain/channels/channel-calls.ts';
 import { channelDigestsOf, depositNonce } from '../packages/service/src/chain/channels/channel-digests.ts';
+import { receiveAuthorizationDigest } from '../packages/service/src/chain/keys/authorization.ts';
 import { signDigest } from '../packages/service/src/chain/keys/local-signer.ts';
-import { receiveAuthorizationDigest } from '../packages/service/src/chain/signatures/authorization.ts';
 
 type Hex = `0x${string}`;
 

@@ -94,7 +94,7 @@ function add<K>(sums: Map<K, number>, key: K, us: number): void {
   sums.set(key, (sums.get(key) ?? 0) + us);
 }
 
-/** `pg/lib/client.js`, `service/src/http/mount.ts`, `node:net`. */
+/** `pg/lib/client.js`, `service/src/http/api/mount.ts`, `node:net`. */
 const shortFile = (url: string) => url.replace(/^.*\/node_modules\//, '').replace(/^.*\/packages\//, '');
 
 function ownerOf(file: string): string {

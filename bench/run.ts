@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchAsync } from './bench-async.ts';
 import { benchChannels } from './bench-channels.ts';
 import type { BenchContext, Figure } from './bench-context.ts';
-import { benchFaces } from './bench-faces.ts';
+import { benchGateways } from './bench-gateways.ts';
 import { benchListing } from './bench-listing.ts';
 import { benchPaid } from './bench-paid.ts';
 import { benchRegistry } from './bench-registry.ts';
@@ -40,7 +40,7 @@ const benches: Record<string, Bench> = {
   h: { what: 'a paid call, slow blocks', run: benchSlowBlocks, measurements: 6, besides: () => 40 },
   i: { what: 'questions to a registry of many agents', run: benchRegistry, measurements: 0, besides: seeding },
   j: { what: 'a call paid by a voucher', run: benchChannels, measurements: 9, besides: () => 120 },
-  k: { what: 'a treasury call through each face', run: benchFaces, measurements: 5, besides: () => 35 },
+  k: { what: 'a treasury call through each gateway', run: benchGateways, measurements: 5, besides: () => 35 },
 };
 
 const { values, positionals } = parseArgs({

@@ -65,6 +65,8 @@ async function compile(folder: string, target: string, { engines }: Source): Pro
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
+      incremental: false,
+      tsBuildInfoFile: null,
       declaration: true,
       ...(engines ? {} : { lib: NODE_20_LIB }),
       rewriteRelativeImportExtensions: true,

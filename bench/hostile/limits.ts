@@ -1,6 +1,6 @@
 /**
  * The limits of production, which local mode turns off because everybody there has the same address and gas costs nothing
- * (config-limits.ts, config-payments.ts). What stands there as a default for both is not named here.
+ * (config/limits.ts, config/payments.ts). What stands there as a default for both is not named here.
  */
 export const productionLimits = {
   MAX_CONNECTIONS_PER_ADDRESS: '256',

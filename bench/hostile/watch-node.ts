@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gasUsed } from '../../packages/service/test/gas/support/gas-meter.ts';
+import { gasUsed } from '../../packages/service/test/payments/gas/support/gas-meter.ts';
 import { askDatabase } from '../../packages/service/test/support/books.ts';
 
 const EVERY_MS = 500;

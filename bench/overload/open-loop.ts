@@ -120,7 +120,7 @@ export interface Figures {
   readonly others: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** 503: the node has no time; 429: the account has as many calls waiting as it may. Both name a time. */
@@ -134,6 +134,6 @@ export function figuresOf(samples: readonly Sample[]): Figures {
   const refused = samples.filter(isRefusal).length;
   return {
     ...{ count: samples.length, ok: good.length, refused, others: samples.length - good.length - refused },
-    ...{ p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99), mostMs: times.at(-1) ?? Number.NaN },
+    ...{ p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99), maxMs: times.at(-1) ?? Number.NaN },
   };
 }

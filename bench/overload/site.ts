@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fundWallets } from '@agent-network/chain/chain-funding';
 import { createClient, createPayer } from '@agent-network/sdk';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { openAccount } from '../../packages/service/src/access/accounts/open-account.ts';
-import { issueApiKey } from '../../packages/service/src/access/keys/manage-keys.ts';
-import { openDatabase } from '../../packages/service/src/db/database.ts';
+import { issueApiKey } from '../../packages/service/src/accounts/keys/manage-keys.ts';
+import { openAccount } from '../../packages/service/src/accounts/open-account.ts';
 import { systemClock } from '../../packages/service/src/lib/clock.ts';
-import { silentLog } from '../../packages/service/src/lib/log/log.ts';
+import { silentLog } from '../../packages/service/src/lib/telemetry/log.ts';
+import { openDatabase } from '../../packages/service/src/store/database.ts';
 import { type ServiceProcess, startService } from '../../packages/service/test/support/service-process.ts';
 import type { StopList } from '../stop-list.ts';
 

@@ -25,8 +25,8 @@ type Verdict = readonly [text: string, isSo: boolean];
 const columns = ['sent', '200', 'refused', 'else', 'p50 ms', 'p99 ms', 'most ms'];
 const cells = (name: string, rest: readonly (string | number)[]) =>
   [name.padEnd(26), ...rest.map((cell) => String(cell).padStart(8))].join(' ');
-const rowOf = (name: string, { count, ok, refused, others, p50Ms, p99Ms, mostMs }: Figures) =>
-  cells(name, [count, ok, refused, others, p50Ms.toFixed(1), p99Ms.toFixed(1), mostMs.toFixed(0)]);
+const rowOf = (name: string, { count, ok, refused, others, p50Ms, p99Ms, maxMs }: Figures) =>
+  cells(name, [count, ok, refused, others, p50Ms.toFixed(1), p99Ms.toFixed(1), maxMs.toFixed(0)]);
 
 /** Samples by their names, in order of appearance. */
 const byName = (samples: readonly Sample[]): [string, Figures][] =>
@@ -99,9 +99,9 @@ export async function verdictsOf(database: string, measured: Measured): Promise<
 /** Time after the load until the last slow or refused answer, by what is usual without a load. */
 function recoveredAfterMs({ quiet, reads, calls, endsAtMs }: Measured): number {
   const usual = (result: OpenLoopResult) => Math.max(READ_MS, 2 * figuresOf(result.samples).p99Ms);
-  const last = ({ samples }: OpenLoopResult, mostMs: number) =>
+  const last = ({ samples }: OpenLoopResult, maxMs: number) =>
     samples
-      .filter(({ dueAtMs, status, tookMs }) => dueAtMs >= endsAtMs && (status !== 200 || tookMs > mostMs))
+      .filter(({ dueAtMs, status, tookMs }) => dueAtMs >= endsAtMs && (status !== 200 || tookMs > maxMs))
       .map(({ dueAtMs, tookMs }) => dueAtMs + tookMs - endsAtMs);
   return Math.max(0, ...last(reads, usual(quiet.reads)), ...last(calls, usual(quiet.calls)));
 }

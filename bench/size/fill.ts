@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { foldCallChanges } from '../../packages/service/src/invocations/stats/call-figure-store.ts';
+import { aggregateCallChanges } from '../../packages/service/src/calls/read/call-figure-store.ts';
 import { duration, tell } from '../progress.ts';
 import { filledTables } from './fill-tables.ts';
 import { ACCOUNTS, AGENTS, columnsOf } from './fill-world.ts';
@@ -112,7 +112,7 @@ async function fillBatch(client: pg.Client, inserts: readonly string[], first: n
   for (const sum of sums) await client.query(sum, sum.includes('$1') ? [last] : []);
   const query = async (_: string, text: string, parameters: unknown[] = []) =>
     (await client.query(text, parameters)).rows;
-  await foldCallChanges({ query } as Parameters<typeof foldCallChanges>[0], 1_000_000_000);
+  await aggregateCallChanges({ query } as Parameters<typeof aggregateCallChanges>[0], 1_000_000_000);
   await client.query('commit');
 }
 

@@ -1,8 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../packages/service/src/db/embedded-postgres.ts';
-import { silentLog } from '../../packages/service/src/lib/log/log.ts';
+import { silentLog } from '../../packages/service/src/lib/telemetry/log.ts';
+import { startEmbeddedPostgres } from '../../packages/service/src/store/embedded-postgres.ts';
 import type { StopList } from '../stop-list.ts';
 
 /** One PostgreSQL with two databases: a node without a past, and one with many invocations. */

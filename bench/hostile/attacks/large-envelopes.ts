@@ -24,7 +24,7 @@ const asked = [
 
 /** 1 MB without a key, of which nothing is the content of a call. */
 export const largeEnvelopes: Attack = {
-  does: `${PER_SECOND} a second, without a key: 1 MB of capabilities, metadata, parts and fields to each face`,
+  does: `${PER_SECOND} a second, without a key: 1 MB of capabilities, metadata, parts and fields to each gateway`,
   async run({ seconds }, sender, begin) {
     begin();
     let taken = 0;

@@ -8,7 +8,7 @@ import { runRounds } from './rounds.ts';
 
 const CALLERS = 16;
 const WARM_UP_SECONDS = 5;
-/** Most processor time of a call through a face, as a multiple of REST. */
+/** Most processor time of a call through a gateway, as a multiple of REST. */
 const MAX_CPU = 1.15;
 
 interface Way {
@@ -18,8 +18,8 @@ interface Way {
   readonly beside: 'REST' | 'REST, with a key' | null;
 }
 
-/** (k) A call paid from a treasury through each face, in processor time of the node. */
-export async function benchFaces(ctx: BenchContext): Promise<Figure[]> {
+/** (k) A call paid from a treasury through each gateway, in processor time of the node. */
+export async function benchGateways(ctx: BenchContext): Promise<Figure[]> {
   await fillTreasury(ctx);
   const { baseUrl } = ctx.service.local;
   const ways = waysOf(ctx);
