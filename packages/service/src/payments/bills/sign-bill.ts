@@ -63,7 +63,7 @@ export async function bookBill(
 export const proofOf = (ctx: HasDb, requestId: string): Promise<PaymentProof | null> =>
   findPaymentProof(ctx.db, requestId);
 
-/** Signs an agent's bill, before the transaction that books it. Until then nobody sees the signature. */
+/** Signs an agent's bill before the transaction that books it. The signature leaves the process only after that transaction. */
 export async function signBill(ctx: HasChain & HasWallet & HasClock, bill: Bill): Promise<NewChainPayment> {
   const { chain, wallet } = ctx;
   const { requestId, terms } = bill;

@@ -6,7 +6,7 @@ import type { HasPaymentLimits } from './payment-limits.ts';
 import type { HasPurchases } from './purchases.ts';
 import type { HasSettlementHalt } from './settlement-halt.ts';
 
-/** What payments must be worth, and whether any can settle. */
+/** Minimum amounts of payments, and the halt that stops settlement. */
 export interface PaymentConditions extends HasPaymentLimits, HasSettlementHalt {}
 
 /** Dependencies of use cases that act on the chain. */

@@ -90,7 +90,7 @@ const MAX_VALID_S = MAX_AUTHORIZATION_WINDOW_S + 3600n;
 export const isValidAt = (atS: string): string =>
   `valid_before > ${atS}::bigint and created_at > to_timestamp(${atS}::bigint - ${MAX_VALID_S})`;
 
-/** Payments of others on a chain that failed here and whose authorization can still be submitted by anyone at this time. */
+/** Incoming payments on a chain that failed here and have an authorization that anyone can still submit at this time. */
 export async function listFailedUnexpired(
   sql: Sql,
   chainId: number,
@@ -108,7 +108,7 @@ export async function listFailedUnexpired(
   return rows.map(toChainPayment);
 }
 
-/** Settled payments on a chain whose block is no longer on it, except payouts that are held until later. */
+/** Settled payments on a chain with a block that the chain has removed, except payouts that are held until later. */
 export async function listLost(
   sql: Sql,
   chainId: number,

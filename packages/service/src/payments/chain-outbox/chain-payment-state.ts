@@ -12,7 +12,7 @@ import { type StateTable, statesThatTake } from '../../lib/state-table.ts';
  */
 export type ChainPaymentState = 'claimed' | 'broadcasting' | 'settled' | 'failed' | 'reversed';
 
-/** `bookLate`: a failed payment was found on chain after all, or any other that nobody has ended. */
+/** `bookLate`: a payment was found on chain after it had failed here, or while it was still open. */
 export type ChainPaymentEvent = 'broadcast' | 'settle' | 'bookLate' | 'fail' | 'reverse';
 
 /** The state machine of a payment on chain. One that settled and was lost to a reorg is sent again without a change of its state. */

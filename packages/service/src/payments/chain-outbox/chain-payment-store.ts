@@ -37,7 +37,7 @@ export async function insertChainPayments(
   return new Set(rows.map((row) => row.id));
 }
 
-/** The same as a guarded statement of a flush: all of them are new. */
+/** Guarded flush statement that inserts payments. It fails unless all of them are new. */
 export function newChainPaymentsInserted(payments: readonly NewChainPayment[], now: Date): Statement {
   const { text, params } = chainPaymentsInserted(payments, now);
   return {
@@ -169,7 +169,7 @@ export async function markBroadcasting(sql: Sql, ids: readonly string[], hash: s
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The same for payments that were claimed just now, as a guarded statement of the same flush. */
+/** Guarded flush statement that marks payments, claimed in the same flush, as broadcasting. */
 export const newPaymentsBroadcasting = (ids: readonly string[], hash: string): Statement => ({
   name: 'mark-new-broadcasting',
   text: `with marked as (

@@ -18,8 +18,8 @@ export interface WalletFunds {
   /** Claims what a ledger account has earned by vouchers, when less than this amount of it is free without. Waits as long, with as little promise. */
   free(ledgerAccountId: string, amountMicro: bigint): Promise<void>;
   /**
-   * Claims the vouchers of a channel until a bill of a call in flight is covered: what its payer could still take back pays nobody. False
-   * when that is not so within the time that a bill may wait.
+   * Claims a channel's vouchers until a bill of a running call is covered, since the payer could withdraw unclaimed money. Returns false if
+   * that takes longer than the bill may wait.
    */
   cover(channelId: string, billMicro: bigint, signal: AbortSignal): Promise<boolean>;
 }

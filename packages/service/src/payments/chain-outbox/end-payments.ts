@@ -65,9 +65,9 @@ const hasBurntGas = ({ payment, state, transactionHash }: EndedPayment): boolean
   payment.direction !== 'out' && state === 'failed' && transactionHash !== null;
 
 /**
- * Settles a payment and books what the ledger has of it, in the caller's transaction; what it pays for begins with `purchases`. False
- * when it had ended before; one that had failed is settled only with `isLate`: nothing begins by it any more. Throws HeldUpError with `locks`
- * `skip` when others have locked what it is booked to.
+ * Settles a payment and books it in the ledger, in the caller's transaction; `purchases` starts the calls that it pays for. Returns false
+ * if the payment had already ended. With `isLate`, a failed payment is settled too, and starts nothing. Throws HeldUpError with `locks`
+ * `skip` when another transaction has locked an account that it needs.
  */
 export async function settlePayment(
   tx: Tx,

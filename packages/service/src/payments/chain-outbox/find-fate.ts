@@ -8,8 +8,8 @@ import type { ChainPayment, NewChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';
 
 /**
- * Outcome of a payment whose authorization is spent: it paid us (or is in its channel), or it was cancelled or used otherwise. Null when the chain does not tell,
- * which proves nothing.
+ * Outcome of a payment with a spent authorization: it paid us (or its channel), or it was cancelled or used otherwise. Null when the RPC
+ * node does not say, which proves nothing.
  */
 export type Fate =
   | { readonly kind: 'paid'; readonly place: BlockReference & { readonly transactionHash: string } }

@@ -13,12 +13,12 @@ const FIRST_PAUSE_S = 5;
 const MAX_PAUSE_S = 3600;
 const MAX_PAUSE_OF_NODE_S = 60;
 
-/** Why a payout does not pass: the node's wallet lacks the amount, or it was paid already; null: the token refuses it. */
+/** True if a revert is not the token's refusal: the payout was paid already, or the node's wallet lacks the amount. */
 const isNoRefusal = (revert: string): boolean => isUsedBefore(revert) || /exceeds balance/i.test(revert);
 
 /**
- * Holds a payout that the token refuses: it is tried again with growing pauses, and its owner and the operator are told. Not one that was
- * paid already, or that the wallet has too little for, which is retried at every run.
+ * Holds a payout that the token refuses: retries it with growing pauses, and notifies its owner and the operator. A payout that was already
+ * paid, or that exceeds the wallet's balance, is not held: every run retries it.
  */
 export async function holdRefused(
   ctx: Records & HasLog & HasSettlementHalt,

@@ -38,14 +38,14 @@ export type ChainCall = Pick<UnsignedTransaction, 'to' | 'data' | 'gas' | 'deleg
 
 const costOf = (gas: bigint, { maxFeePerGas }: Fees) => ({ costWei: gas * maxFeePerGas });
 
-/** What a transaction is signed for: its call, and the keys that can pay for it. */
+/** A call to sign, with the keys that can pay its gas. */
 interface ToSign {
   readonly signers: readonly string[];
   readonly call: ChainCall;
   readonly fees: Fees;
 }
 
-/** A transaction that is signed and not stored: nobody may send it. */
+/** A signed transaction that is not stored yet, and must not be sent before it is. */
 export interface SignedTransaction extends NextNonce {
   readonly nonces: number;
   readonly raw: Hex;
@@ -79,12 +79,12 @@ export const openOf = ({ chainId, signer, nonce, raw, hash }: SignedTransaction)
   hashes: [hash],
 });
 
-/** How often a transaction is signed anew because another process has taken its nonce meanwhile. */
+/** Maximum signatures for one transaction, as another process may take the nonce first. */
 const MAX_TRIES = 3;
 
 interface ToOpen extends ToSign {
   readonly lease: Lease;
-  /** Records, by transaction hash, what it carries, in the transaction that stores it. */
+  /** Records the payload of the transaction under its hash, in the database transaction that stores it. */
   readonly record: (tx: Tx, hash: string) => Promise<void>;
   /** Called last in that transaction. */
   readonly beforeCommit: () => void;
@@ -135,7 +135,7 @@ export async function signAgain(
   });
 }
 
-/** Status of a transaction of ours: mined, pending, or given up because a foreign transaction used its nonce. */
+/** Status of one of our transactions: mined, pending, or given up because a foreign transaction used its nonce. */
 type Whereabouts =
   | { readonly state: 'mined'; readonly mined: MinedTransaction }
   | { readonly state: 'open' }

@@ -13,7 +13,7 @@ export interface EndedPayment {
   readonly createdAt: Date;
 }
 
-/** Type of a payment in events; null: a deposit into a channel is told by the channel. */
+/** Type of a payment in events. Null: a deposit into a channel has an event of the channel instead. */
 const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
   deposit: 'deposit',
   invocation: 'x402',
@@ -27,7 +27,7 @@ const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
   channel_deposit: null,
 };
 
-/** Unannounced deposits of an account that are told of one by one. */
+/** Maximum unannounced deposits of an account that get an event each. */
 const TOLD_SINGLY = 20;
 
 /**

@@ -98,8 +98,8 @@ async function newlyArrived(ctx: HasChain, tx: Tx, transfers: readonly ArrivedTr
 }
 
 /**
- * True if the known payment is not this transfer: it was reversed, a contract transferred another amount after a reorg, or it is a deposit
- * into a channel, whose payer signed the same nonce for the wallet as well.
+ * True if the known payment is not this transfer: it was reversed, a contract transferred another amount after a reorg, or it is a channel
+ * deposit signed under the same nonce.
  */
 const isOver = (known: KnownPayment | undefined, { valueMicro }: ArrivedTransfer): boolean =>
   known !== undefined &&

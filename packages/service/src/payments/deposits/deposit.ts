@@ -36,11 +36,11 @@ export interface DepositAnswer {
   readonly version: 1 | 2;
   /** The asset that came; null: the default one. */
   readonly asset: LedgerAsset;
-  /** The resource that the payment's terms named, and when the payment came: the same whenever the answer is told again. */
+  /** The resource in the payment's terms and the time of payment; repeated answers carry the same values. */
   readonly delivery: { readonly resourceUrl: string; readonly at: Date };
 }
 
-/** Maximum time that a request waits for the chain; after that the caller is told to repeat it. */
+/** Maximum time that a request waits for the chain. After that the answer asks the caller to repeat it. */
 const WAIT_MS = 25_000;
 
 export interface DepositOptions {

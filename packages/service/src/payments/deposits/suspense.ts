@@ -25,7 +25,7 @@ export async function openSuspense(tx: Tx, address: string, now: Date, asset: Le
   return suspenseAccountId(address, asset);
 }
 
-/** The same of several wallets. */
+/** Opens the suspense accounts of several wallets. */
 export const openSuspenses = (
   tx: Tx,
   addresses: readonly string[],
@@ -96,7 +96,7 @@ async function claimOne(
   return suspense.postedMicro;
 }
 
-/** The same for a wallet that has just signed in, whose account may have no treasury yet: money that waits for it is in its balance then. */
+/** Claims money waiting for a wallet that has just signed in. Its account gets a treasury only if there is any. */
 export async function claimAtSignIn(tx: Tx, claim: SuspenseClaim): Promise<void> {
   const waiting = await listSuspenses(tx, claim.address);
   if (waiting.some(({ postedMicro }) => postedMicro > 0n)) await claimSuspense(tx, claim);

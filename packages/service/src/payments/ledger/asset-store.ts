@@ -23,7 +23,7 @@ export const listAssets = (sql: Sql): Promise<AssetRow[]> =>
        from asset order by is_default desc, id`,
   );
 
-/** What the ledger accounts of a token are in; the default asset, where the books name no other. */
+/** The asset of a token in the ledger; the default asset if the books have no other for it. */
 export async function findLedgerAsset(
   sql: Sql,
   { chainId, token }: Pick<AssetRow, 'chainId' | 'token'>,

@@ -12,7 +12,7 @@ export const lockedAccounts = (ids: string, locks: LockMode = 'wait') =>
      select id, kind, posted_micro, held_micro, entries, last_entry_at from ledger_account where id = any(array(${ids})) and ${isKept} order by id ${lockClause(locks)}
    )`;
 
-/** With `skip`, a statement does without rows that others have locked: it follows a `lockFree` whose error undoes the transaction. */
+/** SQL lock clause. With `skip`, it passes over locked rows; use it after a `lockFree`, which throws for them. */
 export const lockClause = (locks: LockMode): string => `for no key update${locks === 'skip' ? ' skip locked' : ''}`;
 
 /** Each text has a name of its own. */

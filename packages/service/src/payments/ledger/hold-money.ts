@@ -13,13 +13,13 @@ export const holdMoney = async (
   locks: LockMode = 'wait',
 ): Promise<HoldAnswer[]> => (requests.length === 0 ? [] : run(tx, holdsPlaced(requests, now, locks)));
 
-/** The same as guarded statements of a flush: all get their holds, from accounts that nobody has locked. */
+/** Guarded flush statements that place all holds. They fail if any account is locked. */
 export const holdsPlacedFree = (requests: readonly HoldRequest[], now: Date): Statement[] => [
   freeAccountsGuard(requests.map(({ ledgerAccountId }) => ledgerAccountId)),
   allHoldsPlaced(requests, now),
 ];
 
-/** Locks the accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
+/** Locks accounts without waiting. Throws HeldUpError with the ids of the accounts that other transactions have locked. */
 export const lockFree = (tx: Tx, accountIds: readonly string[]): Promise<void> => lockFreeAccounts(tx, accountIds);
 
 /** Places all of the holds: what an account lacks is the node's loss. */
@@ -49,13 +49,13 @@ export async function holdVouchers(
   if (requests.length > 0) await run(tx, voucherHoldsPlaced(requests, now, locks));
 }
 
-/** The same as statements of a flush, in accounts that nobody has locked. */
+/** Flush statements that place voucher holds. They fail if any account is locked. */
 export const voucherHoldsPlacedFree = (requests: readonly HoldRequest[], now: Date): Statement[] => [
   freeAccountsGuard(requests.map(({ ledgerAccountId }) => ledgerAccountId)),
   voucherHoldsPlaced(requests, now, 'skip'),
 ];
 
-/** The same as statements of a flush, whose accounts nobody may have locked. */
+/** Flush statements that end holds. They fail if any account is locked. */
 export const holdsEndedFree = (ends: readonly HoldEnd[], accountIds: readonly string[], now: Date): Statement[] =>
   ends.length === 0 ? [] : [freeAccountsGuard(accountIds), holdsEnded(ends, now, 'skip')];
 

@@ -16,7 +16,7 @@ export const holdsPlaced = (requests: readonly HoldRequest[], now: Date, locks: 
   params: holdParams(requests, now),
 });
 
-/** The same as a guarded statement of a flush: every request gets its hold. */
+/** Guarded flush statement that places holds. It fails unless every request gets its hold. */
 export const allHoldsPlaced = (requests: readonly HoldRequest[], now: Date): Statement => ({
   name: 'place-all-holds',
   text: `${placing('skip')}

@@ -6,9 +6,8 @@ import { type AssetRow, deleteAssets, hasTransfers, insertAssets, listAssets, lo
 import { openLedgerAccounts, ownKinds } from './ledger-store.ts';
 
 /**
- * Records the assets of networks, with the node's own accounts in them: which is the default one, whose accounts have plain ids, and which
- * token a network has. Throws when
- * the books say otherwise; books without transfers are anybody's.
+ * Records the assets of the configured networks and opens the node's own accounts in them. Throws if the books have another token for a
+ * network or another default asset, unless they have no transfers yet.
  */
 export async function keepAssets({ db, clock }: Records, chains: readonly ChainInfo[]): Promise<void> {
   const wanted = chains.map((chain) => ({
@@ -31,7 +30,7 @@ export async function keepAssets({ db, clock }: Records, chains: readonly ChainI
   });
 }
 
-/** Why the asset contradicts the books; null: it does not. */
+/** Contradiction between an asset and the books, as a message; null: none. */
 function problemOf(known: readonly AssetRow[], { id, chainId, isDefault }: AssetRow): string | null {
   const onChain = known.find((each) => each.chainId === chainId);
   if (onChain && onChain.id !== id)

@@ -8,7 +8,7 @@ import { isUnlocked } from './ledger-store.ts';
 
 /** Limit of each wait for a lock in a transaction that moves the money of requests. */
 export const LEDGER_LOCK_TIMEOUT_MS = 1000;
-/** Time that a lane waits for its row. It holds nothing meanwhile, so nobody else is delayed. */
+/** Time that a lane waits for its row, without a lock or connection of its own. */
 const PATIENCE_MS = 5000;
 /** Lanes that have a transaction open at the same time. */
 const MOST_LANES = 2;
@@ -32,9 +32,9 @@ class HeldUp {
 }
 
 /**
- * Batches transactions that lock accounts of the ledger. Batches that share a semaphore never wait for a row: an item whose account is locked
- * leaves the batch, and runs in the lane of that account, which waits for it outside the semaphore and holds nothing meanwhile. So a slow
- * transaction delays nobody but those who need its rows.
+ * Batches transactions that lock accounts of the ledger. Batches that share a semaphore never wait for a row: an item with a locked account
+ * moves to the lane of that account and waits there, outside the semaphore and without locks. So a slow transaction delays only those that
+ * need its rows.
  */
 export function createLedgerBatcher<I, O>(
   ctx: HasDb & { readonly turns: Semaphore },
@@ -59,7 +59,7 @@ export function createLedgerBatcher<I, O>(
   };
 }
 
-/** Runs the items that wait for nobody; the others are answered with what holds them up. */
+/** Runs the items with unlocked accounts; the others get HeldUp with the ids that block them. */
 async function runFree<I, O>(batches: LedgerBatches<I, O>, items: readonly I[]): Promise<(O | HeldUp)[]> {
   if (items.length === 0) return [];
   try {
@@ -74,7 +74,7 @@ async function runFree<I, O>(batches: LedgerBatches<I, O>, items: readonly I[]):
   }
 }
 
-/** The items that a failed run has to do without; null: it failed for another reason. A lock timeout does not tell whose row it was. */
+/** Items that blocked a failed run; null: it failed for another reason. A lock timeout does not say which row it was. */
 function heldUpBy<I>(
   error: unknown,
   items: readonly I[],
@@ -147,7 +147,7 @@ class LockedError extends DatabaseAwayError {
   }
 }
 
-/** Waits, without a lock or a connection, until nobody has locked the accounts. Throws after `PATIENCE_MS`. */
+/** Waits, without a lock or a connection, until the accounts are unlocked. Throws LockedError after `PATIENCE_MS`. */
 async function untilUnlocked({ db }: HasDb, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const options = { timeoutMs: PATIENCE_MS, firstMs: 5, maxMs: 40 };

@@ -19,7 +19,7 @@ export const CLAIMED = 'claimed';
 export const OUTGOING = 'outgoing';
 /** The node's earnings. */
 export const FEES = 'fees';
-/** Amounts that the chain reversed after they had been spent: negative, and borne by the node. */
+/** Amounts that the chain reversed after they had been spent: a negative balance, at the node's expense. */
 export const LOSS = 'loss';
 
 /** The node's own accounts: one of each in every asset. */
@@ -137,7 +137,7 @@ export async function sumTreasuries(
   return row ?? { postedMicro: 0n, heldMicro: 0n };
 }
 
-/** The same in each asset. */
+/** Balances and holds of an account's treasuries, summed by asset. */
 export const sumTreasuriesByAsset = (
   sql: Sql,
   accountId: string,
@@ -194,7 +194,7 @@ export async function findWalletOf(sql: Sql, id: string): Promise<string | null>
   return rows[0]?.address ?? null;
 }
 
-/** As `findLedgerAccount`, locked until the transaction ends. */
+/** Finds a ledger account and locks it until the transaction ends. */
 export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAccount | null> {
   const rows = await sql.query<LedgerAccount>(
     'lock-ledger-account',
@@ -209,13 +209,13 @@ const freeAccounts = (ids: readonly string[]): WantedRows => ({
   nameOf: (id) => id,
 });
 
-/** Locks accounts that nobody else has locked. Throws HeldUpError with the ids of the others, instead of waiting. */
+/** Locks accounts without waiting. Throws HeldUpError with the ids of the accounts that other transactions have locked. */
 export const lockFreeAccounts = (tx: Tx, ids: readonly string[]): Promise<void> => lockFree(tx, freeAccounts(ids));
 
-/** The same as a guard of a flush. */
+/** Flush guard that fails if any of the accounts is locked. */
 export const freeAccountsGuard = (ids: readonly string[]): Statement => freeRowsGuard(freeAccounts(ids));
 
-/** True if nobody has locked the account. */
+/** True if no transaction has locked the account. */
 export async function isUnlocked(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql.query<{ isUnlocked: boolean }>(
     'is-account-unlocked',

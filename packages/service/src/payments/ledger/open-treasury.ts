@@ -11,7 +11,7 @@ export async function openTreasury(tx: Tx, accountId: string, now: Date, asset: 
   return id;
 }
 
-/** The same of several accounts, each named once: the ids of their treasuries, by account. */
+/** Opens the treasuries of several distinct accounts. Returns their ids by account. */
 export async function openTreasuries(
   tx: Tx,
   accountIds: readonly string[],

@@ -12,7 +12,7 @@ export interface PaymentRow extends Omit<PaymentItem, 'amount' | 'fee' | 'create
 type PaymentType = PaymentItem['type'];
 
 export interface PaymentQuery {
-  /** Treasuries whose movements are listed, together with the wallets that paid with the account's keys. */
+  /** Treasuries to list the movements of, together with the wallets that paid with the account's keys. */
   readonly treasuryIds: readonly string[];
   readonly accountId: string | null;
   /** Only this type; null for all. Parts that cannot have the type are not queried. */

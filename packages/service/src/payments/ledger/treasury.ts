@@ -49,13 +49,13 @@ export const earningAccountOf = (agentId: string, payerLedgerId: string | null):
 /** Ledger account of a wallet that pays by x402: holds its payment until the call is charged. */
 export const payerAccountId = (address: string): string => `payer:${address}`;
 
-/** The wallet that pays for a request by a transfer of its own; null: another scheme pays, or nobody. */
+/** The wallet that pays for a request by a transfer; null: another scheme pays, or the call is free. */
 export const payingWalletOf = ({ scheme, payerLedgerId }: Payer): string | null =>
   scheme === 'exact' && payerLedgerId !== null ? plainId(payerLedgerId).slice(payerAccountId('').length) : null;
 
 /**
- * The wallet that money goes back to after a request has ended: the payer's, also of a channel, whose voucher covers only what was charged
- * by then. null: the treasury that paid keeps it.
+ * The wallet that gets money back after a request has ended: the payer's, for channels too, as their voucher covers only the charge. Null:
+ * money returns to the paying treasury.
  */
 export const returnWalletOf = (sql: Sql, ledgerAccountId: string): Promise<string | null> =>
   findWalletOf(sql, ledgerAccountId);
@@ -312,7 +312,7 @@ export function requireUnfrozen({ frozenAt }: Pick<LedgerAccount, 'frozenAt'>): 
   );
 }
 
-/** The error of a call whose treasury others kept locked for too long; any other stays as it is. */
+/** Turns a lock timeout of a treasury into UNAVAILABLE; returns other errors unchanged. */
 export const busyTreasury = (error: unknown): unknown =>
   isBusyRow(error)
     ? new AppError(

@@ -49,7 +49,7 @@ export const removeHold = (sql: Sql, id: string): Promise<unknown> =>
     [id, FEES],
   );
 
-/** Expired withdrawal holds, whose process has died. */
+/** Expired withdrawal holds, left by processes that died. */
 export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Promise<string[]> => {
   const rows = await sql.query<{ id: string }>(
     'list-forgotten-holds',
@@ -59,7 +59,7 @@ export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Pr
   return rows.map(({ id }) => id);
 };
 
-/** What an account has earned by vouchers that no claim covers yet. It holds that back; of the fees it cannot be withdrawn. */
+/** Earnings of an account by vouchers that no claim covers yet. They count in its balance and can't be withdrawn, fees included. */
 export async function sumUnclaimed(sql: Sql, ledgerAccountId: string): Promise<bigint> {
   const [row] = await sql.query<{ micro: bigint }>(
     'sum-unclaimed-earnings',

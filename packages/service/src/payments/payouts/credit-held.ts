@@ -67,7 +67,7 @@ const toCredited = (
   ...{ treasuryId, transactionHash },
 });
 
-/** What an earlier call has credited, whose answer may have been lost. */
+/** The credit of an earlier call, for a caller that may have lost its answer. */
 async function creditedBefore(ctx: HasDb, caller: AccountCaller, paymentId: string) {
   const found = await findCredited(ctx.db, paymentId);
   if (!found) throw notFound('held payout');

@@ -17,9 +17,9 @@ export type Decision = { readonly kind: 'charge'; readonly account: string } | {
 const chargeable = ['treasury', 'agent', 'suspense'];
 
 /**
- * Closes a payout that waits for an operator, once, and keeps the name with the decision. A payout that is left to its request is refused
- * until the request has ended without it: booked twice, the request could never be refunded or billed. Throws NOT_FOUND for a payout that
- * waits for nobody, CONFLICT for one that its request may come to, and VALIDATION_ERROR for a decision that it does not allow.
+ * Closes a payout that waits for an operator, once, and records who decided. Throws NOT_FOUND unless the payout waits for a decision,
+ * CONFLICT while its request may still claim it (booked twice, the request could never be refunded or billed), and VALIDATION_ERROR for a
+ * decision that it does not allow.
  */
 export async function decidePayout(
   { db, clock }: Records,

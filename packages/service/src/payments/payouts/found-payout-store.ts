@@ -90,7 +90,7 @@ export async function insertFoundPayouts(
 
 export const HAS_FOUND_PAYOUTS = `exists (select from found_payout where state in ('found', 'expected', 'due'))`;
 
-/** Of one chain; null: of all. */
+/** Found payouts of a chain, or of all chains if it is null. */
 export const listFoundPayouts = (
   sql: Sql,
   chainId: number | null,
@@ -130,7 +130,8 @@ export const writeFoundPayout = (
   );
 
 /**
- * Closes those of a chain whose payment the books have by now, from any of the node's wallets, also while they wait for an operator. Returns how many.
+ * Closes found payouts of a chain that the books explain by now, from any of the node's wallets, even while they wait for an operator.
+ * Returns the number closed.
  */
 export async function closeExplained(
   sql: Sql,
@@ -203,7 +204,7 @@ export async function listSources(sql: Sql, after: string, limit: number): Promi
   return rows.map(({ id }) => id);
 }
 
-/** Transfers of a wallet to this node by authorizations that nobody has shown, locked until the transaction ends. */
+/** Transfers of a wallet to this node by authorizations that were never presented, locked until the transaction ends. */
 export const listUnshownOf = (tx: Tx, chainId: number, from: string): Promise<StoredTransfer[]> =>
   tx.query<StoredTransfer>(
     'list-unshown-transfers-of',

@@ -82,7 +82,7 @@ export async function owePayer(ctx: RefundContext, tx: Tx, refund: Refund): Prom
   return 'on_chain';
 }
 
-/** Chain and token of an asset whose network was removed from the settings. */
+/** Chain and token of an asset on a network that was removed from the settings. */
 function removedNetwork(asset: LedgerAsset): { chainId: number; token: string } {
   const [, chainId = '', token = ''] = /^eip155:(\d+)\/erc20:(0x[0-9a-f]{40})$/.exec(asset ?? '') ?? [];
   invariant(token !== '', 'the default network is never removed');

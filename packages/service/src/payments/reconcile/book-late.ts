@@ -7,7 +7,7 @@ import { settlePayment } from '../chain-outbox/end-payments.ts';
 import { findFate } from '../chain-outbox/find-fate.ts';
 import { owePayer } from '../payouts/refund-payer.ts';
 
-/** Books a payment recorded as failed whose authorization is spent now, if it moved the money and is deep enough. */
+/** Books a payment recorded as failed if its authorization has moved the money since and is deep enough. */
 export async function bookIfPaidLate(ctx: ChainContext, payment: ChainPayment): Promise<void> {
   const fate = await findFate(ctx, payment, payment.createdAt);
   if (fate?.kind !== 'paid') return;

@@ -43,10 +43,11 @@ type ExplainContext = ChainContext & HasSecrets & HasRequestPayouts;
 const SOURCES_AT_ONCE = 5000;
 
 /**
- * Finds out where payouts without a payment came from. In this order: a request of the books comes to it (its refund, its bill): it is left
- * to the request, and a request that was refunded ends. The nonce names the account of a withdrawal: it is charged. The wallet that was paid
- * had paid this node as much, in payments that nobody showed: they are credited, and the payout is charged to them. The rest is an operator's,
- * once the incoming transfers are read up to the block of the payout.
+ * Finds the origin of payouts without a payment, in this order.
+ * - A request of the books claims it as its refund or bill: the request keeps it, and one that was refunded ends.
+ * - The nonce encodes the account of a withdrawal: that account is charged.
+ * - The paid wallet had paid this node as much, in payments never presented: they are credited, and the payout is charged to them.
+ * - Otherwise an operator decides, once the incoming transfers are read up to the payout's block.
  */
 export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const { db, chain, clock } = ctx;
@@ -120,8 +121,8 @@ async function explain(
 }
 
 /**
- * Credits what the paid wallet had sent by authorizations that nobody showed since, if it is as much as it was paid: a payment that the
- * database has lost, whose refund is charged to it. Returns the account that has it; null: the wallet sent less.
+ * Credits transfers that the paid wallet sent by authorizations never presented, if they cover the payout: the database has lost that
+ * payment, and its refund is charged to it. Returns the credited account; null: the wallet sent less.
  */
 async function creditPaidIn(
   ctx: ExplainContext,

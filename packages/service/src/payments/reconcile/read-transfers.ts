@@ -41,9 +41,9 @@ const CREDITED_AT_ONCE = 200;
 type ReadContext = ChainContext & HasIncomingTransfers & { readonly transferDepthBlocks: number };
 
 /**
- * Reads the transfers to the node's wallet since the last run and credits them. What the books have already, because it came from a former
- * wallet of the node, is credited to nobody. On its very first start a node begins at the head: the wallet's earlier balance belongs to its
- * operator. If the process dies, a block is read again, never skipped, and nothing is credited twice.
+ * Reads the transfers to the node's wallet since the last run and credits them. Transfers from a former wallet are in the books already and
+ * credit no account. On its first start a node begins at the head: the wallet's earlier balance belongs to its operator. After a crash a
+ * block is read again, never skipped, and its transfers are credited once.
  */
 export async function readTransfers(ctx: ReadContext): Promise<boolean> {
   const head = await ctx.incomingTransfers.headBlock();
@@ -127,8 +127,8 @@ const toSeen =
   });
 
 /**
- * Credits plain transfers, and those whose authorizations were not shown in time, as deposits: so many in a transaction, however many a block
- * has. What a process that dies leaves is credited by the next run.
+ * Credits plain transfers, and those with authorizations not presented in time, as deposits, in transactions of limited size. The next run
+ * credits the rest after a crash.
  */
 async function creditStored(ctx: ReadContext): Promise<void> {
   const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
@@ -148,8 +148,8 @@ async function creditStored(ctx: ReadContext): Promise<void> {
 const MAX_AT_ONCE = 200;
 
 /**
- * Books transfers that the transfer reader saw for payments recorded as failed. The reconciler watches such payments until they expire;
- * this catches what it missed because no process ran then or a reorg moved it, as the reader skips no block.
+ * Books transfers that arrived for payments recorded as failed. The reconciler watches such payments until they expire; this catches those
+ * that it missed while no process ran or because of a reorg.
  */
 export async function bookLateTransfers(ctx: ChainContext): Promise<void> {
   const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);

@@ -26,7 +26,7 @@ export async function reconcilePayment(ctx: ReconcilePaymentContext, payment: Ch
   else await reconcileUnspent(ctx, payment, head.timeS);
 }
 
-/** `nowS`: the time of the block at whose end the authorization was unspent. */
+/** Handles a payment with an unspent authorization. `nowS` is the time of the block in which that was read. */
 export async function reconcileUnspent(
   ctx: ReconcilePaymentContext,
   payment: ChainPayment,
@@ -62,10 +62,10 @@ async function settleAgain(ctx: ReconcilePaymentContext, payment: ChainPayment):
 }
 
 /**
- * Signs an expired, unused payout again under the same nonce, which the token pays once. What a former wallet signed, under whose name the
- * nonce is another one, is signed by the wallet of now once it has expired for good. A withdrawal that the token still refuses is
- * returned to its treasury instead: its expired signature can no longer move the money, unless another process has signed it again. Other
- * payouts are held, unsigned. One that is refused because it was used is paid, and is left open until the chain shows it.
+ * Signs an expired, unused payout again under the same nonce, which the token pays once. A payout of a former wallet has another nonce
+ * there, so the current wallet signs it only after it has expired for good. A withdrawal that the token still refuses returns to its
+ * treasury, unless another process has signed it again. Other refused payouts are held, unsigned. One refused as already used is paid, and
+ * stays open until the chain shows it.
  */
 export async function payAgain(ctx: ReconcilePaymentContext, payment: ChainPayment, nowS: bigint): Promise<void> {
   const { address } = ctx.wallet;

@@ -9,7 +9,10 @@ import { type ReconcilePaymentContext, reconcileUnspent } from './reconcile-paym
 import { resendTransactions } from './resend-transactions.ts';
 import type { ReorgWatch } from './watch-reorgs.ts';
 
-/** Younger payments are left to the process that claimed them; nobody waits for payments that the node owes. */
+/**
+ * Age at which the reconciler takes over a payment. Younger ones belong to the process that claimed them; payouts have a shorter limit, as
+ * no request waits for them.
+ */
 export const SETTLED_BY_NOW_MS = 25_000;
 const PAID_BY_NOW_MS = 5000;
 const UNTOLD = 'the RPC node does not tell whether the authorization is spent';

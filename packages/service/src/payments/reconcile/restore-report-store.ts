@@ -9,7 +9,10 @@ export interface CreditedTransfer {
 }
 
 export interface WaitingMoney {
-  /** Arrived by authorizations; who shows one gets what it was for, until it is credited to its sender. */
+  /**
+   * Money that arrived by authorizations not presented yet. Until the node credits it to its sender, presenting the authorization completes
+   * its purchase.
+   */
   readonly unshownCount: number;
   readonly unshownMicro: bigint;
   readonly suspenseCount: number;

@@ -12,7 +12,7 @@ export const WATCHED_BLOCKS = 128n;
 /** Blocks less deep are asked about at every look. */
 const YOUNG_BLOCKS = 12n;
 
-/** Detects reorgs that removed blocks in which transactions or payments of ours were recorded. */
+/** Detects reorgs that removed blocks with transactions or payments of this node. */
 export interface ReorgWatch {
   /** Checks once, after earlier checks have ended. Transactions and payments of removed blocks get their new block, or are marked as lost, to be collected again. */
   look(): Promise<void>;

@@ -23,20 +23,20 @@ export interface Means<S extends SchemeId = SchemeId> {
   readonly payerLedgerId: string;
   /** The transfer that settles before the run. Absent: the scheme needs none. */
   readonly payment?: NewChainPayment;
-  /** Its transaction, where that is stored with the claim. */
+  /** The transaction of the payment, if it is stored with the claim. */
   readonly carrier?: Carrier;
 }
 
 /** The means with the request that they pay for, in the transaction that accepts it. */
 export type PaidBy<M extends Means = Means> = M & { readonly requestId: string };
 
-/** How a statement of the ledger takes its locks, and the time that it writes. */
+/** Lock mode of ledger statements, and the time that they write. */
 export interface How {
   readonly now: Date;
   readonly locks: LockMode;
 }
 
-/** Why a request is not accepted: its money is not there, or its payment, its offer or a key of it is another request's. */
+/** Reason to refuse a request: insufficient money, or a payment, offer or key that another request has. */
 export type SchemeRefusal =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'voucher_refused'; readonly reason: ChannelRefusal; readonly isCorrected: boolean }
@@ -47,17 +47,17 @@ export type Refusals = ReadonlyMap<string, SchemeRefusal>;
 
 export type SchemeContext = AuthorizeContext & VoucherContext & DepositContext & HasSeenTreasuries;
 
-/** Where the money of a call may come from: what it presents, and the treasury that pays for its caller. */
+/** Sources of money for a call: the payment that it presents, and the treasury of its caller. */
 export interface Source {
   readonly shown: PresentedPayment | null;
   readonly treasuryId: string | null;
 }
 
-/** What a call shows and asks, as a scheme needs it before the call is accepted. */
+/** A call before it is accepted, with the payment that it presents. */
 export interface PresentedCall {
   readonly shown: PresentedPayment;
   readonly purchase: PayablePurchase;
-  /** Admits the paying wallet, whose payment was found good. Throws when it may not call. */
+  /** Admits the wallet of a valid payment. Throws when it may not call. */
   readonly admit: () => Promise<unknown>;
   /** Called before the node spends gas on an unaccepted call. */
   readonly keepCount: () => void;
@@ -78,23 +78,23 @@ export interface EndedRequest extends Payer {
  */
 export interface PaymentScheme<M extends Means = Means> {
   readonly id: M['scheme'];
-  /** How it asks and is presented by x402; null: it is no scheme of x402. */
+  /** The scheme on the wire of x402; null: it is not a scheme of x402. */
   readonly onWire: X402Scheme | null;
   /**
-   * When the money is the node's to give: with the acceptance (`reserve`), once a transfer has settled, which the run waits for (`before_run`),
-   * or when a promise that the call reserved is collected after its end (`after_end`).
+   * Time at which the money belongs to the node: at acceptance (`reserve`), when a transfer has settled, which the run waits for
+   * (`before_run`), or when a reserved promise is collected after the call (`after_end`).
    */
   readonly fundedAt: 'reserve' | 'before_run' | 'after_end';
   /** Checks what is presented by all that needs no lock. Writes nothing. Throws PAYMENT_REQUIRED with the terms. */
   authorize(ctx: SchemeContext, source: Source, purchase: PayablePurchase): Promise<M>;
   /**
-   * True if only its payer can have shown this: nobody has collected or published it yet. Absent: it presents nothing. Throws UNAVAILABLE
-   * while the chain does not tell.
+   * True if only the payer can have presented this, as it was neither collected nor published. Absent: the scheme presents nothing. Throws
+   * UNAVAILABLE while the chain does not answer.
    */
   isPrivate?(ctx: SchemeContext, shown: PresentedPayment): Promise<boolean>;
   /** True if no older one, as a proxy's log may have it, would do as well. Absent: each is for one purchase. */
   isNewest?(ctx: SchemeContext, shown: PresentedPayment): Promise<boolean>;
-  /** The same means, paid in the name of the account that the paying wallet was admitted for. */
+  /** Assigns the means to the account that the paying wallet was admitted for. */
   inNameOf?(means: M, accountId: string): M;
   /** Waits for its turn among calls with the same source; null: there is no need to. The result leaves it. */
   enter?(ctx: SchemeContext, means: M, shown: PresentedPayment): Promise<(() => void) | null>;
@@ -109,18 +109,18 @@ export interface PaymentScheme<M extends Means = Means> {
   /** Holds the money in the ledger, in the accepting transaction, last. Absent: it is held when it comes in. */
   hold?(tx: Tx, holds: readonly RequestHold[], how: How): Promise<Refusals>;
   /**
-   * `claim` and `hold` as guarded statements of a flush: all are accepted, and nobody has locked their rows, or none is. null: it takes a
-   * transaction that looks at what it finds.
+   * `claim` and `hold` as guarded flush statements. They accept all requests, or none if any row is locked. Null: use a transaction, which
+   * can handle each request on its own.
    */
   claimAll?(means: readonly PaidBy<M>[], now: Date): readonly Statement[] | null;
   holdAll?(holds: readonly RequestHold[], now: Date): readonly Statement[] | null;
-  /** Told what became of the acceptance. */
+  /** Called after the acceptance, with its outcome. */
   accepted?(ctx: SchemeContext, means: M, isAccepted: boolean): Promise<void>;
   /** The answer to a refusal that is the scheme's own; null: it is not. */
   explain?(ctx: SchemeContext, means: M, refusal: SchemeRefusal, purchase: PayablePurchase): Promise<Error | null>;
   /** Charges what ended requests cost, in the transaction that ends them, before accounts of the ledger. Returns paying wallets by request. */
   charge?(tx: Tx, ended: readonly EndedRequest[], how: How): Promise<ReadonlyMap<string, string>>;
-  /** Releases what they did not cost, with the accounts of the ledger. */
+  /** Releases the unspent rest of ended requests, together with the accounts of the ledger. */
   release?(tx: Tx, ended: readonly EndedRequest[], how: How): Promise<void>;
   /** Owes a refund to the payer, in the transaction that ends the request, and returns its way. */
   refund(ctx: RefundContext, tx: Tx, ended: EndedRequest & { readonly refundMicro: bigint }): Promise<RefundWay>;

@@ -12,8 +12,8 @@ import type { SettleOutcome } from './record-mined.ts';
 const LOGGED_WITHIN_MS = 3_600_000;
 
 /**
- * Ends a payment whose authorization is spent, according to the chain's logs. Null while the logs do not show its use, or its block is not
- * as deep as the amount requires. With `locks` `skip`, throws HeldUpError when its account is locked.
+ * Ends a payment with a spent authorization, according to the chain's logs. Null while the logs do not show its use, or its block is not as
+ * deep as the amount requires. With `locks` `skip`, throws HeldUpError when its account is locked.
  */
 export async function endSpent(
   ctx: ChainContext,

@@ -28,8 +28,8 @@ const nameOf = ({ authorization, signature, depositCall }: SignedAuthorization):
 };
 
 /**
- * Simulates each payment once, even if it is shown several times at once: in one simulation its second transfer would fail. So would
- * another one under its nonce, whose turn comes after it: while the chain answers, a crowd of them delays nobody else.
+ * Simulates each payment once, even if it is presented several times at once: in one simulation its second transfer would fail. Payments
+ * under the same nonce run one after another for the same reason, without delaying others.
  */
 export function createSimulator(ctx: HasUsdc): PaymentSimulator {
   const run = async (batch: readonly SignedAuthorization[]) => {

@@ -142,7 +142,7 @@ interface Recording {
   readonly mined: MinedTransaction;
 }
 
-/** Commits what waits for nobody. A payment whose account others have locked stays open, and holds up none of its block. */
+/** Commits payments with unlocked accounts. One with a locked account stays open and does not delay the rest of its block. */
 async function commitFree(
   ctx: RecordContext,
   recording: Recording,

@@ -95,7 +95,7 @@ export function createSending(ctx: ChainContext, { signal, freed }: { signal: Ab
   };
 }
 
-/** The call that settles payments, what it may cost, and the keys that can pay for it. */
+/** The call that settles payments, its maximum cost, and the keys that can pay for it. */
 async function termsOf(ctx: ChainContext, payments: readonly NewChainPayment[], gas?: bigint) {
   const call = settlementCall(ctx.chain.token as Hex, payments, gas);
   const fees = await ctx.fees.current();

@@ -4,8 +4,10 @@ import type { HasLog } from '../../lib/telemetry/log.ts';
 import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
 
 /**
- * Whether payments settle now: `no_gas`, no sending key can pay for one and what follows from it; `gas_cap`, the operator's cap of gas for a
- * day is reached; `halted`, the token refuses this node.
+ * State of settlement.
+ * - `no_gas`: no sending key can pay for a payment and its follow-up.
+ * - `gas_cap`: the operator's cap of gas for a day is reached.
+ * - `halted`: the token refuses this node.
  */
 export type SettlementState = 'ok' | 'no_gas' | 'gas_cap' | 'halted';
 

@@ -324,8 +324,8 @@ const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewChainPaym
   });
 
 /**
- * Gas limit of the payment. A payment that would revert, or whose payer is in back-off by now, is not sent and fails, unless somebody else
- * has submitted it. One that no key can pay gas for waits for the reconciler, and holds no place of the lane meanwhile.
+ * Gas limit of the payment, or its outcome if it is not sent. It fails if it would revert or its payer is in back-off, unless it was
+ * already submitted elsewhere. If no key has gas for it, it waits for the reconciler and frees its slot.
  */
 async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promise<bigint | SettleOutcome> {
   const unknown: SettleOutcome = { state: 'unknown', transactionHash: null };

@@ -4,7 +4,7 @@ import { minOf } from '../../lib/bigints.ts';
 /** A channel in the books, of which something is owed or was claimed lately. */
 export interface ChannelBooks {
   readonly id: string;
-  /** False: its receiver is a former wallet of the node, whose claims are not booked. */
+  /** False: its receiver is a former wallet of the node, and its claims are not booked. */
   readonly isToWallet: boolean;
   /** Charged, calls in flight included. */
   readonly dueMicro: bigint;

@@ -17,7 +17,7 @@ export type NetworksContext = HasChain &
   HasGas &
   HasSettlementHalt & { readonly reserves: ReservesReader };
 
-/** A network that does not answer within this time keeps nobody waiting for the others. */
+/** Timeout of each network, so that a slow one does not delay the others. */
 const ASKED_FOR_MS = 2000;
 
 /** The networks of the node, the default one first, and those that are closed. */
@@ -85,7 +85,7 @@ function shortOf(
   return { asset: assetIdOf(chain), network, wallet, onChain, owed: liabilities.total, escrow, difference, status };
 }
 
-/** What the books alone say. */
+/** Reserves of a network from the books alone. */
 async function unread(
   { db }: HasDb,
   { caip2, asset, state }: Pick<ClosedNetwork, 'caip2' | 'asset' | 'state'>,

@@ -171,7 +171,10 @@ const netOf = (payments: readonly PaymentUnderWay[]): bigint =>
     ),
   );
 
-/** The same from the chain's logs, which are slower to read: cancelled authorizations moved nothing, and transfers may not be read yet. */
+/**
+ * Unbooked amount from the chain's logs, which are slower to read: cancelled authorizations moved nothing, and transfers may not be read
+ * yet.
+ */
 async function lookCloser(
   ctx: ReservesContext,
   { block, nowS, books, unbooked }: Comparison & { readonly unbooked: readonly PaymentUnderWay[] },

@@ -26,7 +26,7 @@ export interface Books {
   readonly underWay: readonly PaymentUnderWay[];
   /** Sum of transfers by authorizations without a booked or open payment; credited after a delay. */
   readonly unshownMicro: bigint;
-  /** Last block whose incoming transfers were read; null: none. */
+  /** Last block with incoming transfers that were read; null: none. */
   readonly readUpTo: bigint | null;
   /** Channels of which the chain may say something else than the books. */
   readonly channels: readonly ChannelBooks[];
@@ -83,10 +83,9 @@ export async function readBooks(
 }
 
 /**
- * SQL condition: the channel owes less than a claim is worth, and the chain says of it what the books do. It was read in a block that no reorg
- * removes and has had no event since, by events that were read up to a block as young; and it holds what it owes, which only a withdrawal
- * could change, not before its delay is over. An event that was missed shows when the channel is read again, a day after its last reading. A
- * claim by others shows in the total of the wallet.
+ * SQL condition: the channel owes less than a claim is worth, and chain and books agree on it. It was read in a final block, had no event
+ * since (events are read up to a block as young), and holds its debt, which only a withdrawal could change, after its delay. A missed event
+ * shows at the daily reading, a claim by others in the wallet's total.
  */
 const isQuiet = `(c.charged_micro - c.claimed_micro < $5 and c.reserved_micro = 0 and c.charged_micro <= c.balance_micro
     and c.receiver = $3 and c.read_block between 1 and $2 and c.due_block is null and c.refund_id is null and c.lost_micro = 0
@@ -96,7 +95,7 @@ const isQuiet = `(c.charged_micro - c.claimed_micro < $5 and c.reserved_micro = 
 const claimedLately = `select r.channel_id from channel_claim k join channel_claim_row r on r.claim_id = k.id
     where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`;
 
-/** Channels that owe something, or whose claims a reorg may still move. */
+/** Channels that owe something or have claims that a reorg may still move. */
 async function readChannelBooks(
   tx: Tx,
   { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,

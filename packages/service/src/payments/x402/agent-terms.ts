@@ -40,8 +40,9 @@ const MAX_DEPTH = 16;
 const flows = new Set(['authorization', 'upfront']);
 
 /**
- * Parses a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, otherwise the body is version 1. Of the entries
- * that the node can pay, takes the first cheapest. What cannot be paid is told by field, value and remedy, for the owner of the agent.
+ * Parses a 402 answer as stock x402 clients do: the header PAYMENT-REQUIRED is version 2, otherwise the body is version 1. Chooses the
+ * first of the cheapest entries that the node can pay. If it can pay none, returns a message for the agent's owner with field, value and
+ * remedy.
  */
 export function readAgentTerms(ctx: KnowsOwn, answer: BillAnswer, maxMicro: bigint): AgentTerms | BillProblem {
   const asked = readAsked(answer);

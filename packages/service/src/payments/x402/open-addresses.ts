@@ -19,7 +19,7 @@ const BURNT = 'is an address without a known key';
 const rows = (reason: string, ...addresses: string[]) =>
   addresses.map((address) => [address.toLowerCase(), reason] as const);
 
-/** Well-known addresses on Base and Base Sepolia that are nobody's wallet, with the reason that no money is sent there. */
+/** Well-known addresses on Base and Base Sepolia that are not wallets, with the reason that the node sends no money there. */
 const reasonByAddress: ReadonlyMap<string, string> = new Map([
   ...rows(TOKEN, ...Object.values(usdcByChain)),
   ...rows(

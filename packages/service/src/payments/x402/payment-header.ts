@@ -13,7 +13,7 @@ interface Decoded {
   readonly value: unknown;
 }
 
-/** Called when a payment is malformed, with the scheme that it names; null: nobody can tell. */
+/** Called when a payment is malformed, with its scheme; null: unknown. */
 type OnMalformed = (scheme: string | null) => void;
 
 /**
@@ -80,13 +80,13 @@ function schemeFor(name: HeaderName, value: unknown, schemes: readonly X402Schem
   throw invalid(place, `is ${JSON.stringify(String(named).slice(0, 64))}: this node takes ${taken}`);
 }
 
-/** What the payer signed: equal for two forms of one payment, and for no others. */
+/** The signed part of a payment as text: equal for two forms of one payment, and only for those. */
 const signedText = (schemes: readonly X402Scheme[], shown: PresentedPayment): string =>
   JSON.stringify([shown.scheme, schemes.find(({ id }) => id === shown.scheme)?.signedPart(shown)], (_name, value) =>
     typeof value === 'bigint' ? String(value) : value,
   );
 
-/** Where a payment that is on chain already is credited: a hash pays for no call. */
+/** Remedy for a transaction hash: it can't pay for a call, and plain transfers are credited as deposits. */
 const HASH =
   "is a transaction hash: sign an authorization (EIP-3009) instead. A plain transfer to the node's wallet is credited to the account of the wallet that sent it, which proves itself by POST /payments/claims";
 

@@ -40,7 +40,7 @@ export class PaymentRequiredError extends AppError<'PAYMENT_REQUIRED'> {
     this.detail = detail;
   }
 
-  /** The same answer with a further x402 v2 extension. */
+  /** Copies this answer and adds an x402 v2 extension. */
   with(name: string, extension: unknown): PaymentRequiredError {
     const { v2 } = this.offer;
     const offer = { ...this.offer, v2: { ...v2, extensions: { ...v2.extensions, [name]: extension } } };
@@ -55,12 +55,12 @@ export interface PaymentTerms extends Omit<Terms, 'memo' | 'expiresAtS'> {
   readonly isOnDefault?: boolean;
 }
 
-/** What a 402 is made of. */
+/** Needs of building a 402. */
 export type TermsContext = HasChain & HasSecrets & HasClock & PaymentConditions & HasX402Schemes;
 
 /**
- * Builds the 402 error, whose text `detail` ends. Only for when it is certain that no payment shown with the request has moved, or can move,
- * money. Throws UNAVAILABLE while no payment can settle: a client must not be asked to sign then.
+ * Builds the 402 error; `detail` is the end of its text. Use it only when certain that no payment presented with the request has moved, or
+ * can move, money. Throws UNAVAILABLE while no payment can settle, as clients must not sign then.
  */
 export function paymentRequired(
   ctx: TermsContext,

@@ -90,7 +90,7 @@ export function makeOffer(
   };
 }
 
-/** The same purchase on one network. */
+/** Terms of the purchase on one network. */
 function offeredOn(chain: ChainInfo, secrets: Secrets, terms: Terms, correction: Correction | undefined): OfferedTerms {
   const code = secrets.authenticate('offer', offerParts(chain, terms));
   return {
@@ -106,7 +106,7 @@ function offeredOn(chain: ChainInfo, secrets: Secrets, terms: Terms, correction:
   };
 }
 
-/** The memo and amount of an offer echoed by a v2 client; null when it is not an unexpired offer of ours for this purchase. */
+/** Memo and amount of an offer echoed by a v2 client; null unless it is an unexpired offer of this node for this purchase. */
 export function readOffer(
   chain: ChainInfo,
   secrets: Secrets,

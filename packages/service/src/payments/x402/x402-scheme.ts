@@ -52,20 +52,20 @@ export interface OfferedTerms {
   readonly correction: Correction | undefined;
 }
 
-/** A payment scheme of x402 on the wire: what it asks for, and how its payments are read. Pure. */
+/** A payment scheme of x402 on the wire: its offers, and the reading of its payments. Pure. */
 export interface X402Scheme<P extends PresentedPayment = PresentedPayment> {
   readonly id: X402SchemeId;
-  /** Its entries in a 402 answer; none: it cannot pay for this purchase, or was not asked for. */
+  /** Entries for a 402 answer; empty: the scheme can't pay for this purchase, or was not asked for. */
   offer(chain: ChainInfo, terms: Terms, offered: OfferedTerms): RequirementsV2[];
-  /** The same in version 1. Absent: version 1 does not have the scheme. */
+  /** Entries for a 402 answer of version 1. Absent: version 1 does not have the scheme. */
   offerV1?(chain: ChainInfo, terms: Terms, offered: OfferedTerms): PaymentRequiredV1['accepts'];
-  /** Its entries in lists of what is sold. They carry no offer: a payment is signed for those of a 402. */
+  /** Entries for catalogs. They carry no offer, as payments are signed for the entries of a 402. */
   listed(chain: ChainInfo, amountMicro: bigint): RequirementsV2[];
   /** Reads a decoded payload that came in this header. Throws VALIDATION_ERROR with the path of what is wrong. */
   read(header: HeaderName, payload: unknown): P;
-  /** What its payer signed: equal for two forms of one payment. */
+  /** The part that the payer signed: equal for two forms of one payment. */
   signedPart(shown: P): unknown;
-  /** Calls that present it at the same time take turns under this key, which nobody can name whom its payer has not given it. */
+  /** Lock key that serializes calls presenting the same payment. Only holders of the payment can compute it. */
   turnKey(shown: P): string;
 }
 

@@ -70,8 +70,8 @@ export const batchSettlement: PaymentScheme<ByVoucher> = {
     return depositFor(ctx, voucher, call);
   },
   /**
-   * Anybody may name the payer of a channel that nobody has paid into, and show a voucher that stands in a claim. A voucher for a wrong sum
-   * that is not public goes on: it may be that of a request which another process has just accepted.
+   * Anyone can name the payer of an empty channel, or present a voucher published by a claim, so refuse both. A voucher for a wrong sum
+   * that is not public goes on: another process may have just accepted its request.
    */
   async requireOfPayer(ctx, { voucher }, { due }) {
     const channel = await ctx.channels.read(voucher.channelId);
@@ -97,7 +97,7 @@ export const batchSettlement: PaymentScheme<ByVoucher> = {
     return [admittedGuard(vouchers), ...keysTaken(takers, now), allChargesReserved(vouchers, now)];
   },
   holdAll: voucherHoldsPlacedFree,
-  /** A call that was told its channel's sum has had its turn then. */
+  /** Ends the turn of the channel: the call that corrected the payer's sum was admitted, or refused. */
   async accepted(ctx, { voucher: { channelId, requestId } }, isAccepted) {
     if (isAccepted) ctx.channels.turns.admitted(channelId, requestId);
     else await ctx.channels.turns.end(channelId, requestId);
@@ -111,9 +111,9 @@ export const batchSettlement: PaymentScheme<ByVoucher> = {
 };
 
 /**
- * Takes the deposit that came with a voucher; null: none. The payer is admitted once the deposit is found good and before it is sent. A call
- * whose deposit was sent stays counted: the gas is the node's, whatever becomes of the call. While it is not known whether the deposit has
- * arrived, the call is repeated, and the repetition counts.
+ * Takes the deposit that came with a voucher; null: none. The payer is admitted once the deposit is valid and before it is sent. After that
+ * the call counts against the limits, as the node has paid gas. While the deposit's outcome is unknown, the caller repeats the call, and
+ * each repetition counts.
  */
 async function depositFor(
   ctx: SchemeContext,
@@ -172,7 +172,10 @@ async function releaseVouchers(tx: Tx, ended: readonly Ended[], now: Date, locks
   await postTransfers(tx, unusedOf(ended), now, locks);
 }
 
-/** Both as guarded statements of a flush, before the accounts of the ledger and after the holds: nobody has locked what they need. */
+/**
+ * Guarded flush statements that charge vouchers (before the accounts of the ledger) and release the rest (after the holds). They fail if
+ * any row is locked.
+ */
 export function vouchersEnded(ended: readonly Ended[], now: Date) {
   const channelIds = [...new Set(ended.flatMap((each) => payingChannel(each) ?? []))];
   const ends = ended.map(({ id, costMicro }) => ({ requestId: id, costMicro: costMicro ?? 0n }));

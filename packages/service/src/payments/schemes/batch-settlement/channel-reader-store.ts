@@ -29,7 +29,7 @@ export const listChannelsOf = (sql: Sql, accountId: string, page: Page): Promise
     [accountId, ...placeValues(page)],
   );
 
-/** A channel whose payer the account has proven; null: none. */
+/** A channel with a payer wallet that the account has proven; null: none. */
 export async function findChannelOf(sql: Sql, accountId: string, id: string): Promise<ChannelFacts | null> {
   const [row] = await sql.query<ChannelFacts>(
     'find-channel-of-account',

@@ -74,13 +74,13 @@ export async function lockChannels(tx: Tx, ids: readonly string[]): Promise<Map<
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Locks the channels of these accounts that nobody else has locked. Throws HeldUpError with the accounts of the others, instead of waiting. */
+/** Locks the channels of these accounts without waiting. Throws HeldUpError with the accounts that other transactions have locked. */
 export function lockFreeChannels(tx: Tx, accountIds: readonly string[]): Promise<void> {
   const accounts = new Map(accountIds.map((id) => [channelOfAccount(id), id]));
   return lockFree(tx, { ...freeChannels([...accounts.keys()]), nameOf: (id) => accounts.get(id) as string });
 }
 
-/** The same as a guard of a flush. */
+/** Flush guard that fails if any of the channels is locked. */
 export const freeChannelsGuard = (ids: readonly string[]): Statement => freeRowsGuard(freeChannels(ids));
 
 const freeChannels = (ids: readonly string[]): WantedRows => ({
@@ -89,8 +89,9 @@ const freeChannels = (ids: readonly string[]): WantedRows => ({
 });
 
 /**
- * Locks the channels of vouchers, one of each, as a guard of a flush: nobody has locked them, it is the turn of each call, and
- * `judgeVoucher` would admit each. What it does not, that may have another reason to be refused, or none. A sum may be beyond any bigint.
+ * Flush guard that locks the channels of vouchers, one voucher each. It fails if a channel is locked, another call has the turn, or
+ * `judgeVoucher` would refuse a voucher. Failing does not mean a refusal; judge again outside of the flush. Sums may exceed a bigint, so
+ * the guard compares numerics.
  */
 export const admittedGuard = (
   vouchers: readonly Pick<NewCharge, 'requestId' | 'channelId' | 'priceMicro' | 'maxMicro'>[],
@@ -137,7 +138,7 @@ export async function reserveCharges(tx: Tx, charges: readonly NewCharge[], now:
   return new Set((await run(tx, reserved)).map(({ id }) => id));
 }
 
-/** The same as a guarded statement of a flush: all of the requests are new. */
+/** Guarded flush statement that reserves charges. It fails unless all requests are new. */
 export const allChargesReserved = (charges: readonly NewCharge[], now: Date): Statement => ({
   name: 'reserve-all-charges',
   text: `${RESERVING} select require_true(count(*) = cardinality($1::text[])) from charge`,
@@ -186,7 +187,7 @@ export async function endCharges(tx: Tx, ends: readonly ChargeEnd[], now: Date):
   return new Map(rows.map(({ requestId, payer }) => [requestId, payer]));
 }
 
-/** The same as a guarded statement of a flush: all of them end. */
+/** Guarded flush statement that ends charges. It fails unless all of them end. */
 export const allChargesEnded = (ends: readonly ChargeEnd[], now: Date): Statement => ({
   name: 'end-all-charges',
   text: `${ENDING} select require_true(count(*) = cardinality($1::text[])) from ended`,

@@ -1,13 +1,13 @@
 import type { Sql } from '../../../store/sql.ts';
 
-/** The wish of a request to be the one whose answer its channel waits for. */
+/** A request for the turn of a channel: the right to be the next call that it admits. */
 export interface TurnWish {
   readonly channelId: string;
   readonly requestId: string;
   readonly lengthMs: number;
 }
 
-/** Gives requests the turns of their channels, of which there is one each; returns the channels whose turn was free. */
+/** Gives turns to requests, one per channel. Returns the channels that had a free turn. */
 export async function takeTurns(sql: Sql, wishes: readonly TurnWish[]): Promise<Set<string>> {
   const rows = await sql.query<{ id: string }>(
     'take-channel-turns',

@@ -21,7 +21,7 @@ export interface Channel {
   readonly withdrawRequestedAt: Date | null;
   /** The cooperative refund under way; null: none. */
   readonly refundId: string | null;
-  /** The request that was told the sum, and whose answer no other call overtakes; null: none. */
+  /** The request that has the turn: it got the current sum, and no other call is admitted before its answer; null: none. */
   readonly turnRequestId: string | null;
 }
 
@@ -31,7 +31,7 @@ export const channelAccountId = (channelId: string, asset: LedgerAsset = null): 
 
 export const channelOfAccount = (accountId: string): string => plainId(accountId).slice(channelAccountId('').length);
 
-/** The channel that pays for a request; null: another scheme pays, or nobody. */
+/** The channel that pays for a request; null: another scheme pays, or the call is free. */
 export const payingChannel = ({ scheme, payerLedgerId }: Payer): string | null =>
   scheme === 'batch-settlement' && payerLedgerId !== null ? channelOfAccount(payerLedgerId) : null;
 

@@ -135,10 +135,10 @@ export function createChannels(ctx: HasDb): Channels {
 type Wish = Omit<TurnWish, 'lengthMs'>;
 
 /**
- * Takes turns at correcting the payers of a channel. Parallel calls on one channel are all signed for the same sum, and one of them is
- * right: the others are told the new sum one after another, each as soon as the call of the one before was admitted. Told together, they
- * would all sign the next sum, and again one of them would be right. The turn is in the channel's row, so it holds in all processes: a
- * call, and the call that answers its correction, may come to different ones. Those that wait in this process are in a line of their own.
+ * Serializes corrections of a channel's payers. Parallel calls on one channel are all signed for the same sum, and one of them is right.
+ * The others get the new sum one after another, each when the call before was admitted; if they got it together, they would all sign the
+ * next sum, and one would be right again. The turn is in the channel's row, so it holds in all processes. Calls that wait in this process
+ * have a queue of their own.
  */
 interface ChannelTurns {
   /** Resolves to true when it is this request's turn; to false after `MAX_WAIT_MS`, and when too many wait. */
@@ -150,7 +150,7 @@ interface ChannelTurns {
 }
 
 export interface TurnStore {
-  /** True if the turn was free, or is this request's; it ends by itself after `lengthMs`. */
+  /** Returns true if the turn was free or is this request's. It expires after `lengthMs`. */
   take(wish: TurnWish): Promise<boolean>;
   end(turn: Wish): Promise<void>;
 }
@@ -161,12 +161,12 @@ const MAX_TURN_MS = 10_000;
 /** Turns last several times what answers have taken lately. */
 const PATIENCE = 8;
 const MAX_WAIT_MS = 25_000;
-/** More calls than this do not wait on one channel: they are told at once. */
+/** Maximum calls that wait on one channel; the node corrects further ones at once. */
 const MAX_WAITING = 256;
 /** Interval at which the first of a line checks whether the turn of another process has ended. */
 const FIRST_LOOK_MS = 10;
 const MAX_LOOK_MS = 100;
-/** Answers that are awaited here; those that come to other processes are forgotten. */
+/** Maximum turns that this process measures; it drops those with an answer that reached another process. */
 const MAX_AWAITED = 10_000;
 
 export function createChannelTurns(store: TurnStore): ChannelTurns {

@@ -47,7 +47,7 @@ export async function releaseEarningRows(
   return found.length;
 }
 
-/** SQL: true if a channel could pay so much more out: what it owes beyond its claims is held back by those who earned it. */
+/** SQL: true if a channel can pay this bill. Its earners hold back at least its unclaimed debt. */
 const isCovered = (billMicro: string) => `c.charged_micro + c.billed_micro + ${billMicro} - c.claimed_micro
     <= (select coalesce(sum(micro), 0) from channel_earning e where e.channel_id = c.id)`;
 

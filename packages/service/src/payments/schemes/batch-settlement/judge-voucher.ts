@@ -56,7 +56,7 @@ export function refusalOfDeposit(
   return refusal && depositRefusals[refusal];
 }
 
-/** What a voucher is judged by: amounts of its channel, and whether it is being closed. */
+/** Amounts of a channel and its closing state, for judging a voucher. */
 export type JudgedChannel = Pick<
   Channel,
   | 'balanceMicro'

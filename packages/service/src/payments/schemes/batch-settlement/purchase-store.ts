@@ -26,7 +26,7 @@ export async function findPurchases(sql: Sql, requestIds: readonly string[], pay
   };
 }
 
-/** The purchases that an account made under these keys; those whose payment failed are left out. */
+/** Purchases of an account under these keys, except those with a failed payment. */
 export const findKeyedPurchases = (sql: Sql, accountId: string, keys: readonly string[]): Promise<EarlierPurchase[]> =>
   sql.query<EarlierPurchase>(
     'find-keyed-purchases',

@@ -33,7 +33,7 @@ export async function listChannels(
   return { channels: shown.map(toChannelItem), ...next };
 }
 
-/** Throws NOT_FOUND for a channel whose payer the caller's account has not proven. */
+/** Finds a channel of the caller. Throws NOT_FOUND unless the caller's account has proven the payer's wallet. */
 async function requireChannel(ctx: HasDb, caller: KnownCaller, channelId: string): Promise<ChannelFacts> {
   const channel = await findChannelOf(ctx.db, requireAccount(caller).accountId, channelId.toLowerCase());
   if (!channel) throw notFound('channel');

@@ -7,8 +7,8 @@ export interface ChargePosition {
 }
 
 /**
- * Looks at the next calls that were made before a time, and removes those that ended before it and whose vouchers are below what was
- * claimed: they can claim nothing any more. Returns the last one that it looked at; null: none is left.
+ * Scans the next calls made before a time, and removes those that ended before it and have vouchers below the claimed sum, which can claim
+ * nothing more. Returns the last call scanned; null: none is left.
  */
 export async function deleteOldCharges(
   sql: Sql,

@@ -55,11 +55,11 @@ export function offerOf(ctx: OfferContext, shown: PresentedPayment, purchase: Pi
   return { nowS, offer };
 }
 
-/** True if the payment echoes an offer of ours for this purchase that has not expired: it may be made. */
+/** True if the payment echoes an unexpired offer of this node for this purchase. */
 export const answersOffer = (ctx: OfferContext, shown: PresentedPayment, due: PaymentTerms): boolean =>
   Boolean(offerOf(ctx, shown, { due }).offer);
 
-/** The offer of ours for this purchase that the payment echoes, also after it has expired: to find what was bought by then. null: none. */
+/** The offer of this node for this purchase that the payment echoes, even if expired, to find an earlier purchase; null: none. */
 export const echoedOffer = (
   { chain, secrets }: HasChain & HasSecrets,
   { accepted }: PresentedPayment,
@@ -75,9 +75,8 @@ export const echoesOffer = (
 ): boolean => echoedOffer(ctx, shown, due)?.memo === memo;
 
 /**
- * True if a payment that the node would take, of whatever price, is signed by its wallet, and nobody has collected it: whoever shows it has
- * it from the wallet. It need not be covered: the wallet may have spent its last on what it asks for again. Throws UNAVAILABLE while the
- * chain does not answer.
+ * True if the payment is signed by its wallet, acceptable at any price, and not collected yet: then only the wallet can have presented it.
+ * The wallet need not cover it, as it may have spent the money on an earlier attempt. Throws UNAVAILABLE while the chain does not answer.
  */
 export async function isFreshlySigned(ctx: AuthorizeContext, shown: PresentedTransfer): Promise<boolean> {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
@@ -160,7 +159,7 @@ export async function authorizePayment(
 
 const nowSOf = ({ clock }: HasClock): number => Math.floor(clock.now().getTime() / 1000);
 
-/** As `refusalOf`, once the payment is valid, if that is within the caller's time. Only a signed one is waited for. */
+/** Refusal of the payment as it will be once valid, if that is within the caller's time. Waits only for signed payments. */
 async function refusalInTime(
   ctx: AuthorizeContext,
   shown: PresentedTransfer,
@@ -264,11 +263,11 @@ async function refusedByChain(
 }
 
 /**
- * True if a spent authorization pays for a purchase. The chain publishes it, signature included, so having it proves nothing. It counts
- * only for an account that has proven the paying wallet or whose purchase the nonce is bound to, only if that wallet signed exactly the
- * shown authorization, and only if its money came here. Otherwise the transfer is a deposit of the sending wallet
- * (docs/decisions/0015-other-ways-in.md). Never for a caller without an API key: their terms are anybody's. Throws when the chain does not
- * tell in time.
+ * True if a spent authorization pays for a purchase. The chain publishes it with its signature, so presenting it proves nothing. It counts
+ * if the caller's account has proven the wallet, or if its nonce is bound to the purchase; the wallet must have signed exactly this
+ * authorization, and the money must have come here. Otherwise the transfer is a deposit of the wallet
+ * (docs/decisions/0015-other-ways-in.md). It never counts without an API key, as those terms are the same for everyone. Throws when the
+ * chain does not answer in time.
  */
 async function paysThoughSpent(
   ctx: HasDb & HasClock & HasUsdc & { readonly signatureChecker: SignatureChecker },
@@ -283,8 +282,8 @@ async function paysThoughSpent(
 }
 
 /**
- * True if an authorization is reserved and cannot be a payment, spent or not: the node's own (refunds, bills, withdrawals, anything of a
- * former wallet, whose USDC the books have already), or another node's refund, which belongs to the payer of the request.
+ * True if an authorization is reserved and can't be a payment, spent or not: the node's own (refunds, bills, withdrawals, transfers of a
+ * former wallet, which the books have already), or another node's refund, which belongs to the payer of the request.
  */
 const isSpokenFor = async (ctx: HasDb & HasChain, { authorization }: NewChainPayment): Promise<boolean> =>
   isOwnWallet(ctx.chain, authorization.from) || (await isAwaited(ctx.db, ctx.chain.chainId, authorization));

@@ -56,7 +56,7 @@ export function createSignatureChecker(ctx: HasChain & HasUsdc): SignatureChecke
 
 const DOMAIN = typeHash('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
 
-/** What wallets take for the name and version of USDC: those of Base, of Base Sepolia, and of bridged ones. */
+/** Names and versions of USDC that wallets wrongly sign for: those of Base, of Base Sepolia, and of bridged USDC. */
 const NAMES = ['USD Coin', 'USDC', 'USDC.e', 'Bridged USDC', 'USD Coin (PoS)'];
 const VERSIONS = ['1', '2'];
 

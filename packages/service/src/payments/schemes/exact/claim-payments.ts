@@ -29,13 +29,13 @@ export async function claimPayments(tx: Tx, payments: readonly NewChainPayment[]
   return claimed;
 }
 
-/** The same as guarded statements of a flush: all of them are new, and get all of their keys. */
+/** Guarded flush statements that claim payments. They fail unless all payments are new and get all of their keys. */
 export const paymentsClaimed = (payments: readonly NewChainPayment[], now: Date): Statement[] => [
   ...keysTaken(payments, now),
   newChainPaymentsInserted(payments, now),
 ];
 
-/** As guarded statements of a flush: each gets all of its keys, which no two of them have in common. */
+/** Guarded flush statements that take purchase keys. They fail unless each payment gets all of its keys; no two payments may share one. */
 export function keysTaken(takers: readonly KeyTaker[], now: Date): Statement[] {
   const wanted = takers.flatMap(keysOf);
   return wanted.length === 0 ? [] : [allPurchaseKeysTaken(wanted, now)];

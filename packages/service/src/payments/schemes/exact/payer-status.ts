@@ -74,7 +74,7 @@ export async function strike(tx: Tx, payments: readonly PaymentOrigin[], now: Da
 export const forgetOldStrikes = (ctx: HasDb & HasClock): Promise<void> =>
   removeInSteps((most) => dropOldStrikes(ctx.db, new Date(ctx.clock.now().getTime() - STRIKES_KEPT_MS), most));
 
-/** Who a payment comes from: the wallet, and the account and network address that showed it; null: none. */
+/** Origin of a payment: the wallet, with the account and network address that presented it; null: none. */
 interface PaymentOrigin {
   readonly authorization: Pick<Authorization, 'from'>;
   readonly accountId: string | null;

@@ -37,7 +37,7 @@ export const writeRefused = (tx: Tx, refused: readonly Refused[]): Promise<unkno
     [refused.map(({ subject }) => subject), refused.map(({ until }) => until)],
   );
 
-/** Removes up to `most` subjects whose last strike was before a time. Returns their number. */
+/** Removes up to `most` subjects without a strike since a time. Returns the number removed. */
 export async function dropOldStrikes(sql: Sql, before: Date, most: number): Promise<number> {
   const gone = await sql.query(
     'drop-old-payer-strikes',

@@ -6,7 +6,7 @@ export interface PurchaseKey {
   readonly paymentId: string;
 }
 
-/** A deposit that was reversed credits nothing any more; a call whose payment was reversed was made. */
+/** SQL: true if a payment left nothing behind. A reversed deposit has no credit any more; a call with a reversed payment still happened. */
 const movedNothing = `(p.state = 'failed' or p.state = 'reversed' and p.purpose = 'deposit')`;
 
 /** Payments held by an account's purchase keys, by key; those that moved nothing are left out. */
@@ -26,7 +26,7 @@ export const findKeyedPayments = (
 export const takePurchaseKeys = (tx: Tx, wanted: readonly PurchaseKey[], now: Date): Promise<PurchaseKey[]> =>
   run(tx, purchaseKeysTaken(wanted, now));
 
-/** The same as a guarded statement of a flush: all of them are taken. */
+/** Guarded flush statement that takes purchase keys. It fails unless all of them are taken. */
 export function allPurchaseKeysTaken(wanted: readonly PurchaseKey[], now: Date): Statement {
   const { text, params } = purchaseKeysTaken(wanted, now);
   return {

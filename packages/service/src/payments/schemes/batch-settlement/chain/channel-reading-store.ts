@@ -12,8 +12,8 @@ export interface ChannelReading {
 }
 
 /**
- * Writes what was read at a block, in the order of the ids; a channel that was read at a later block keeps that. Returns the channels whose
- * payers have begun to withdraw since the reading before.
+ * Writes readings of a block, in the order of the ids, unless a channel has a reading of a later block. Returns the channels with a payer
+ * who has begun to withdraw since the reading before.
  */
 export async function writeReadings(
   tx: Tx,

@@ -18,7 +18,7 @@ const MAX_GAP = 20_000n;
 
 /** Findings of a run. */
 export interface ChannelNews {
-  /** Channels whose payers have begun to withdraw: what they owe has to be claimed before they can finish. */
+  /** Channels that the payer has begun to withdraw from: claim their debts before the withdrawal can finish. */
   readonly withdrawRequested: readonly string[];
   /** True if claims of the node's channels or sweeps into its wallet may have been mined. */
   readonly hasClaims: boolean;

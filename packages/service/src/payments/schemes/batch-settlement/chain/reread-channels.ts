@@ -4,13 +4,12 @@ import { refreshChannels } from './refresh-channels.ts';
 
 /** A day of Base. */
 const REREAD_BLOCKS = 43_200n;
-/** As many as one call reads. */
+/** Maximum channels in one multicall. */
 const MAX_REREAD = 150;
 
 /**
- * Reads channels again whatever the events say, as one may have been missed: those that owe so much several times within the delay of
- * their payers' withdrawals, so that what is owed is claimed in time; then those whose last reading is the longest ago, after a day, so that
- * it shows in the reserves as well.
+ * Reads channels again in case an event was missed: those that owe at least `owedMicro`, several times within their withdrawal delay, so
+ * that it is claimed in time; then those not read for a day, oldest reading first, so that reserves show the miss.
  */
 export async function rereadChannels(ctx: ChainContext, owedMicro: bigint): Promise<void> {
   const { chainId } = ctx.chain;

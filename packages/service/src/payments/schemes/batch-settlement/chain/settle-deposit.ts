@@ -54,9 +54,9 @@ export type DepositOutcome =
   | { readonly state: 'unknown'; readonly transactionHash: string | null };
 
 export interface DepositSteps {
-  /** Runs before a good deposit is claimed. What it throws is the answer: nothing moved. */
+  /** Runs before a valid deposit is claimed. If it throws, nothing has moved, and its error is the answer. */
   readonly admit: () => Promise<void>;
-  /** Told when the deposit is claimed, to be sent. */
+  /** Called when the deposit is claimed, before it is sent. */
   readonly sent: () => void;
   /** Records the channel, in the transaction that claims the deposit. */
   readonly open: (tx: Tx, now: Date) => Promise<void>;
@@ -261,7 +261,7 @@ async function outcomeOfEnded(
   return outcome ?? refused((reason as RefusalReason | null) ?? 'invalid_exact_evm_transaction_failed');
 }
 
-/** The deposit, once it has ended. One whose process died is ended here as soon as the chain has it, before the reconciler comes to it. */
+/** The deposit, once it has ended. If its process died, ends it as soon as the chain has it, without waiting for the reconciler. */
 async function findEnded(ctx: DepositContext, id: string): Promise<ChainPayment | null> {
   const stored = await findById(ctx.db, id);
   if (stored === null || !isOpen(stored.state)) return stored;

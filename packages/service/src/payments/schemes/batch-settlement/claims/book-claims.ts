@@ -44,11 +44,11 @@ interface Reading {
 }
 
 /**
- * Brings the books of claims, sweeps and losses to what the contract says at the head. Amounts are compared, not logs: a claim is booked
- * once, however often it is looked at, whoever sent it, and a reorg that removed it is booked back. Another process that books at the same
- * time makes this run a no-op; the next one is due soon. Channels with claims that are not under way are read too: `also`, and when the
- * wallet's total says more or less than the others explain, all that may have it. Anybody can bring in the calldata of a claim that failed.
- * Claims for a former wallet are not booked: its channels stay owed by vouchers, and what it gets of them comes with its transfer.
+ * Updates the books of claims, sweeps and losses to the contract's state at the head. Amounts are compared, not logs: a claim is booked
+ * once, no matter who sent it or how often it is read, and a claim removed by a reorg is booked back. If another process books at the same
+ * time, this run does nothing. It reads channels with open claims and those in `also`; if the wallet's total differs from their sum, it
+ * reads all that may explain it, as anyone can submit the calldata of a failed claim. Claims for a former wallet are not booked: its
+ * channels keep their debt, and its money arrives as a transfer.
  */
 export async function bookClaims(ctx: ChainContext, also: readonly string[] = []): Promise<void> {
   if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
@@ -131,7 +131,7 @@ async function claimedMore(
 
 const nothing = { claimed: 0n, lost: 0n };
 
-/** Posts the differences; returns what they claimed and lost. */
+/** Posts the differences. Returns the claimed and lost amounts. */
 async function book(
   ctx: ChainContext,
   tx: Tx,

@@ -127,7 +127,7 @@ export async function writeBooked(
   );
 }
 
-/** Channels whose booked loss is not what balance and charges say: charged beyond the balance, or a balance that came back. */
+/** Channels with a booked loss that differs from balance and charges: charged beyond the balance, or a balance that came back. */
 export async function listLossy(sql: Sql, chainId: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-lossy-channels',
@@ -174,8 +174,8 @@ export const listBookedAfter = (
   );
 
 /**
- * Raises what a channel that the caller has locked was charged, for calls whose vouchers the database has lost: of the highest one, only the
- * sum is known, and it is public. Returns the payer.
+ * Raises the charges of a locked channel for calls with vouchers that the database has lost. Only the sum of the highest one is known, and
+ * it is public. Returns the payer.
  */
 export async function chargeLost(tx: Tx, id: string, lostMicro: bigint, now: Date): Promise<string> {
   const [row] = await tx.query<{ payer: string }>(

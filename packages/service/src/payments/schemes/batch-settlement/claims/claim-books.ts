@@ -44,8 +44,8 @@ export function bookingOfChannel(
 }
 
 /**
- * The same for the wallet as receiver: sweeps, and what channels that the node does not know claimed for it, which is a gift of strangers
- * and goes to suspense. `receiver.knownMicro` counts the claims of the node's channels at the same block.
+ * Bookings of the wallet as receiver: sweeps, and claims of unknown channels, which are gifts from strangers and go to suspense.
+ * `receiver.knownMicro` counts the claims of the node's channels at the same block.
  */
 export async function bookingOfReceiver(
   receiver: BookedReceiver,

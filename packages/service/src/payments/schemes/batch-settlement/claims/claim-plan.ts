@@ -23,7 +23,7 @@ export interface UnclaimedChannel {
   readonly covered: Voucher | null;
   /** The highest voucher that promises less than what is charged. */
   readonly below: Voucher | null;
-  /** The highest voucher that promises at most what is charged and in flight; null: nobody asks for it. */
+  /** The highest voucher that promises at most the charged and reserved amounts; null: not queried. */
   readonly within: Voucher | null;
   /** End of the oldest call that is charged and not claimed. */
   readonly oldestAt: Date | null;
@@ -56,11 +56,11 @@ export interface PlannedClaim {
 }
 
 /**
- * Plans the claim of one channel; null: nothing now. A claim publishes its voucher. While the channel is open, a public voucher must never
- * pay for a call, so it promises at most what is charged, which never falls; and at the threshold less than that, so that it cannot ask for
- * a refund either. A bill of a call in flight is paid against what is claimed: then calls in flight are claimed too, and of one that fails
- * after all the payer is credited what was claimed. So they are when the payer withdraws, before it can take back what they may cost: no
- * voucher is taken any more, and the highest one is used.
+ * Plans the claim of one channel; null: nothing to claim now.
+ * A claim publishes its voucher, and while the channel is open a public voucher must never pay for a call. So it promises at most the
+ * charged amount, which never falls; at the threshold less, so that it can't ask for a refund either.
+ * Two cases claim running calls too: a bill of a running call is paid from claimed money (if the call fails, the payer is credited), and a
+ * payer who withdraws could take that money back. Such a channel accepts no further vouchers, so the highest one is used.
  */
 export function planClaim(
   channel: UnclaimedChannel,

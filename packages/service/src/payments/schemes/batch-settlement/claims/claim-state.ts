@@ -1,9 +1,9 @@
 /**
- * States of a claim, a transaction that claims vouchers or refunds a channel, as stored.
- *
- * - `sent`: its bytes are written down; it may be pending, or mined and not read yet. Unknown is not failed: it stays until the chain tells.
- * - `done`: a block has it, and what it claimed is booked. A reorg makes it `sent` again.
- * - `failed`: it reverted, or another transaction used its nonce: it has claimed nothing, and its vouchers are claimed by another.
+ * Stored states of a claim, a transaction that claims vouchers or refunds a channel.
+ * - `sent`: its bytes are stored; it may be pending, or mined and not read yet. Unknown is not failed: it stays `sent` until the chain says
+ *   otherwise.
+ * - `done`: it is in a block and booked. A reorg makes it `sent` again.
+ * - `failed`: it reverted, or another transaction used its nonce. It claimed nothing; another transaction claims its vouchers.
  */
 export const claimStates = ['sent', 'done', 'failed'] as const;
 export type ClaimState = (typeof claimStates)[number];

@@ -51,7 +51,7 @@ const highestVoucher = (name: string, comparison: '<=' | '<', sum = 'c.charged_m
 
 /** Upper bound of what a claim adds to a channel, whichever vouchers are known: what is charged, as far as the balance goes. */
 const WITHIN_REACH = 'least(c.charged_micro, c.balance_micro) - c.claimed_micro';
-/** The same of a channel whose payer withdraws: calls in flight are claimed before their money can be taken. */
+/** SQL: claimable amount of a channel that the payer withdraws from. It includes running calls, as their money could be taken. */
 const LAST_REACH = 'least(c.charged_micro + c.reserved_micro, c.balance_micro) - c.claimed_micro';
 /** From then on, less than a claim is worth is claimed of a payer that withdraws, as `planClaim` says. */
 const LAST_PART_AT = `c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s'`;
@@ -70,12 +70,12 @@ const oldestCall = (condition: string) => `(
 
 const oldestCharged = oldestCall('charged_micro > 0');
 
-/** Selects the channels whose claim is planned now (`planClaim`). */
+/** Selects channels to plan a claim for (`planClaim`). */
 export interface UnclaimedFilter {
   readonly chainId: number;
-  /** Only channels whose claims this wallet signs. */
+  /** Only channels that this wallet signs the claims of. */
   readonly wallet: string;
-  /** Channels that owe less are left out, before anything else is read of them: those whose payers left are any number. */
+  /** Minimum debt of a channel. Smaller ones are filtered out first, as there is no limit to channels that payers have left. */
   readonly minMicro: bigint;
   /** Claimed at once, by a voucher for less than what is charged. */
   readonly thresholdMicro: bigint;
@@ -89,7 +89,7 @@ export interface UnclaimedFilter {
   readonly limit: number;
 }
 
-/** Channels whose claim is due and that are in no open claim: those whose payer withdraws and that have to pay first, then by the amount. */
+/** Channels with a due claim and no open one: first those with a payer who withdraws and that must pay before, then by amount. */
 export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<UnclaimedChannel[]> {
   const rows = await sql.query<UnclaimedRow>(
     'list-unclaimed-channels',
@@ -186,7 +186,7 @@ export async function insertClaim(tx: Tx, claim: NewClaim, now: Date): Promise<b
 
 const columns = `id, reason, state, transaction_hash as "transactionHash", block_hash as "blockHash"`;
 
-/** Claims whose outcome is not recorded, oldest first. */
+/** Open claims, oldest first. */
 export const listOpenClaims = (sql: Sql, chainId: number, limit: number): Promise<Claim[]> =>
   sql.query<Claim>(
     'list-open-channel-claims',
@@ -242,7 +242,7 @@ export const listMovedClaims = (sql: Sql, chainId: number, blocks: bigint): Prom
     [chainId, blocks],
   );
 
-/** Channels to a wallet whose claims may have changed since a block: those of open claims, and of claims in blocks that a reorg may still remove. */
+/** Channels to a wallet with claims that may have changed since a block: open ones, and those in blocks that a reorg may remove. */
 export async function listUnsettled(
   sql: Sql,
   { chainId, wallet }: { readonly chainId: number; readonly wallet: string },
@@ -263,15 +263,18 @@ export interface ChannelFigures {
   /** Channels that hold more than was charged. */
   readonly open: number;
   readonly unclaimedMicro: bigint;
-  /** End of the oldest unclaimed call, of channels whose claim is worth its gas. */
+  /** End of the oldest unclaimed call, among channels with a claim that is worth its gas. */
   readonly oldestAt: Date | null;
-  /** Channels whose claim is worth its gas, and was due at the given times. */
+  /** Number of overdue channels with a claim that is worth its gas. */
   readonly overdue: number;
   /** Channels that owe something while their payer withdraws. */
   readonly withdrawals: number;
 }
 
-/** Claims of old charges are overdue since `chargedBefore`, those of channels whose payers withdraw since `withdrawnBefore`. */
+/**
+ * Reads figures of channels. Claims of old charges are overdue since `chargedBefore`; claims of channels with a withdrawing payer since
+ * `withdrawnBefore`.
+ */
 export async function readChannelFigures(
   sql: Sql,
   chainId: number,

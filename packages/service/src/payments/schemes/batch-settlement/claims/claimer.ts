@@ -28,7 +28,7 @@ export function createClaimer(ctx: ClaimContext): ChannelClaimer {
   const stopping = new AbortController();
   const lease: Lease = { holder: `claimer ${randomUUID()}`, leaseMs: LEASE_MS };
   const refused: RefusedClaims = new Map();
-  /** Channels whose calls in flight are claimed, and how many wait for that. */
+  /** Channels to claim running calls of, with the number of waiting bills. */
   const ahead = new Map<string, number>();
   let last: Promise<void> = Promise.resolve();
   let isRequested = false;

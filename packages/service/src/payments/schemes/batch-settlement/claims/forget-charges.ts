@@ -8,9 +8,9 @@ const CLAIM_DAYS = 30;
 const PAUSE_MS = 3_600_000;
 
 /**
- * Removes calls whose vouchers were claimed, as long after their end as results are kept, and claims after a month. The highest voucher of
- * a channel stays: it stands with the channel. A round begins where the last one ended: calls of channels that owe too little for a claim
- * stay, and would be looked at again and again before all others. After the last call the next round begins an hour later.
+ * Removes calls with claimed vouchers after the retention time of results, and claims after a month. The channel keeps its highest voucher.
+ * A round continues where the last one ended, so that calls of channels too small to claim are not read again before all others. The next
+ * round starts an hour after the last call.
  */
 export function createChargeRemoval(ctx: HasDb & HasClock & HasRetention): () => Promise<void> {
   let after: ChargePosition | null = null;

@@ -11,8 +11,8 @@ import { endRefund, reopenRefund } from './record-refund.ts';
 const MAX_AT_ONCE = 100;
 
 /**
- * Looks up the transactions of open claims and records each outcome once. The books come first: a claim stays open until what it claimed
- * is booked, so a process that dies in between leaves a claim that is looked at again.
+ * Looks up the transactions of open claims and records each outcome once. Booking comes first: a claim stays open until it is booked, so
+ * after a crash the next run looks it up again.
  */
 export async function recordClaims(ctx: ClaimContext): Promise<void> {
   const { chainId } = ctx.chain;

@@ -15,8 +15,8 @@ import {
 } from './refund-store.ts';
 
 /**
- * Reads what the chain says of a refund whose transaction has ended; the result records it in the transaction that ends its claim. Until
- * the contract has used its nonce, anybody may submit its signature: the channel stays closed for vouchers.
+ * Reads the outcome of a refund with an ended transaction. The result records it in the database transaction that ends its claim. Until the
+ * contract has used its nonce anyone may submit its signature, so the channel stays closed for vouchers.
  */
 export async function endRefund(
   ctx: ClaimContext,
@@ -36,7 +36,7 @@ export async function endRefund(
 /** Closes the channel again after a reorg has removed its refund. */
 export const reopenRefund = (tx: Tx, claimId: string): Promise<void> => reopenRefunding(tx, claimId);
 
-/** Opens channels whose refund failed here, and whose nonce the contract has used by now. */
+/** Reopens channels with a refund that failed here and has a nonce that the contract has used by now. */
 export async function freeStuckChannels(ctx: ClaimContext): Promise<void> {
   for (const refund of await listStuckRefunds(ctx.db, ctx.chain.chainId)) {
     const seen = await readNow(ctx, refund.channelId);

@@ -77,8 +77,8 @@ async function adopt(
 }
 
 /**
- * Those whose first deposit their payer signed; null if one is no longer in the chain. The contract takes deposits through any collector,
- * so that anybody opens a channel in another's name, whose vouchers a key of his own signs.
+ * Channels opened by a deposit that their payer signed; null if one is no longer in the chain. The contract takes deposits through any
+ * collector, so anyone can open a channel in another's name and sign its vouchers.
  */
 async function paidByPayer(
   ctx: ChainContext,

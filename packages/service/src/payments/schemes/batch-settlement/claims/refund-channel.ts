@@ -205,7 +205,7 @@ export async function refundByPayload(
     : refusal(ctx, due, reason);
 }
 
-/** Two refunds of the same part are told apart by the offers that they echo. */
+/** Key of a refund request. It includes the echoed offer, which distinguishes two refunds of the same amount. */
 function payloadKeyOf({ voucher, refundMicro, accepted }: PresentedVoucher): string {
   const parts = [String(voucher.maxMicro), refundMicro === null ? 'all' : String(refundMicro), accepted.extra.memo];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

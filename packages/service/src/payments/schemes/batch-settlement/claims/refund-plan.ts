@@ -1,4 +1,4 @@
-/** A request for a refund: the payload of type `refund`, whose signature and configuration have been judged. */
+/** A refund request: a payload of type `refund` with a verified signature and configuration. */
 export interface RefundAsk {
   readonly channelId: string;
   /** For exactly what is charged. */

@@ -73,7 +73,7 @@ export async function findRefundable(sql: Sql, channelId: string): Promise<Refun
   return row ?? null;
 }
 
-/** The same, with its row locked until the transaction ends: no voucher is admitted meanwhile. */
+/** Finds a refundable channel and locks its row until the transaction ends, so that no voucher is admitted meanwhile. */
 export async function lockRefundable(tx: Tx, channelId: string): Promise<RefundableChannel | null> {
   await tx.query('lock-refundable-channel', 'select id from channel where id = $1 for no key update', [channelId]);
   return findRefundable(tx, channelId);

@@ -19,7 +19,7 @@ const GAS_OF_ROW = 60_000n;
 /** A batch that is refused is halved until the bad row is found. */
 const MAX_ROWS = 200;
 
-/** Channels whose claims the contract refuses, until when: they are reported once in a while, and do not stop the others. */
+/** End time of the pause of each channel with a claim that the contract refuses. The pause limits reports, and other channels go on. */
 export type RefusedClaims = Map<string, number>;
 const REFUSED_FOR_MS = 600_000;
 
@@ -100,7 +100,7 @@ async function isLeftToSweep({ chain, channelClaimSettings }: ClaimContext, sql:
   return unsweptMicro > 0n && unsweptMicro >= channelClaimSettings.minMicro;
 }
 
-/** The same once other sweeps and bookings have ended: one waits for the other. */
+/** Checks for money to sweep under the receiver's lock, so after other sweeps and bookings have ended. */
 async function mayStillSweep(ctx: ClaimContext, tx: Tx): Promise<boolean> {
   await lockReceiver(tx, ctx.chain);
   return isLeftToSweep(ctx, tx);

@@ -42,7 +42,9 @@ export async function sendRefund(
   return 'written';
 }
 
-/** Commits together: a key and its nonce, the signed bytes, the refund, and that its channel takes no vouchers. Null: no key is free. */
+/**
+ * Commits together: a key with its nonce, the signed bytes, the refund, and the closing of the channel for vouchers. Null: no key is free.
+ */
 async function writeAhead(
   ctx: ClaimContext,
   ask: RefundAsk,

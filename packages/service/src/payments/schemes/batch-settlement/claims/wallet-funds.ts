@@ -79,8 +79,9 @@ export function createWalletFunds(ctx: ClaimContext, claimer: ChannelClaimer): W
 }
 
 /**
- * Whether the node claims a channel for a bill: it has gas for it within the operator's cap, and the claim is worth its gas, or its payer has
- * not had many that are not. The bill need not be collected in the end, so whoever owns both the channel and the agent pays nothing for them.
+ * True if the node may claim a channel for a bill: it has gas within the operator's cap, and the claim is worth its gas or is one of few
+ * small ones of the payer. The limit exists because the bill need not be collected: an owner of both the channel and the agent would get
+ * these claims for free.
  */
 async function mayClaimAhead(
   ctx: ClaimContext,
