@@ -163,7 +163,7 @@ export async function insertApiKey(
   return row as NonNullable<typeof row>;
 }
 
-/** As the index `api_key_living` has it. */
+/** SQL: true for a valid key, exactly as in the index `api_key_living`. */
 const isLiving = `(revoked_at is null and coalesce(expires_at, 'infinity') > $2)`;
 
 /** Valid keys first, so that dead ones never hide them; of those, the newest. */

@@ -5,7 +5,7 @@ import { findUnproven, markWalletProven, openProvenAccount, writeNodeUrl } from 
 import { lockWalletOwner } from './account-wallet-store.ts';
 import { accountsOfWallets } from './link-wallet.ts';
 
-/** What follows from a wallet's proof for its agents and its money, in the transaction of the proof. */
+/** Effects of a wallet's proof on its agents and money, in the transaction of the proof. */
 export interface OwnerProofs {
   /** Records the first proof of an account's wallet at the agents that the account has already. */
   record(tx: Tx, accountId: string, now: Date): Promise<void>;

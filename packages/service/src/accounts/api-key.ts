@@ -10,7 +10,7 @@ const CHECKSUM_CHARS = 6;
 
 export const randomText = (length: number) => Array.from({ length }, () => base62[randomInt(62)]).join('');
 
-/** The last characters of a key: a mistyped one is told apart without a query. */
+/** The last characters of a key, which detect a mistyped one without a query. */
 export function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';

@@ -48,7 +48,7 @@ export interface AgentCaller {
   readonly agentId: string;
   readonly plan: Plan;
   readonly isSuspended?: boolean;
-  /** As for its account. */
+  /** Status of the network node of its account; see `AccountCaller`. */
   readonly node: AccountCaller['node'];
 }
 

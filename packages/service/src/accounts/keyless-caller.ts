@@ -1,13 +1,13 @@
 import type { AccountCaller, KnownCaller } from './caller.ts';
 import { noLimits } from './spending-limits.ts';
 
-/** In place of an account's id while no payment names the account. No account has it: their ids begin with `acc_`. */
+/** Stands for an account id until a payment identifies the account. Real ids begin with `acc_`. */
 export const KEYLESS = 'keyless';
 
 /** The `Authorization` of clients that cannot leave it out. */
 export const KEYLESS_AUTHORIZATION = /^Bearer x402$/i;
 
-/** A caller without an API key, who pays as this wallet; null: nobody pays yet. It has no rights but to call. */
+/** A caller without an API key who pays from this wallet; null: no payment yet. It may only call agents. */
 export const keylessCaller = (wallet: string | null): AccountCaller => ({
   kind: 'account',
   accountId: KEYLESS,

@@ -13,8 +13,8 @@ export const accountsOfWallets = (sql: Sql, addresses: readonly string[]): Promi
   addresses.length === 0 ? Promise.resolve(new Map()) : findAccountsOfWallets(sql, addresses);
 
 /**
- * As `accountsOfWallets`, for money that goes to the owner, or to suspense where there is none: nobody becomes the owner before the end of
- * the transaction, and whoever does afterwards finds the money.
+ * Finds the accounts that own wallets and keeps ownership fixed until the transaction ends, so that money goes to the owner, or to suspense
+ * if there is none. A later owner finds the money there.
  */
 export async function holdAccountsOfWallets(
   tx: Tx,

@@ -28,7 +28,7 @@ export const mayRead = (
 /** Visitors share this many accounts, so that their number is bounded, and one who uses a limit up is in the way of few. */
 const ACCOUNTS = 64;
 
-/** Addresses of the accounts that visitors share: hashes, and no wallets', so that nobody can sign in to one. */
+/** Addresses of the accounts that visitors share: hashes that are not wallet addresses, so signing in to them is impossible. */
 export const visitorAddresses: readonly string[] = Array.from({ length: ACCOUNTS }, (_, number) => {
   const hash = createHash('sha256').update(`agent-network visitors ${number}`).digest('hex');
   return `0x${hash.slice(0, 40)}`;

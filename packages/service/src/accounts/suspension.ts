@@ -28,11 +28,11 @@ export const isAccountSuspended = (tx: Tx, accountId: string): Promise<boolean> 
 
 export interface Suspension {
   readonly at: Date;
-  /** As the operator gave it. */
+  /** The operator's text. */
   readonly reason: string;
 }
 
-/** The suspension of an account as its owner is told; null: there is none. */
+/** The suspension of an account, for its owner; null: not suspended. */
 export async function suspensionOf(sql: Sql, accountId: string): Promise<Suspension | null> {
   const account = await findAccount(sql, accountId);
   return account?.suspendedAt ? { at: account.suspendedAt, reason: account.suspendedReason ?? '' } : null;

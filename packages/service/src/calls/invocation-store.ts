@@ -20,7 +20,7 @@ export async function insertInvocations(sql: Sql, rows: readonly Invocation[]): 
   if (ended.length > 0) await recordUnaudited(sql, ended);
 }
 
-/** The same as a statement, for invocations that have not ended. */
+/** Statement that inserts invocations that have not ended. */
 export function openInvocationsInserted(rows: readonly Invocation[]): Statement {
   const of = <T>(pick: (row: Invocation) => T) => rows.map(pick);
   return {
@@ -82,7 +82,7 @@ export function openInvocationsInserted(rows: readonly Invocation[]): Statement 
   };
 }
 
-/** Removes rows that the caller's own transaction inserted and that nobody has seen. */
+/** Removes rows that the caller's own transaction inserted, before anyone else can see them. */
 export async function removeRefused(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await tx.query('remove-refused', 'delete from invocation where id = any($1)', [ids]);
 }
@@ -96,7 +96,9 @@ export async function findInvocation(sql: Sql, id: string): Promise<Invocation |
   return rows[0] ?? null;
 }
 
-/** Moves paid invocations to `processing`; returns the ids that this call moved. One whose payment went back, or was reversed, is not moved. */
+/**
+ * Moves paid invocations to `processing`; returns the ids that this call moved. Skips those with a payment that was returned or reversed.
+ */
 export async function beginInvocations(
   sql: Sql,
   begins: readonly { id: string; attempt: number; paymentHash: string | null }[],
@@ -120,7 +122,7 @@ export async function beginInvocations(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Begins requests whose payments have settled; returns those that this call began. One whose payment went back does not begin. */
+/** Begins requests with settled payments; returns those that this call began. Skips those with a payment that was returned. */
 export const beginPaid = (
   tx: Tx,
   paid: readonly { readonly requestId: string; readonly paymentHash: string | null }[],
@@ -159,7 +161,7 @@ export type EndedMoney = Pick<
   Invocation,
   'costMicro' | 'refundMicro' | 'billedMicro' | 'promisedMicro' | 'returnedMicro'
 > & {
-  /** What its hold pays: the cost, unless the agent billed it. */
+  /** Amount to capture from its hold: the cost, unless the agent billed it. */
   readonly captureMicro: bigint;
   /** True when it was ended without a result after output was shown, by no error of the agent. */
   readonly isEndedEarly: boolean;
@@ -178,13 +180,13 @@ export async function endInvocations(
   return new Map(rows.map(({ id, ...money }) => [id, money]));
 }
 
-/** The money of an end of a request that nobody billed and whose output was not shown: what `invocationsEndedPlainly` makes sure of. */
+/** The money of a request that ends without a bill and without shown output, which `invocationsEndedPlainly` guarantees. */
 export const plainMoney = ({ costMicro, refundMicro }: InvocationEnd): EndedMoney => ({
   ...{ costMicro, refundMicro, captureMicro: costMicro, isEndedEarly: false },
   ...{ billedMicro: null, promisedMicro: null, returnedMicro: 0n },
 });
 
-/** The same as a guarded statement of a flush: all of them end, each with its `plainMoney`. */
+/** Guarded flush statement that ends invocations. It fails unless all of them end, each with its `plainMoney`. */
 export const invocationsEndedPlainly = (ends: readonly InvocationEnd[], now: Date): Statement => ({
   ...invocationsEnded(ends, now),
   name: 'end-invocations-plainly',
@@ -263,8 +265,8 @@ export const HAS_ORPHANS = `(select v.agent_id from invocation v where v.status 
        or not exists (select from process p where p.id = v.worker)) order by v.agent_id, v.worker limit 1) is not null`;
 
 /**
- * Takes over invocations whose process is gone or gave them back, and this process's own ones from before `lostBefore` that it does not know. A take-over increments the attempt, so that a process that only seemed dead can't write any more. Queued invocations are left to
- * the queue.
+ * Takes over invocations of dead processes, those given back, and this process's own from before `lostBefore` that are not in `known`. A
+ * take-over increments the attempt, which fences off writes of a process that only seemed dead. Queued invocations stay in the queue.
  */
 export const takeOrphans = (
   sql: Sql,

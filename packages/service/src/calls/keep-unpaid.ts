@@ -61,7 +61,7 @@ export async function keepUnpaid(
   return { ...task, ended: null, isPaid: false };
 }
 
-/** A caller's call that waits for its payment, or whose payment has come lately. Without a key it is whose who knows its id. */
+/** A caller's call that waits for its payment, or was paid a short time ago. If it was made without a key, its id is enough to read it. */
 export async function readUnpaid(ctx: Records, caller: Caller, id: string): Promise<UnpaidTask | null> {
   const found = await findUnpaid(ctx.db, id, ctx.clock.now());
   if (!found) return null;
@@ -85,6 +85,6 @@ export async function refuseUnpaid(ctx: Records, task: UnpaidTask, refusal: stri
 export const giveUpUnpaid = (ctx: Records, id: string, how: 'rejected' | 'cancelled'): Promise<boolean> =>
   ctx.db.transaction((tx) => endUnpaid(tx, id, how));
 
-/** Removes calls whose terms have ended. */
+/** Removes calls with expired terms. */
 export const forgetUnpaid = (ctx: Records): Promise<void> =>
   removeInSteps((most) => removeUnpaid(ctx.db, ctx.clock.now(), most));

@@ -25,7 +25,7 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
 export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
   toRecord(requireOwn(await findRecord(ctx.db, requestId), caller));
 
-/** A request for work of the node's own, whose account it is known to be of. */
+/** A request by its id, without a check of ownership, for the node's own work. */
 export async function readUnowned(ctx: HasDb, requestId: string): Promise<RequestRecord | null> {
   const found = await findRecord(ctx.db, requestId);
   return found && toRecord(found);
@@ -48,7 +48,7 @@ export async function readInvocations(
   return ids.map((id) => toRecord({ ...requireOwn(states.get(id) ?? null, caller), result: null }));
 }
 
-/** Its state for a reader of its events. Throws GONE when its stream may have been removed. */
+/** State of a request, for a reader of its events. Throws GONE when its stream may have been removed. */
 export async function readFollowed(
   ctx: HasDb & HasClock & HasRetention,
   caller: KnownCaller,

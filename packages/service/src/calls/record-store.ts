@@ -42,7 +42,7 @@ export async function findContent(sql: Sql, id: string): Promise<InvocationConte
 export const findStates = (sql: Sql, ids: readonly string[]): Promise<InvocationState[]> =>
   sql.query<InvocationState>('find-states', `select ${stateColumns} from invocation where id = any($1)`, [ids]);
 
-/** Size of the parts of a record whose length callers and agents choose. */
+/** SQL: size of the parts of a record that callers and agents choose the length of. */
 const recordBytes = 'coalesce(octet_length(v.result::text), 0) + octet_length(v.task) + octet_length(v.metadata::text)';
 
 /** The first of these records, in order, until they fill the bytes, or one does not exist. */

@@ -54,7 +54,7 @@ const CHUNKS_OF_DUE = `, chunks as (
 export const removeContents = (tx: Tx, endedBefore: Date, now: Date, most: Most): Promise<number> =>
   removeDue(tx, [endedBefore, now], most, null);
 
-/** The same for the requests of some accounts alone, with the chunks of their streams. */
+/** Removes contents of some accounts' requests, with the chunks of their streams. */
 export const removeContentsOf = (
   tx: Tx,
   accountIds: readonly string[],

@@ -24,7 +24,7 @@ import {
 export interface StorageMeter {
   /** The limit of the account, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
   read(account: Pick<KnownCaller, 'accountId' | 'plan' | 'node'>): Promise<{ stored: number; limit: number }>;
-  /** Removes the oldest contents of an account that visitors share while it is over their limit: it shuts nobody out. */
+  /** Removes the oldest contents of a shared visitor account while it is over its limit, so that it stays open to other visitors. */
   makeRoom(accountId: string): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const FRESH_MS = 1_000;
 /** After this its request waits for the reading. */
 const KNOWN_MS = 60_000;
 const MAX_KNOWN = 50_000;
-/** Of each account that visitors share. */
+/** Storage limit of each account that visitors share. */
 const VISITOR_BYTES = 32 * 1024 * 1024;
 const STEP = { most: 50, mostBytes: 8 * 1024 * 1024 };
 const MAX_STEPS = 8;
@@ -96,7 +96,7 @@ export async function requireStorage(ctx: HasStorageMeter, caller: KnownCaller):
   );
 }
 
-/** How much an account stores, and how fast. */
+/** Limits on the bytes that an account stores, in total and per minute. */
 export interface StorageLimits extends HasStorageMeter, HasStoragePace {}
 
 /** Smaller inputs are stored at once. */
@@ -154,7 +154,7 @@ export const aggregateStoredBytes = (ctx: HasDb): Promise<void> =>
 
 /** Bytes of streams, large results and large inputs that accounts store in this process. */
 export interface StoragePace extends FairPace {
-  /** Of one account. */
+  /** Limit of one account. */
   readonly bytesPerMinute: number;
 }
 

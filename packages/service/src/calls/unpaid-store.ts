@@ -57,7 +57,7 @@ const surplus = `select id from (
      ) each
    ) ranked where nth > case when "isPaid" then $3::int else $2::int end`;
 
-/** Removes a holder's oldest ones beyond the numbers, but for those whose payment is being accepted. */
+/** Removes a holder's oldest calls beyond the limits, except those with a payment that is being accepted. */
 export async function trimUnpaid(
   tx: Tx,
   holder: string,
@@ -125,7 +125,7 @@ export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<Readon
   return new Map(rows.map(({ id, ended }) => [id, { isEnded: ended !== null }]));
 }
 
-/** As a guard of a flush: none of these calls is kept. */
+/** Flush guard that fails if any of these calls is kept. */
 export const noneUnpaid = (ids: readonly string[]): Statement => ({
   name: 'none-unpaid',
   text: 'select require_true(not exists (select from unpaid_task where id = any($1)))',

@@ -74,7 +74,7 @@ export async function takeKeys(
   return keys.map((key) => taken.get(nameOf(key)) ?? null);
 }
 
-/** Takes keys that nobody has, as a statement of a flush: any other fails it. */
+/** Flush statement that takes free keys. It fails if one exists. */
 export const freeKeysTaken = (keys: readonly KeyToTake[]): Statement => ({
   name: 'take-free-idempotency-keys',
   text: `insert into idempotency (account_id, key, fingerprint, worker, created_at, caller_id, scopes)
@@ -85,7 +85,7 @@ export const freeKeysTaken = (keys: readonly KeyToTake[]): Statement => ({
   params: keyParams(keys),
 });
 
-/** Takes the keys that nobody has, of requests with these ids that nobody made. Returns for each whether it was taken, in the order given. */
+/** Takes free keys of requests with free ids. Returns for each whether it was taken, in the order given. */
 export async function takeFreeKeys(
   sql: Sql,
   keys: readonly (KeyToTake & { readonly id: string })[],
@@ -170,7 +170,7 @@ export interface EndedKey extends HeldKey {
   readonly takenAt: Date;
 }
 
-/** The same with its request: it may not have been taken. */
+/** An ended key with its caller and fingerprint. It may not have been taken. */
 export interface LeftKey extends EndedKey, KeyCaller {
   readonly fingerprint: Buffer;
 }
@@ -181,14 +181,14 @@ interface EndedRun {
   readonly answer: SealedAnswer;
 }
 
-/** The same for several keys without secrets; in the order given. No key may be given twice. */
+/** Stores answers under distinct keys, without secrets. Returns for each whether it was stored, in the order given. */
 export async function storeAnswers(sql: Sql, answers: readonly EndedRun[]): Promise<boolean[]> {
   const rows = await run(sql, answersStored(answers));
   const stored = new Set(rows.map(nameOf));
   return answers.map(({ held }) => stored.has(nameOf(held)));
 }
 
-/** The same as a statement. */
+/** Statement that stores answers; see `storeAnswers`. */
 export const answersStored = (answers: readonly EndedRun[]): Statement<Key> => ({
   name: 'store-idempotent-answers',
   text:
@@ -247,8 +247,8 @@ export async function releaseKey(sql: Sql, { accountId, key, worker }: HeldKey):
 }
 
 /**
- * Releases the keys of ended runs, and those whose taking was sent and not heard of. Each has a row from then on: a transaction that would take
- * it later fails, and one that is about to is waited for. No key may be given twice.
+ * Releases the keys of ended runs, and those with an unknown result of taking them. Each key has a row afterwards, so a transaction that
+ * takes it later fails; one that is about to is waited for. Keys must be distinct.
  */
 export async function releaseKeys(sql: Sql, keys: readonly LeftKey[]): Promise<void> {
   await sql.query(
@@ -273,7 +273,7 @@ export async function dropKey(sql: Sql, { accountId, key, worker }: HeldKey): Pr
   await sql.query('drop-idempotency-key', `delete from idempotency where ${isHeld}`, [accountId, key, worker]);
 }
 
-/** The same for several keys. */
+/** Deletes several keys. */
 export async function dropKeys(sql: Sql, keys: readonly HeldKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql.query(

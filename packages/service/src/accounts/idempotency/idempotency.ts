@@ -72,7 +72,7 @@ export interface KeyedRun extends KeyedRequest {
 
 /** Time for which a key belongs to its request, and its answer is stored. */
 export const KEPT_MS = DAY_MS;
-/** Time for a repeat to fetch a secret whose process died before showing it. */
+/** Time for a repeat to fetch a secret that a process could not deliver before it died. */
 const SECRET_KEPT_MS = 600_000;
 
 /** True while repeats get what was made under the key; later the key makes something new. */
@@ -118,7 +118,7 @@ const answerLost = () =>
     { details: { reason: 'answer_lost' } },
   );
 
-/** True for the refusal of a repetition whose first call is not answered yet. */
+/** True for the refusal of a repetition while the first call still runs. */
 export const isStillRunning = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.extra as { readonly details?: { readonly reason?: unknown } }).details?.reason === 'still_running';
@@ -175,9 +175,7 @@ export const sealed = (ctx: HasClock & HasSecrets, { body, headers, secret = nul
 
 const secretEnd = (now: Date) => new Date(now.getTime() + SECRET_KEPT_MS);
 
-/**
- * The same in the transaction that makes the answer true. Throws CONFLICT when this run no longer holds the key: another has taken it over.
- */
+/** Stores an answer in the transaction that makes it true. Throws CONFLICT when another process has taken over the key. */
 export async function keepAnswerIn(
   ctx: HasClock & HasSecrets,
   tx: Tx,
@@ -193,7 +191,7 @@ export { answersStored as answersKept, dropKeys, freeKeysTaken, type KeyToTake, 
 /** Releases the key for this request without an answer: a stream is rebuilt from stored rows. */
 export const keepKey = (ctx: HasDb, run: KeyedRun): Promise<void> => releaseKey(ctx.db, run);
 
-/** The same for keys whose end could not be recorded. */
+/** Releases keys of runs with an end that could not be recorded. */
 export const releaseLeft = (ctx: HasDb, keys: readonly LeftKey[]): Promise<void> => releaseKeys(ctx.db, keys);
 
 /** Frees the key after a refusal that a repeat may escape; a stored answer stays. */

@@ -13,9 +13,9 @@ import {
 
 /** Takes keys and stores answers: concurrent requests share a statement and its commit. */
 export interface KeyWriter {
-  /** As `takeKeys`. */
+  /** Takes a key; see `takeKeys`. */
   take(key: KeyToTake): Promise<{ readonly isRepeated: boolean } | null>;
-  /** As `storeAnswer`. */
+  /** Stores an answer; see `storeAnswer`. */
   store(held: EndedKey, answer: SealedAnswer): Promise<boolean>;
 }
 

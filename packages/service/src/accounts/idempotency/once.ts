@@ -24,12 +24,12 @@ export interface Once {
 }
 
 /**
- * A key that nobody seems to have, taken by the transaction that first has an effect. Until then the call may be given up and begun anew with
- * its key taken before, which `TakeKeyFirstError` asks for.
+ * A key that seems free, taken by the first transaction with an effect. Before that, `TakeKeyFirstError` may restart the call with its key
+ * taken first.
  */
 export interface LateKey {
   readonly key: KeyToTake & LeftKey;
-  /** Told once it is taken. */
+  /** Called once the key is taken. */
   taken(): void;
   /** The answer with this data, to be kept in the transaction that makes it true; `kept`: told once it is. */
   answerOf(data: unknown): { readonly answer: SealedAnswer; kept(): void };

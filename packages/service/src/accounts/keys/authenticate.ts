@@ -34,8 +34,8 @@ const digestOf = (authorization: string) => hash('sha256', authorization, 'base6
 const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
 
 /**
- * Bearer authentication with API keys and identityTokens, and session cookies: neither is accepted in the other's place. Whose they are is
- * known from memory; what ends one ends its copy in every process before the call that ended it is answered.
+ * Authenticates API keys and identityTokens as bearer tokens, and session cookies; one kind is not accepted as the other. Credentials are
+ * cached in memory. Revoking one removes it from every process before the revoking call returns.
  */
 export function createAuthenticator(
   ctx: HasDb & HasClock & HasReplica & { readonly hasLocalAccount: boolean },

@@ -13,7 +13,7 @@ interface HeldKey {
   readonly revokedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly caller: AccountCaller;
-  /** Its last recorded use. */
+  /** Time of the last recorded use. */
   usedAtMs: number;
 }
 

@@ -59,7 +59,7 @@ export async function createApiKey(
   });
 }
 
-/** What is not said of a call's cost is the node's default; a key that could lift it is given none. */
+/** Applies the node's default limit per call, except to keys that could lift it. */
 const withNewKeyLimit = (
   { newKeyPerCallMicro }: HasNewKeyLimit,
   limits: SpendingLimits,
@@ -224,7 +224,7 @@ export async function listApiKeys(
   };
 }
 
-/** As long as the audit log tells what was done with a key. */
+/** Time to keep a dead key, equal to the retention of the audit log. */
 const KEPT_MS = 400 * DAY_MS;
 
 /** Removes keys 400 days after they expired or were revoked. */

@@ -10,8 +10,8 @@ import { IDLE_MS } from '../session.ts';
 /** Ends the streams of keys and sessions that are no longer valid. */
 export interface Revocations {
   /**
-   * A signal that aborts with this one, and within a second after the caller's key or session was revoked or has expired; of callers without
-   * either, this one. It must abort at the end of what it is for.
+   * A signal that aborts with `signal`, or within a second after the caller's key or session was revoked or expired. Callers without either
+   * get `signal` itself. Abort `signal` when done, to release it.
    */
   whileValid(caller: Caller, signal: AbortSignal): AbortSignal;
 }

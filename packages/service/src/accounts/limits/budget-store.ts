@@ -11,7 +11,7 @@ export interface SpendingRow {
   readonly day: string;
 }
 
-/** Locks budgets of days that nobody else has locked. Throws HeldUpError for the others, instead of waiting. */
+/** Locks budgets of days without waiting. Throws HeldUpError for those that other transactions have locked. */
 export const lockFreeBudgets = (
   tx: Tx,
   rows: readonly { readonly budgetId: string; readonly day: string }[],

@@ -7,7 +7,7 @@ import { isUnkeyed, isVisitor } from '../keyless-caller.ts';
 import { accountSubject, addressSubject, type CountedLimit, type LimitState } from './rate-limit.ts';
 import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
 
-/** Calls whose price is 0. No payment bounds them, so they have a limit of their own beside those of the plan. */
+/** Calls with price 0. No payment limits them, so they have a rate limit besides those of the plan. */
 export interface FreeCalls {
   /**
    * Counts calls against the limit of the account, which all of its keys and agents share, and of the network address, which all accounts

@@ -18,7 +18,7 @@ import {
   type WindowLease,
 } from './window-store.ts';
 
-/** A lease whose size is decided when its statement is sent. */
+/** A lease with a size that is decided when its statement is sent. */
 interface OpenLease extends Omit<LeaseRequest, 'wanted'> {
   readonly wanted: () => number;
 }
@@ -68,7 +68,7 @@ const MAX_SUBJECTS = 50_000;
 const MAX_BATCH = 200;
 const MAX_BATCHES = 4;
 
-/** Classes whose calls may be given back: by another process too. */
+/** Classes of calls that can be given back, also by another process. */
 const returnable: ReadonlySet<CountedClass> = new Set(['invocations', 'freeCalls']);
 
 const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
@@ -205,7 +205,7 @@ function createLeasing(windows: ReturnType<typeof createWindows>, nowMs: () => n
   };
 }
 
-/** Number of the first waiting calls with this limit: an account whose plan changes has two limits for a moment. */
+/** Number of the first waiting calls with this limit. An account that changes its plan has two limits for a moment. */
 function leadersOf({ takers }: Counter, limit: number): number {
   const end = takers.findIndex((taker) => taker.limit !== limit);
   return end === -1 ? takers.length : end;
@@ -220,7 +220,7 @@ function spendOne(counter: Counter, limit: number): LimitState {
   return state(counter, limit, true);
 }
 
-/** Windows last an hour; one more for processes whose clocks differ. */
+/** Windows last an hour; the second one allows for clock differences between processes. */
 const KEPT_MS = 2 * 3_600_000;
 
 /** Removes windows of limits that have ended: each address that has made a call has one. */

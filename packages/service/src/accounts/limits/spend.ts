@@ -11,7 +11,7 @@ export interface Spending {
   readonly id: string;
   readonly budget: Budget;
   readonly amountMicro: bigint;
-  /** Its day (UTC) is charged; what comes back is returned to the same day, however late. */
+  /** The day (UTC) of this time is charged, and gets returned amounts back, however late. */
   readonly spentAt: Date;
 }
 

@@ -10,7 +10,7 @@ export interface Challenge {
   readonly purpose: ChallengePurpose;
   /** null: a sign-in by the wallet's holder. The id does not reveal the account but is valid for it only. */
   readonly accountId: string | null;
-  /** The agent whose ownership is proven; null for every other purpose. */
+  /** The agent to prove ownership of; null for every other purpose. */
   readonly agentId: string | null;
   /** Lower case. */
   readonly address: string;

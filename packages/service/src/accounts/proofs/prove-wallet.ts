@@ -138,7 +138,7 @@ const MAX_KEPT = 10_000;
 interface ChallengeTries {
   /** Takes a try; false when none is left. */
   take(challengeId: string): boolean;
-  /** Returns a try whose signature could not be judged. */
+  /** Returns a try if its signature could not be verified. */
   giveBack(challengeId: string): void;
 }
 

@@ -17,7 +17,7 @@ export interface ChallengeTerms {
   readonly baseUrl: string;
   readonly chainId: number;
   readonly challengeId: string;
-  /** The agent whose ownership is proven; null: the account's wallet. */
+  /** The agent to prove ownership of; null: the account's wallet. */
   readonly agentId: string | null;
   /** null: a sign-in. */
   readonly accountId: string | null;

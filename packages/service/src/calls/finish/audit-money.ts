@@ -97,8 +97,8 @@ const BATCH = 100;
 const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };
 
 /**
- * Ends expired holds whose request has ended or does not exist: by the request's status, else in favour of the payer. A request and its
- * hold end in one transaction, so such holds exist only when the node is at fault.
+ * Ends expired holds of requests that have ended or do not exist: by the request's status, else in favour of the payer. A request and its
+ * hold end in one transaction, so such holds exist only because of a bug in the node.
  */
 export async function releaseStaleHolds(ctx: ReleaseContext): Promise<void> {
   for (const hold of await listStaleHolds(ctx.db, ctx.clock.now(), BATCH)) {

@@ -21,7 +21,7 @@ export const listStaleHolds = (sql: Sql, now: Date, limit: number): Promise<Stal
 export const RECORD_UNAUDITED = 'insert into unaudited_request as u (request_id, since)';
 export const OR_AGAIN = 'on conflict (request_id) do update set since = greatest(u.since, excluded.since)';
 
-/** The same for requests that are stored as ended. */
+/** Queues requests that were stored as ended for the audit. */
 export async function recordUnaudited(
   sql: Sql,
   ended: readonly { readonly id: string; readonly completedAt: Date | null }[],

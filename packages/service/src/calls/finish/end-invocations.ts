@@ -114,8 +114,8 @@ export async function endAll(
 }
 
 /**
- * The same as a flush, for ends of the usual kind: nothing was shown, billed or is refunded on chain, nothing returns to a budget, and nobody has
- * locked their accounts. null: they are not of that kind. Guards of the flush see to what only the database knows.
+ * Ends plain requests by one flush; null if any is not plain. Plain means: no output shown, no bill, no refund on chain, no return to a
+ * budget, no locked account. The flush has guards for conditions that only the database knows.
  */
 export function flushOfEnds(ctx: FlushContext, ends: readonly End[], now: Date): EndsFlush | null {
   if (!ends.every(isPlain)) return null;
@@ -194,7 +194,7 @@ const lastOfEach = (ends: readonly End[]): End[] => [...new Map(ends.map((end) =
 /** Ends as statements that are committed in one round trip. */
 export interface EndsFlush {
   readonly statements: readonly Statement[];
-  /** What they have ended, once they are committed. */
+  /** Requests ended by the flush, once it is committed. */
   readonly endedBy: (flushed: Flushed) => Ended;
 }
 
@@ -279,7 +279,7 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
   };
 }
 
-/** What it costs if output of it was shown. */
+/** Cost and flags of a request that ends after output was shown. */
 function shownOf(
   { shownShare, priceMicro }: Invocation,
   outcome: End['outcome'],
@@ -407,8 +407,8 @@ const isHurried = ({ deadline }: Invocation, { reason }: Failure, askedAt: Date)
   reason === 'deadline_exceeded' && deadline.getTime() - askedAt.getTime() < FAIR_MS;
 
 /**
- * Failures that a caller can bring about, by its deadline or by what it asks for, after it has read what the agent streamed. All others are
- * the agent's own, or the node's, and cost nothing.
+ * Failures that a caller can cause, by its deadline or its request, after reading the agent's output. Other failures are the agent's or the
+ * node's fault and cost nothing.
  */
 const paidFailures: ReadonlySet<FailureReason> = new Set([
   'deadline_exceeded',

@@ -110,7 +110,7 @@ export function createFinisher(ctx: FinishContext): Finisher {
   };
 }
 
-/** Ends in one round trip what can be ended so; null: nothing was changed, and the ends need a transaction that looks at what it finds. */
+/** Ends requests in one round trip. Null: nothing was changed, because some end needs a transaction that reads first. */
 async function endAtOnce(ctx: FinishContext, ends: readonly End[]): Promise<Ended | null> {
   const flush = flushOfEnds(ctx, ends, ctx.clock.now());
   if (flush === null) return null;

@@ -1,8 +1,8 @@
 import type { Sql } from '../../store/sql.ts';
 
 /**
- * Requests that may still come to a payout: open ones, those with a bill, of which something may be returned, and those whose payment failed
- * and may be mined after all, which is refunded then; with payments made since a time.
+ * Requests that may still claim a payout: open ones, those with a bill (part of it may be returned), and those with a failed payment (mined
+ * after all, it is refunded). Payments made before `since` do not count.
  */
 export async function listPayingRequests(sql: Sql, since: Date): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(

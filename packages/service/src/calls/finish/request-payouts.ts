@@ -16,9 +16,8 @@ const purposes = ['refund', 'return', 'second_return', 'bill'] as const;
 const message = 'It was refunded on chain before the database of this node was restored.';
 
 /**
- * Relates requests of the books to payouts that are on the chain and not in the books. A request that was refunded ends as
- * failed, which is held against nobody, before its agent is called again; its refund has the nonce of the one that was made, so nothing is
- * paid.
+ * Matches requests of the books with payouts on chain that are not in the books. A refunded request ends as failed before its agent is
+ * called again; that failure does not count in reputation. Its refund has the nonce of the earlier one, so nothing is paid twice.
  */
 export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayouts'] => ({
   async find(nonces, since) {

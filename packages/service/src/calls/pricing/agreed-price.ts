@@ -22,7 +22,10 @@ function priceBy(rate: Rate, work: Work): bigint {
   return priceOf(canCount ? rate : { ...rate, perUnit: null }, work).totalMicro;
 }
 
-/** The most that a caller who names no limit expects of a call: what it last paid, and what it may have been told since; null: anything. */
+/**
+ * Maximum price that a caller without a limit expects: the lower of its last price and of former prices that it may have seen since; null:
+ * any price.
+ */
 export function expectedPrice({ paid, former }: KnownTerms, work: Work): bigint | null {
   const prices = [...(paid ? [paid] : []), ...former].map((rate) => priceBy(rate, work));
   return prices.length === 0 ? null : prices.reduce((least, price) => (price < least ? price : least));
@@ -54,10 +57,10 @@ export interface PricedCall {
   readonly priceMicro: bigint;
 }
 
-/** What a caller has agreed to pay, as far as the node knows it. */
+/** Needs of checking the prices that a caller has agreed to. */
 export interface AgreementContext extends HasDb, HasClock, HasNewKeyLimit {}
 
-/** What the caller has agreed to of these agents. */
+/** Prices of these agents that the caller knows. */
 export const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, agentIds: readonly string[]) =>
   readKnownTerms(ctx.db, { accountId, agentIds, since: toldSince(ctx) });
 
@@ -65,12 +68,12 @@ export const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, age
 const hasOwnLimit = ({ newKeyPerCallMicro }: HasNewKeyLimit, caller: KnownCaller): boolean =>
   caller.kind === 'account' && caller.limits.perCallMicro !== null && caller.limits.perCallMicro !== newKeyPerCallMicro;
 
-/** How long a former price counts, from now back. */
+/** Start of the time in which a former price still counts. */
 export const toldSince = ({ clock }: HasClock): Date => new Date(clock.now().getTime() - TOLD_MS);
 
 /**
- * Accounts whose calls of an agent are paid by the terms of now, as this process has read: of these nothing is read before a call, but the
- * transaction that accepts it makes sure (`Sale.steadyFor`).
+ * Accounts that last paid an agent by its current terms, as read by this process. A call skips the read for them; the transaction that
+ * accepts it verifies the assumption (`Sale.steadyFor`).
  */
 export type SteadyPairs = Pick<LRUCache<string, true>, 'has' | 'set' | 'delete'>;
 
@@ -81,8 +84,8 @@ export const createSteadyPairs = (): SteadyPairs => createBoundedCache<true>(MAX
 export const pairOf = (accountId: string, agentId: string): string => `${accountId} ${agentId}`;
 
 /**
- * The same of one agent, read while the call is authorized; `steady`: as the terms of now, which is made sure of later. null: of a caller
- * without a key, who signs for every price.
+ * Reads a caller's known prices of one agent while the call is authorized. `steady`: the current terms, verified at acceptance. Null: a
+ * caller without a key, who signs for every price.
  */
 export function readKnownMeanwhile(
   ctx: AgreementContext & { readonly steadyPairs: SteadyPairs },
@@ -104,9 +107,9 @@ export function readKnownMeanwhile(
 }
 
 /**
- * Throws CONFLICT, naming both prices, for a call that costs more than this account last paid the agent, or may have been told within a day,
- * unless the caller agreed (`isAgreed`: by its maximum cost, a quote or a payment that it signed; or by a limit of its key). Returns what is to
- * be noted once the calls are accepted.
+ * Throws CONFLICT with both prices for a call that costs more than this account last paid the agent, or than a price that it may have seen
+ * within a day. A caller agrees to a price by a maximum cost, a quote or a signed payment (`isAgreed`), or by a limit of its key. Returns
+ * the terms to record when the calls are accepted.
  */
 export function requireAgreedPrices(
   ctx: HasNewKeyLimit,
@@ -127,7 +130,7 @@ export function requireAgreedPrices(
   });
 }
 
-/** The same for one call. */
+/** Checks the price of one call, as `requireAgreedPrices` does. */
 export const agreedTerms = (
   ctx: HasNewKeyLimit,
   caller: KnownCaller,

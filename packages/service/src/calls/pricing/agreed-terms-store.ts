@@ -1,11 +1,11 @@
 import { run, type Sql, type Statement, type Tx } from '../../store/sql.ts';
 import type { Rate } from './price.ts';
 
-/** What an account knows of an agent's prices. */
+/** Prices of an agent that an account knows. */
 export interface KnownTerms {
   /** By which it last paid; null: it never did. */
   readonly paid: Rate | null;
-  /** Those that have been changed since it paid, and not long ago: it may have been told. */
+  /** Prices that ended after the account's last payment, and recently enough that it may have seen them. */
   readonly former: readonly Rate[];
 }
 
@@ -13,7 +13,9 @@ type StoredRate = Omit<Rate, 'perRequestMicro'> & { readonly perRequestMicro: st
 
 const toRate = (terms: StoredRate): Rate => ({ ...terms, perRequestMicro: BigInt(terms.perRequestMicro) });
 
-/** What an account knows of the prices of these agents; absent: nothing. `since`: how long a former price counts. */
+/**
+ * Prices of these agents that an account knows; an agent without any is absent. `since`: start of the time in which a former price counts.
+ */
 export async function readKnownTerms(
   sql: Sql,
   {
@@ -41,7 +43,7 @@ export async function readKnownTerms(
   );
 }
 
-/** An account whose last call of an agent was paid by the terms of now, as no other were since. */
+/** An assumption to verify: the account last paid the agent by these terms, and they have not changed since. */
 export interface SteadyTerms {
   readonly accountId: string;
   readonly agentId: string;
@@ -59,7 +61,7 @@ export async function findUnsteady(tx: Tx, assumed: readonly SteadyTerms[], sinc
   return new Set((await run(tx, unsteady)).map(({ nth }) => Number(nth) - 1));
 }
 
-/** The same as guards of a flush: all of them are so. */
+/** Flush guards that fail unless all of these assumptions hold. */
 export const steadyGuards = (assumed: readonly SteadyTerms[], since: Date): Statement[] =>
   assumed.length === 0
     ? []

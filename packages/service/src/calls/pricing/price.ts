@@ -95,7 +95,7 @@ export function priceOf(rate: Rate, work: Work): Price {
   };
 }
 
-/** Whether its units can be counted was asked with the other fields of the input. */
+/** Units of a call, with their price. The validation of the input has made sure that they can be counted. */
 function unitsOf(perUnit: PerUnit, { input }: Work): NonNullable<Price['units']> {
   const count = countUnits(perUnit, input);
   invariant(count !== null, 'a call is priced whose units can be counted');

@@ -69,8 +69,8 @@ export const purchaseUsed = () =>
   );
 
 /**
- * The price that the caller's quote locks for this agent, for a call whose multiplier and units are at most the quoted ones. `useQuotes` decides
- * whether the quote is still unused.
+ * The price that the caller's quote locks for this agent, if the call's multiplier and units do not exceed the quoted ones. `useQuotes`
+ * decides later if the quote is still unused.
  */
 export async function quotedPrice(
   ctx: HasDb & HasClock,

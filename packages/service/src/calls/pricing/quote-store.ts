@@ -14,7 +14,7 @@ export interface QuoteRow {
   /** Units of the quoted call, and where in its input they are counted; null: it has no price by units. */
   readonly unitCount: bigint | null;
   readonly unitPointer: string | null;
-  /** What is counted there; null: it follows the JSON type. */
+  /** Measure of the units; null: it follows the JSON type. */
   readonly unitMeasure: UnitMeasure | null;
   /** Percent of the price that a call costs which is ended early after output was shown; null: all of it. */
   readonly shownShare: number | null;

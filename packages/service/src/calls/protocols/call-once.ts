@@ -12,9 +12,9 @@ import { findUpstreamCall, markUpstreamCall } from './upstream-call-store.ts';
 const UNSENT_PAUSES_MS: readonly number[] = [200, 1000];
 
 /**
- * Calls an endpoint that may run a repeated request twice. The intent to send is stored first: whatever process finds it does not send
- * again. It goes on with the work if the upstream gave an id for it; else it waits for the deadline, because nobody knows whether the work
- * was done, and the money goes back then.
+ * Calls an endpoint that may run a repeated request twice. Stores the intent before sending, so that no process sends again. A process that
+ * finds the intent resumes by the upstream's id for the work, if there is one; else it waits for the deadline, as the outcome is unknown,
+ * and then the payer is refunded.
  */
 export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapter): Promise<Outcome> {
   const { invocation } = call;

@@ -139,7 +139,7 @@ async function tellCancelled(ctx: CallContext, { target, invocation }: AgentCall
 }
 
 const PAYMENT_REQUIRED = 402;
-/** MCP's code for a tool whose user has to open a page first. */
+/** MCP error code of a tool that requires its user to open a page first. */
 const URL_ELICITATION_REQUIRED = -32042;
 
 /** The end of a tool call from its JSON-RPC response. */

@@ -19,7 +19,7 @@ const LAST_QUESTION_MS = 1000;
 export const pauseInTime = (pauseMs: number, leftMs: number): number =>
   Math.min(pauseMs, leftMs > LAST_QUESTION_MS ? leftMs - LAST_QUESTION_MS : leftMs);
 
-/** True when nobody waits for the answer any more: the request was cancelled, this process stops, or the deadline has passed. */
+/** True when an answer can't be used any more: the request was cancelled, this process stops, or the deadline has passed. */
 export const isPointless = (ctx: CallContext, { invocation, signal }: AgentCall): boolean =>
   signal.aborted || invocation.deadline <= ctx.clock.now();
 
@@ -38,7 +38,7 @@ export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number
 export interface Miss {
   /** Answered with 429: the upstream is there, and it is asked until the deadline. */
   readonly isTooOften: boolean;
-  /** What the header `Retry-After` asks for; 0: nothing. */
+  /** Milliseconds from the header `Retry-After`; 0: none. */
   readonly askedMs: number;
 }
 
@@ -82,7 +82,7 @@ function missOf(error: unknown): Miss | null {
   return isPassing ? { isTooOften: false, askedMs: 0 } : null;
 }
 
-/** The same for a question that is answered over HTTP: 429 and statuses from 500 on are misses. */
+/** Asks by HTTP, as `untilAnswered` does; 429 and statuses from 500 on are misses. */
 export const patiently = (
   ctx: CallContext,
   call: AgentCall,

@@ -15,7 +15,7 @@ export interface HistoryQuery {
   readonly bulkId: string | null;
   /** The A2A context, as its metadata name it or as its id makes it. */
   readonly contextId: string | null;
-  /** Its last change of status is at this time or later. */
+  /** Earliest time of the last change of status. */
   readonly changedAfter: Date | null;
   /** Text in the task or in the name of the agent. */
   readonly search: string | null;
@@ -81,7 +81,7 @@ function filterOf(query: HistoryQuery): string {
   return ['account_id = $1', ...given.map(([, condition]) => condition)].join(' and ');
 }
 
-/** As literals, which the partial indexes need. */
+/** SQL conditions with literals, which the partial indexes require. */
 const statusIs: Readonly<Record<RequestStatus, string>> = {
   pending: `status = 'pending'`,
   processing: `status = 'processing'`,
@@ -203,7 +203,7 @@ interface ExportQuery {
   readonly limit: number;
 }
 
-/** Ended requests whose contents are still there, oldest first. The page begins a range of the index, at any depth. */
+/** Ended requests that still have their contents, oldest first. Each page is one range of the index, at any depth. */
 export const findEnded = (sql: Sql, query: ExportQuery): Promise<{ readonly id: string }[]> =>
   sql.query<{ id: string }>(
     'find-ended',
@@ -226,7 +226,7 @@ export interface TwinQuery {
   readonly agentId: string;
   readonly task: string;
   readonly context: string | null;
-  /** As JSON. */
+  /** JSON text. */
   readonly input: string;
   readonly since: Date;
 }

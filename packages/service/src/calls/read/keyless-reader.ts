@@ -17,8 +17,8 @@ export interface ReadProof {
 }
 
 /**
- * The caller in whose name one request is read without an API key: by its resultToken, or by the wallet that paid for it or whose account
- * it is of. Throws UNAUTHORIZED for another token, and NOT_FOUND for another wallet.
+ * The caller that reads one request without an API key: by its resultToken, or by the wallet that paid for it or owns its account. Throws
+ * UNAUTHORIZED for another token, and NOT_FOUND for another wallet.
  */
 export async function keylessReader(
   ctx: HasDb & HasSecrets,

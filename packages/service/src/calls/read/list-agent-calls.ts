@@ -18,14 +18,14 @@ const DEFAULT_DAYS = 7;
 const MAX_OF_A_CODE = 1000;
 const MAX_GROUPS = 50;
 
-/** Reasons whose messages tell of the caller's money rather than of the agent. */
+/** Failure reasons with messages about the caller's money, which the agent's owner does not see. */
 const silentReasons: readonly FailureReason[] = ['payment_failed'];
 
 type Query = Parsed<Api['listAgentCalls']>['query'];
 
 /**
- * All calls to an agent, newest first, for its owner. Input, result and the caller's identity are not read: the endpoint was told what it
- * needs, and who calls is the caller's to tell. An account that took the agent over sees the calls since then.
+ * All calls to an agent, newest first, for its owner. Input, result and the caller's identity are left out, as only the caller may reveal
+ * them. An account that took over the agent sees the calls since then.
  */
 export async function listAgentCalls(
   ctx: HasDb,
@@ -73,7 +73,7 @@ const toItem = ({ callerKind, costMicro, errorCode, errorMessage, ...row }: Agen
   completedAt: row.completedAt?.toISOString() ?? null,
 });
 
-/** The failed calls to an agent in groups, for its owner: what to mend first. */
+/** Failed calls to an agent in groups, so that its owner sees what to fix first. */
 export async function listAgentErrors(
   ctx: HasDb & HasClock,
   { accountId }: AccountCaller,

@@ -140,8 +140,8 @@ async function follow(
 const LAST_READ_MS = 10_000;
 
 /**
- * The outcome of a call whose deadline has passed: what its home has made of it by now was paid for, so it is asked once more. What is open
- * there is cancelled first: it has ended at both nodes then, and the home can complete nothing that nobody reads.
+ * Outcome of a call after its deadline. Asks the home node once more, as a result there was paid for. If the call is still open, cancels it
+ * first, so that it has ended at both nodes and the home can't complete it unread.
  */
 async function lastLook(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
   const { home, invocation, signal } = call;
@@ -207,7 +207,7 @@ function toRequest({ invocation, signal }: HomeCall, proof: PaymentProof | null,
   };
 }
 
-/** The same bytes in every call: by them the home node recognizes the request. */
+/** Body of the request to the home node. The bytes are equal in every attempt, as the home node recognizes a repeat by them. */
 const toHomeBody = (invocation: Invocation) => ({
   task: invocation.task,
   input: invocation.input,

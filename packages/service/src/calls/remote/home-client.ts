@@ -32,7 +32,7 @@ export const askHome = (ctx: HomeContext, home: Home, request: HomeRequest): Pro
     drop: () => undefined,
   });
 
-/** The same, for a streamed answer. */
+/** Opens a streamed answer of the home node. */
 export const openAtHome = (ctx: HomeContext, home: Home, request: HomeRequest): Promise<GuardedStream> =>
   withKey(ctx, home, request, {
     refuse: refusedStream,

@@ -56,10 +56,10 @@ export async function recordHomeEnd(
   );
 }
 
-/** A request that has ended here and whose end at its home node is unknown. */
+/** A request that has ended here and has an unknown end at its home node. */
 export interface OpenHomeCall extends HomeCallRow {
   readonly home: Home;
-  /** Its status here. */
+  /** Status at this node. */
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly createdAt: Date;
 }
@@ -88,7 +88,7 @@ export const takeOpenHomeCall = (sql: Sql, requestId: string, now: Date): Promis
     [now, requestId],
   );
 
-/** Takes requests whose home node is due for a poll, the longest due first; a few of each node, and none of `busyNodes`. */
+/** Takes requests to poll at their home nodes, longest due first: a few of each node, and none of `busyNodes`. */
 export const takeOpenHomeCalls = (
   sql: Sql,
   wanted: {

@@ -108,7 +108,7 @@ export const takeQueued = (
   );
 };
 
-/** Queued requests whose deadline has passed, without those that were tried. They are not taken; ending them is enough. */
+/** Queued requests past their deadline, except those in `triedIds`. No process needs to take them; ending them is enough. */
 export const findOverdue = (
   sql: Sql,
   now: Date,

@@ -8,12 +8,12 @@ type RecoverContext = PayContext & HasProcessId;
 
 const BATCH = 100;
 
-/** A request of this process that nobody here knows of was lost with the answer that it was stored. */
+/** Age after which a stored request of this process that it does not know is lost: the answer of the insert did not arrive. */
 const LOST_AFTER_MS = 10_000;
 
 /**
- * Takes over invocations whose process died or gave them back, all that there are, and continues them; agents recognize them by their key. A
- * process that stops takes none: it has just given its own back.
+ * Takes over and continues all invocations that a dead process left or a stopping one gave back. Agents recognize them by their key. A
+ * stopping process takes none, as it has just given back its own.
  */
 export async function recoverInvocations(ctx: RecoverContext): Promise<number> {
   const takenIds: string[] = [];

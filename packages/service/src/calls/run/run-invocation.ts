@@ -47,7 +47,7 @@ export async function runInvocation(
   return runFound(ctx, invocation, await ctx.agentFinder.find(invocation.agentId), signal, askedBefore);
 }
 
-/** The same for a caller that has looked for the agent. */
+/** Runs an invocation, as `runInvocation` does, with the agent already looked up. */
 export async function runFound(
   ctx: RunContext & HasRunner,
   invocation: Invocation,
@@ -112,7 +112,7 @@ function endOfFault(ctx: RunContext, { id, deadline }: Invocation, error: unknow
   };
 }
 
-/** The same for a caller that has just found the agent. */
+/** Runs an invocation with an agent that exists. */
 export async function runOn(
   ctx: RunContext & HasRunner,
   invocation: Invocation,
@@ -178,8 +178,7 @@ const outOfTime: Failure = {
 };
 
 /**
- * Fails all queued requests whose deadline has passed, and refunds them. Each is tried once: those of a locked treasury keep no others from
- * ending.
+ * Fails all queued requests past their deadline, and refunds them. Tries each once, so that a locked treasury does not delay the others.
  */
 export async function failOverdue(ctx: HasDb & HasClock & HasFinisher & HasLog): Promise<void> {
   const triedIds: string[] = [];

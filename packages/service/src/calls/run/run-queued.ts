@@ -135,7 +135,10 @@ export async function requireLine(
   throw tooSlow(ctx.slotLimits.maxWaiting, joined.expectedMs);
 }
 
-/** The same for a call that pays on chain: it takes its slot after payment, so this process's waiting ones are counted first. */
+/**
+ * Throws when too many calls of the caller wait. For calls paid on chain, which take their slot after payment; it counts the waiting ones
+ * of this process.
+ */
 export function requireRoomToPay(ctx: HasRunner & HasSlotLimits, caller: KnownCaller): void {
   const { maxWaiting } = ctx.slotLimits;
   if (ctx.runner.waitingOf(tenantOfCaller(caller)) >= maxWaiting) throw tooManyWaiting(maxWaiting);
@@ -203,7 +206,10 @@ function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasSlotLimits): Lin
   };
 }
 
-/** A reservation whose request is stored in the meantime is briefly counted twice: that refuses too many, never too few. */
+/**
+ * Decides if a call may join the queue. A reservation counts twice for a moment while its request is stored, which may refuse too many
+ * calls, never too few.
+ */
 async function judge(
   ctx: Pick<RunContext, 'db' | 'clock'> & HasSlotLimits,
   entry: LineEntry,

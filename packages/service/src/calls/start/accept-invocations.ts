@@ -40,7 +40,7 @@ export interface Acceptance {
   readonly agreed: readonly AgreedTerms[];
   /** The Idempotency-Key that is taken with it; null: it has none, or its key is taken. */
   readonly lateKey: KeyToTake | null;
-  /** Its agent and price, as decided. */
+  /** The chosen agent and price. */
   readonly sale: Sale;
   /** The call that goes on as this one: its caller may have ended it meanwhile. What is paid by x402 has the id of the call that waited for it. */
   readonly waitingId?: string | undefined;
@@ -52,11 +52,11 @@ export type AcceptAnswer =
   | SchemeRefusal
   | { readonly kind: 'quote_used' }
   | { readonly kind: 'given_up' }
-  /** Its payment is for the terms of a call that waits for it. */
+  /** The payment was made for the terms of another call, which waits for it. */
   | { readonly kind: 'waits' }
-  /** Its Idempotency-Key is not free: it has to be taken before. */
+  /** The Idempotency-Key is not free; it has to be taken before. */
   | { readonly kind: 'key_first' }
-  /** Its deadline passed while it waited for this. */
+  /** The deadline passed while the call waited for acceptance. */
   | { readonly kind: 'too_late' }
   /** The agent was withdrawn, or costs something else by now. */
   | { readonly kind: 'agent_changed' }
@@ -184,8 +184,8 @@ const holdsBy = (scheme: PaymentScheme, holds: readonly RequestHold[], now: Date
   holds.length === 0 || !scheme.hold ? [] : (scheme.holdAll?.(holds, now) ?? null);
 
 /**
- * Accepts a batch in one transaction, whose first statement compares the agents; it is sent with the next one, so nobody waits for it. When
- * one has changed, which is seldom, the transaction is undone and the others are accepted in another.
+ * Accepts a batch in one transaction. Its first statement compares the agents and is pipelined with the next. If an agent has changed,
+ * which is rare, the transaction is undone and the other calls are accepted in another.
  */
 async function acceptPresent(
   ctx: HasDb & HasClock,
@@ -287,7 +287,7 @@ async function acceptDistinct(tx: Tx, items: readonly Acceptance[], how: How): P
   return items.map(({ invocation }) => answers.get(invocation.id) ?? { kind: 'accepted' });
 }
 
-/** Takes the keys that nobody has. Returns the calls of the others, and those whose id an earlier call has. */
+/** Takes the free keys. Returns the calls with a key, or an id, that is already in use. */
 async function findKeyFirst(tx: Tx, items: readonly Acceptance[]): Promise<string[]> {
   const late = items.flatMap(({ invocation: { id }, lateKey }) => (lateKey === null ? [] : [{ ...lateKey, id }]));
   const taken = await takeFreeKeys(tx, late);
@@ -295,9 +295,9 @@ async function findKeyFirst(tx: Tx, items: readonly Acceptance[]): Promise<strin
 }
 
 /**
- * Refuses what the caller has ended while it waited for its payment: under the id of the request, or as the call that goes on as another. What
- * it finds open cannot be ended before the end of the transaction. Refuses as well a payment for the terms of a call that waits, when it comes
- * with another call: the waiting one is what was priced and shown.
+ * Refuses calls that the caller ended while they waited for payment, under the id of the request or of the waiting call. Locks open ones,
+ * so they can't end before the transaction does. Also refuses a payment for the terms of a waiting call that comes with another call, as
+ * the waiting one was priced and shown.
  */
 async function holdWaiting(tx: Tx, items: readonly Acceptance[], answers: Answers): Promise<void> {
   const kept = await holdUnpaid(tx, [...new Set(items.flatMap(waitingOf))]);
@@ -336,7 +336,7 @@ const unspendRefused = (tx: Tx, items: readonly Acceptance[], answers: Answers) 
 const stillOpen = (items: readonly Acceptance[], answers: Answers): Acceptance[] =>
   items.filter(({ invocation }) => !answers.has(invocation.id));
 
-/** What the request presents, to be claimed under its id. */
+/** The means of payment of a request, to be claimed under its id. */
 const paidByOf = ({ invocation: { id }, means }: Acceptance): PaidBy[] =>
   means === null ? [] : [{ ...means, requestId: id }];
 

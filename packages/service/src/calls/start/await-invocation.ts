@@ -26,7 +26,7 @@ export async function awaitInvocation(ctx: AwaitContext, invoked: Invoked, waitM
   return requirePaid(ctx, invoked, invocation);
 }
 
-/** An invocation whose start was answered before, as it is now; null: it has been removed. */
+/** The current state of an invocation that was answered before; null: it has been removed. */
 export const rereadInvocation = (ctx: AwaitContext, requestId: string): Promise<Invocation | null> =>
   findInvocation(ctx.db, requestId);
 

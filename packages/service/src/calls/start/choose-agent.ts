@@ -132,7 +132,7 @@ export interface Sale {
   >;
   /** True when a quote or a signed offer sets the price. */
   readonly isPriceLocked: boolean;
-  /** The account that was taken to pay this agent by these terms already; null: what it has agreed to was read. */
+  /** The account assumed to have paid this agent by these terms already, which acceptance verifies; null: its agreed terms were read. */
   readonly steadyFor: string | null;
 }
 
@@ -163,7 +163,7 @@ export async function findChanged(ctx: HasClock, tx: Tx, sales: readonly Sale[])
   return new Set([...changed, ...assumed.filter((_, index) => unsteady.has(index))]);
 }
 
-/** As guards of a flush: all of them hold. */
+/** Flush guards that fail unless all of these sales still hold. */
 export const salesGuards = (ctx: HasClock, sales: readonly Sale[]): Statement[] => [
   termsGuard(sales.map(({ agent, isPriceLocked }) => ({ ...agent, isPriceLocked }))),
   ...steadyGuards(sales.flatMap(steadyOf), toldSince(ctx)),

@@ -115,9 +115,9 @@ interface Repeatable {
 }
 
 /**
- * Decides a call once more when a repetition of it may have been accepted just before, which is found then, and whose result is the answer:
- * its deadline has passed and it is paid, as nobody is told that a call was refused which he has paid for; or its id is taken, that of an
- * Idempotency-Key by another process that thought this one dead, or that of its offer by what paid for it otherwise at another process.
+ * Decides a call again if a concurrent repetition may have been accepted, and then returns its result. Two errors lead here. The deadline
+ * of a paid call has passed: a caller must not get a refusal for a call that it paid for. Or the id exists: another process took over the
+ * Idempotency-Key, or another payment used the offer.
  */
 export async function retryAsReplay<T>({ shown, once }: Repeatable, decide: () => Promise<T>): Promise<T> {
   try {

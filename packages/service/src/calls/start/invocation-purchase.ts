@@ -14,14 +14,14 @@ import type { PresentedPayment } from '../../payments/x402/presented-payment.ts'
 import { fitsChannel } from '../deadline.ts';
 import { priceClassOf } from '../pricing/price.ts';
 
-/** In place of an agent's id: the node chooses the agent. */
+/** Value for an agent id in the path: the node chooses the agent. */
 export const AUTO = 'auto';
 
 /** Path of an agent's resource, as its payments name it. */
 export const resourceOf = (agentId: string, quoteId: string | null = null): string =>
   `/invoke/${quoteId ? `${agentId}?quote=${quoteId}` : agentId}`;
 
-/** The same, where it is called without an API key. */
+/** Resource of a call without an API key. */
 export const keylessResourceOf = (agentId: string): string => `/x402/${agentId}`;
 
 /** The fields of a call that define the purchase. */

@@ -165,7 +165,7 @@ async function authorize(
   return { method, means };
 }
 
-/** null: there is nobody to wait for. */
+/** Waits for the turn of the payment; null: none is needed. */
 async function enter(ctx: InvokeContext, { shown }: Input, means: Means | null): Promise<(() => void) | null> {
   if (!shown || !means) return null;
   return (await schemeOf(means).enter?.(ctx, means, shown)) ?? null;
@@ -178,8 +178,8 @@ interface Ready {
 }
 
 /**
- * Makes the source of the money ready, and admits the payer: without an API key, the account of the paying wallet. A payment that is shown
- * where none is due was not checked, and names nobody.
+ * Prepares the source of the money and admits the payer: without an API key, the account of the paying wallet. A payment presented where
+ * none is due was not checked, so its wallet is ignored.
  */
 async function makeReady(
   ctx: InvokeContext,

@@ -118,7 +118,7 @@ async function chooseMatch(ctx: ChoosingContext, caller: KnownCaller, asked: Ask
   }
 }
 
-/** Accounts whose further agents come last. */
+/** Accounts that reached the limit of agents; their other agents come last. */
 const exhaustedIn = ({ ofAccount, most }: Search): string[] =>
   [...ofAccount].flatMap(([accountId, count]) => (count >= most ? [accountId] : []));
 

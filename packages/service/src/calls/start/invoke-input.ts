@@ -67,9 +67,9 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
 export type Input = InvokeInput & { readonly requestId: string | null };
 
 export interface Invoked {
-  /** As accepted, or as found when the call had been made before. */
+  /** The accepted invocation, or the earlier one of a repeated call. */
   readonly invocation: Invocation;
-  /** Its end, when this process runs it. */
+  /** Resolves at its end if this process runs it; null otherwise. */
   readonly ending: Promise<Invocation> | null;
   /** The transfer that pays for it, if any, and the terms that it was asked by. */
   readonly payment: NewChainPayment | null;

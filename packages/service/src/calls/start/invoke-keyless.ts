@@ -40,7 +40,7 @@ export interface KeylessInput
   readonly repeats?: Repeated | undefined;
 }
 
-/** A call whose answer did not reach its client, which repeats it and pays anew. */
+/** A call with an answer that did not reach its client, which repeats the call with a new payment. */
 export interface Repeated {
   /** null: not known by its id. */
   readonly requestId: string | null;
@@ -112,8 +112,8 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
 const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').update(key).digest('base64url')}`;
 
 /**
- * What the wallet has bought already, by whichever scheme, instead of a purchase. A payment or voucher that comes with a repetition is not
- * collected then: it only shows that the wallet itself asks.
+ * An earlier purchase of the wallet, by any scheme, to answer a repeated call. The payment or voucher of the repetition is not collected
+ * then; it proves that the wallet itself asks.
  */
 async function findBoughtBefore(
   ctx: InvokeContext,
@@ -182,15 +182,16 @@ async function hasMadeCall(
 }
 
 /**
- * True if only its wallet can show a payment: a good one that nobody has collected, for whatever price, as that may have changed, or a good
- * voucher that is in no claim. The chain publishes all others.
+ * True if only its wallet can have presented a payment: a valid one that is not collected, at any price, as the price may have changed, or
+ * a valid voucher in no claim. All others are public on chain.
  */
 const isOfWallet = async (ctx: SchemeContext, shown: PresentedPayment): Promise<boolean> =>
   (await schemeOfPresented(shown).isPrivate?.(ctx, shown)) ?? false;
 
 /**
- * The same for a repetition, which finds the newest purchase of its wallet and body: an old voucher, as a proxy's log may have it, would read
- * what was bought since. Who lost an answer signs no less than the channel is charged, or is told the sum (402) and signs that.
+ * True if a repetition comes from its wallet. It gets the newest purchase of its wallet and body, so an old voucher, for example from a
+ * proxy's log, must not be enough. A client that lost an answer signs at least the charged sum of the channel, or gets that sum (402) and
+ * signs it.
  */
 const isRepetitionOfWallet = async (ctx: SchemeContext, shown: PresentedPayment): Promise<boolean> =>
   (await isOfWallet(ctx, shown)) && ((await schemeOfPresented(shown).isNewest?.(ctx, shown)) ?? true);
@@ -201,8 +202,8 @@ type CountPayer = (wallet: string, opensAccount: boolean) => Promise<void>;
 type AdmitContext = Records & HasRunner & HasSlotLimits & HasStorageMeter;
 
 /**
- * The caller in whose name a wallet's call without an API key is accepted: the account of the wallet, opened when there is none. Called
- * with a wallet whose payment is good. Throws FORBIDDEN for a suspended account, RATE_LIMITED and STORAGE_LIMIT_EXCEEDED, before any charge.
+ * Admits the wallet of a valid payment, without an API key: as its account, opened if it has none. Throws FORBIDDEN for a suspended
+ * account, RATE_LIMITED and STORAGE_LIMIT_EXCEEDED, before any charge.
  */
 async function admitPayer(ctx: AdmitContext, wallet: string, count: CountPayer): Promise<AccountCaller> {
   const known = await payerAccountOf(ctx, wallet);
@@ -218,7 +219,7 @@ async function admitPayer(ctx: AdmitContext, wallet: string, count: CountPayer):
 
 const callerOf = (wallet: string, account: PayerAccount): AccountCaller => ({ ...keylessCaller(wallet), ...account });
 
-/** Any call that is not made more expensive by what it says. */
+/** A call with the lowest price: nothing in its body raises it. */
 const plain = InvocationRequest.parse({ task: 'Any' });
 
 const nobody: KeylessPayer = {
@@ -229,8 +230,8 @@ const nobody: KeylessPayer = {
 };
 
 /**
- * The terms of an agent for a call without a key whose body is not known yet; null: wallets do not pay for it. Nothing is taken by them that
- * a call with such a body would not pay.
+ * Terms of an agent for a call without a key and with an unknown body; null: wallets can't pay for it. A payment by them is accepted only
+ * for a body that costs no more.
  */
 export async function plainTerms(
   ctx: InvokeContext,
@@ -252,21 +253,20 @@ interface Visitor {
 
 type VisitorContext = Records & HasSecrets;
 
-/** Bytes of JSON that a visitor's call may bring: it is stored for somebody whom nobody knows. */
+/** Maximum bytes of JSON in a visitor's call, as it is stored for an unknown caller. */
 const MOST_BYTES = 16 * 1024;
 
 const networkOfVisitor = ({ client }: Visitor): string => (client === null ? '' : (networkOf(client) ?? client));
 
-/** The same account for all networks of one site, which cannot fill those of the others. Which one it is, is known to this node alone. */
+/** One account for all networks of a site, so that it can't fill the accounts of others. The choice depends on a secret of this node. */
 function addressOfAccount({ secrets }: HasSecrets, { client }: Visitor): string {
   const code = secrets.authenticate('visitor', [client === null ? '' : (siteOf(client) ?? client)]);
   return visitorAddresses[Buffer.from(code, 'base64url').readUInt32BE() % visitorAddresses.length] ?? '';
 }
 
 /**
- * The caller in whose name a visitor's free call is accepted. Throws FORBIDDEN for a page of another site, which would have its own visitors
- * use up their limits and hide who calls, VALIDATION_ERROR for a webhook: the node sends nothing for callers that it does not know, and
- * PAYLOAD_TOO_LARGE.
+ * Admits a visitor's free call. Throws FORBIDDEN for a page of another site, which would use up its visitors' limits and hide the real
+ * caller; VALIDATION_ERROR for a webhook, as the node sends nothing for unknown callers; and PAYLOAD_TOO_LARGE.
  */
 async function admitVisitor(
   ctx: VisitorContext,

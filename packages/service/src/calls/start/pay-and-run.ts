@@ -38,7 +38,7 @@ export async function payAndRun(
   return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation) : outcome, signal);
 }
 
-/** Resumes an invocation whose payment was left in any state by a dead process. */
+/** Resumes an invocation that a dead process left with a payment in any state. */
 export async function resumePaid(ctx: PayContext, invocation: Invocation, signal: AbortSignal): Promise<Invocation> {
   const payment = await paymentOf(ctx, invocation.id);
   if (payment?.state === 'claimed') return payAndRun(ctx, invocation, { payment }, signal);
@@ -85,7 +85,7 @@ const givenBack = {
   message: 'The payment was taken for failed before it came in. It was given back.',
 } as const;
 
-/** Of a request whose payment is in no row, as a restored database may have it: there is nothing to wait for after its deadline. */
+/** Reason for a request without a payment row, possible in a restored database. After its deadline there is nothing to wait for. */
 const LOST: RefusalReason = 'invalid_exact_evm_transaction_failed';
 
 /** Polls the chain about an open payment until it is settled or failed. */

@@ -66,12 +66,12 @@ export function requireAffordable(body: InvocationRequest, priceMicro: bigint): 
     throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
 }
 
-/** What the treasury that would pay holds, beside what running calls have set aside. `none`: there is no treasury. */
+/** Available balance of the paying treasury, less holds of running calls. `none`: there is no treasury. */
 type Funds = 'none' | 'empty' | 'short';
 
 /**
- * The answer to a call that came without a payment and whose treasury cannot pay: `terms` is 402, which clients of x402 pay by their wallet;
- * `refusal` is 422, which says what is missing.
+ * Answer to a call without a payment and with a treasury that can't pay. `terms`: 402, which x402 clients pay from their wallet. `refusal`:
+ * 422 with the missing amount.
  */
 export const answerTo: Readonly<Record<Funds, Readonly<Record<'open' | 'treasury', 'terms' | 'refusal'>>>> = {
   // `X-Payment-Method`: not sent, or `treasury`. With `x402` no treasury is asked.

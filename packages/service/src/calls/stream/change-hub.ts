@@ -6,7 +6,7 @@ export interface ChangeHub {
   changed(requestId: string, said?: readonly Chunk[]): void;
   /** Starts to record changes of a request. Close it when done. */
   watch(requestId: string): ChangeWatch;
-  /** This process is about to end: whoever waits for an end is told how it stands. */
+  /** Announces that this process is about to end: waiting readers get the current state. */
   leave(): void;
   hasLeft(): boolean;
 }

@@ -118,7 +118,7 @@ const terminal = {
   cancelled: 'invocation.cancelled',
 } as const;
 
-/** It follows all chunks; a request that never began has no second event, but its number is skipped. */
+/** Id of the end event, which follows all chunks. A request that never began lacks the event before them; its number stays unused. */
 const endIdOf = (count: number): number => FIRST_CHUNK_ID + count;
 
 const endOf = (invocation: InvocationRecord, count: number): StreamEvent => ({

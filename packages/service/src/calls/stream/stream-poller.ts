@@ -10,7 +10,7 @@ import { type ChunkPage, countChunks, readChunkPages, readMarks, type StreamPosi
 
 /** Polls the database for all readers of this process together: thousands of readers need few connections. */
 export interface StreamPoller {
-  /** The request, then the chunks after a position; null when there is no such request. */
+  /** Reads the request and the chunks after a position; null when the request does not exist. */
   look(position: StreamPosition): Promise<Sight | null>;
   /** Has the change hub notify of changes by other processes. */
   follow(requestId: string): { stop(): void };

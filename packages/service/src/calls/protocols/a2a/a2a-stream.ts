@@ -16,8 +16,8 @@ export interface StreamedTask {
 }
 
 /**
- * Follows a stream until its task rests or the stream ends: texts of artifacts are stored as chunks, changes of state as events. Parts that
- * are no texts count as chunks do. A stream that breaks off has ended if its task can be asked for. `onTask` is told the id of the task once.
+ * Follows a stream until its task rests or the stream ends. Stores texts of artifacts as chunks and changes of state as events; other parts
+ * count like chunks. A stream that breaks off counts as ended if its task can be polled. Calls `onTask` once with the id of the task.
  */
 export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
@@ -69,7 +69,7 @@ async function* untilBrokenOff(bytes: AsyncIterable<Buffer>, isEnd: () => boolea
   }
 }
 
-/** What an event says; null: nothing that this node knows, which a later version of A2A may. */
+/** The content of an event; null: an unknown kind, which a later version of A2A may have. */
 function saidIn(data: string, resultIn: (event: Json | undefined) => unknown): A2aSaid | null {
   const value = parseObject(data);
   if (isObject(value?.error))
@@ -135,7 +135,7 @@ function createTold() {
   };
 }
 
-/** Chunks that are told, or parts that are kept without being told. */
+/** Number of chunks in an event; parts without text count, too. */
 const countOf = (said: A2aSaid): number =>
   said.kind === 'artifact' ? Math.max(1, partsOf(said.artifact).length) : chunksOf(said).length;
 

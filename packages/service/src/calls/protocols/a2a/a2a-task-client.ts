@@ -21,7 +21,7 @@ import {
   textsOf,
 } from './a2a-wire.ts';
 
-/** A task as the last answer has it, and what it says of a payment. */
+/** A task as of the last answer, and its outcome or bill. */
 export interface FollowedTask {
   readonly outcome: Outcome | Billed;
   readonly task: A2aTask;

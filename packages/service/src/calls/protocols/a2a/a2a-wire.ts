@@ -8,7 +8,7 @@ import { isHandle } from '../upstream-call-store.ts';
 export interface A2aDialect {
   readonly methods: { readonly send: string; readonly stream: string; readonly get: string; readonly cancel: string };
   readonly headers: Readonly<Record<string, string>>;
-  /** Parameters of a message that is answered with its task at once. */
+  /** Parameters of a message that asks for its task at once, without waiting for the result. */
   toParams(message: A2aMessage): Json;
 }
 
@@ -164,7 +164,7 @@ export function resultOf(groups: readonly (readonly Json[])[]): unknown {
   return { text: groups.map((group) => textsOf(group).join('')).join('\n') };
 }
 
-/** The result of a message, whose texts are lines. */
+/** The result of a message. Each of its texts is a line. */
 export const resultOfMessage = (parts: readonly Json[]): unknown => resultOf(parts.map((part) => [part]));
 
 /** True when data holds all texts beside it: some agents say both. */
@@ -228,6 +228,6 @@ function request(agent: A2aAgent, { id, rpc, path, params, isRead = false }: Ope
   return { url: at, method: isRead ? 'GET' : 'POST', headers, body: isRead ? undefined : params };
 }
 
-/** What an answer or an event holds: HTTP+JSON has no envelope. */
+/** The payload of an answer or event; HTTP+JSON has no envelope. */
 export const resultIn = ({ binding }: Pick<A2aAgent, 'binding'>, value: Json | undefined): unknown =>
   binding === 'JSONRPC' ? value?.result : value;

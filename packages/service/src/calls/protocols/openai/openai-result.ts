@@ -2,10 +2,10 @@ import { isObject, type Json } from '../../../lib/json/json-object.ts';
 import type { Outcome } from '../../invocation.ts';
 import { completed, failed } from '../agent-answer.ts';
 
-/** What a model has answered, whole or put together from a stream. */
+/** The answer of a model, whole or assembled from a stream. */
 export interface Completion {
   readonly text: string;
-  /** Why the model declined; empty: it did not. */
+  /** The model's reason to decline; empty: it did not. */
   readonly refusal: string;
   /** Calls of tools that it asks for, as they came. */
   readonly toolCalls: readonly unknown[];
@@ -36,7 +36,7 @@ export function toResult(completion: Completion, isOffered: (tool: string) => bo
   });
 }
 
-/** A client that is told of calls of tools, and gets none, would wait for them. */
+/** The finish reason. It is not `tool_calls` without a tool call, as the client would wait for one. */
 function reasonOf(given: unknown, hasToolCalls: boolean): string | null {
   if (typeof given !== 'string') return null;
   return given === 'tool_calls' && !hasToolCalls ? 'stop' : given;
