@@ -3,8 +3,8 @@ const SLUG = /^[0-9a-z-]{1,80}-([0-9a-z]{26})$/;
 const MAX_NAME_CHARS = 60;
 
 /**
- * Last part of the address of an agent's page: words of its name for readers, then its id, by which alone it is found. So nobody can take
- * the address of another, and whatever an agent is called, its former addresses lead to it.
+ * Last part of the address of an agent's page: words of its name, then its id, which alone is looked up. So an agent can't take another's
+ * address, and addresses with a former name keep working.
  */
 export function agentSlug({ id, name }: { readonly id: string; readonly name: string }): string {
   const ending = ID.exec(id)?.[1];

@@ -199,8 +199,8 @@ const DUE = `select id, account_id, next_check_at, status = 'pending_verificatio
     from agent where next_check_at <= $1 order by next_check_at limit ${PASSED_OVER} * $9::int`;
 
 /**
- * Takes agents whose check is due, the longest due first, and postpones their next check, so that another process gets different ones.
- * Those for which there is no room stay due, and do not hide the others: slow ones, and those of an account that has no room.
+ * Takes agents that are due for a check, longest due first, and postpones them so that other processes get different ones. Agents without
+ * room (slow ones, or those of an account at its limit) stay due and do not hide the others.
  */
 export async function takeDueAgents(sql: Sql, now: Date, busyUntil: Date, room: CheckRoom): Promise<DueAgent[]> {
   const running = [[...room.running.keys()], [...room.running.values()]];

@@ -20,7 +20,7 @@ export type SoldTerms = Omit<SaleTerms, 'status'> & { readonly isPriceLocked: bo
 
 const jsonOf = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
 
-/** As a guard of a flush: the agents are online, and sell by these terms. */
+/** Flush guard that fails unless the agents are online and still sell by these terms. */
 export const termsGuard = (sold: readonly SoldTerms[]): Statement => ({
   name: 'agent-terms-guard',
   text: `select require_true(not exists (

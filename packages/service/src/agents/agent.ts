@@ -3,7 +3,7 @@ import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { StateTable } from '../lib/state-table.ts';
 
-/** The events of the agent state machine. `refused`: the agent reported itself that it takes no calls. */
+/** The events of the agent state machine. `refused`: the agent itself reported that it does not accept calls. */
 export type AgentEvent = 'proven' | 'came_up' | 'went_down' | 'refused' | 'endpoint_changed' | 'removed';
 export type StoredStatus = AgentStatus | 'removed';
 
@@ -83,9 +83,9 @@ export interface Agent {
   readonly accountAddress: string;
   /** Since when the account has had it, if it took it over; null: it registered it. */
   readonly ownedSince: Date | null;
-  /** Since when the chain has named another owner, whose wallet is not proven here; null: not frozen. */
+  /** Time since which the chain has another owner, with a wallet not proven here; null: not frozen. */
   readonly frozenAt: Date | null;
-  /** Its entry in the shared registry; null: none yet. */
+  /** Token id in the shared registry; null: none yet. */
   readonly tokenId: string | null;
   /** The salt of its id, in hex; null: an id that is not bound to a home key, or an agent of another node. */
   readonly idSalt: string | null;
@@ -110,7 +110,7 @@ export interface Agent {
   /** Over the last 30 days, as of the newest probe. */
   readonly probesPassed: bigint;
   readonly probes: bigint;
-  /** Its home node, with label and base address; null: this node. */
+  /** Id of its home node, with label and base address; null: this node. */
   readonly homeNode: string | null;
   readonly homeLabel: string | null;
   readonly homeUrl: string | null;
@@ -177,9 +177,9 @@ export type CallableAgent = Pick<
   readonly home: Home | null;
   /** True when hints of callers (`metadata.priceHints`) change its price. */
   readonly takesHints: boolean;
-  /** Its price by units (`metadata.perUnit`); null: none. */
+  /** Price by units (`metadata.perUnit`); null: none. */
   readonly perUnit: PerUnit | null;
-  /** Its price by size (`metadata.sizeSteps`); null: one price for all sizes. */
+  /** Price by size (`metadata.sizeSteps`); null: one price for all sizes. */
   readonly sizeSteps: readonly SizeStep[] | null;
   /** Percent of its price that a call costs which is ended early after output was shown (`metadata.shownShare`). */
   readonly shownShare: number;

@@ -1,6 +1,8 @@
 import type { UnitMeasure } from '@agent-network/contracts/agents/agent-metadata';
 
-/** Where the units of a call are counted in its input, and how; without a measure: by the JSON type, as agents of before `measure` declare it. */
+/**
+ * Location of a call's units in its input, and their measure. Without a measure the JSON type decides, as for agents older than `measure`.
+ */
 export interface UnitPlace {
   /** JSON pointer into the input. */
   readonly count: string;
@@ -52,7 +54,7 @@ export function countUnits({ count, measure }: UnitPlace, input: Record<string, 
   return measure ? measures[measure](value) : (numberOf(value) ?? itemsOf(value) ?? charactersOf(value));
 }
 
-/** What is wrong with an input whose units cannot be counted, and where. */
+/** Fault of an input with units that can't be counted, and its location. */
 export const unitsFault = ({ count, measure }: UnitPlace) => ({
   at: namesOf(count),
   message: `must be ${measure ? wanted[measure] : 'a number of 0 or more, a list or a text'}: the agent's price follows it`,

@@ -17,7 +17,7 @@ interface ChainOptions {
   /** Default: the network's USDC. */
   readonly token?: string;
   readonly isLocal: boolean;
-  /** False: a further network, whose ledger accounts name its asset. */
+  /** False: a further network; its ledger accounts contain its asset. */
   readonly isDefault: boolean;
   /** The node's wallet, lower case. */
   readonly wallet: string;

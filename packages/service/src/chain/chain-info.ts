@@ -28,7 +28,7 @@ export interface ChainInfo {
   readonly channelFault?: string;
 }
 
-/** What a token says of its EIP-712 domain. */
+/** A token's own EIP-712 domain. */
 export interface TokenFacts {
   readonly name: string;
   readonly version: string;
@@ -49,7 +49,7 @@ export interface ChannelTerms {
 /** CAIP-19 id of a network's token. */
 export const assetIdOf = ({ caip2, token }: Pick<ChainInfo, 'caip2' | 'token'>): string => `${caip2}/erc20:${token}`;
 
-/** The names of the network of an asset, which the node may have no more; null: the default one, whose chain this is. */
+/** Names of the network of an asset, which may have been removed from the node; null: the default network, given by `chain`. */
 export function networkNamesOf(chain: ChainInfo, ledgerAsset: string | null): Pick<ChainInfo, 'caip2' | 'name'> {
   const caip2 = ledgerAsset?.split('/', 1)[0];
   if (caip2 === undefined) return chain;
@@ -63,7 +63,7 @@ export interface HasChain {
 /** The node's wallet, then its former ones. */
 export const ownWallets = ({ wallet, formerWallets = [] }: ChainInfo): readonly string[] => [wallet, ...formerWallets];
 
-/** True for the node's wallet and its former ones: the books have their USDC already, and what they send is nobody's payment. */
+/** True for the node's wallet and its former ones. The books have their USDC already, so transfers from them are not payments. */
 export const isOwnWallet = (chain: ChainInfo, address: string): boolean => ownWallets(chain).includes(address);
 
 /** Address under which others reach this node, without a slash at the end. */

@@ -17,7 +17,7 @@ export class NodeBehindError extends Error {
   }
 }
 
-/** Time for which a block that was told of must be there: a reorg may take it. */
+/** Time for which a reported block is expected to exist; a reorg may remove it. */
 const KNOWN_FOR_MS = 10_000;
 
 /** Tells the newest block that any RPC node has told of lately: "no" is said by the state there. A node that lacks it says nothing. */

@@ -14,7 +14,7 @@ import type { HasUsdc } from './usdc-client.ts';
 export interface GasWatch {
   /** Reads the balances, updates the metrics and logs low ones. Throws when the chain does not answer. */
   refresh(): Promise<void>;
-  /** Addresses of keys whose last known balance covers a transaction of this cost. */
+  /** Addresses of keys with a last known balance that covers a transaction of this cost. */
   fundedSenders(costWei: bigint): string[];
   /** Deducts spent gas from a key's cached balance until the next read. */
   spend(address: string, costWei: bigint): void;

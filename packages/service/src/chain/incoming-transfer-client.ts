@@ -87,7 +87,7 @@ export function incomingIn(mined: Mined, token: string, wallet: string): Incomin
   });
 }
 
-/** Tells of each amount that the settlement contract moved whether that was a sweep into the wallet; each sweep is told once. */
+/** Returns a function that is true for each amount that the settlement contract swept into the wallet, once per sweep. */
 function sweepsIn(logs: Mined['logs'], token: string, wallet: string): (valueMicro: bigint) => boolean {
   const open = logs.flatMap((log) => {
     const event = channelEventOf(log);

@@ -7,7 +7,7 @@ import type { ChainInfo, HasChain } from './chain-info.ts';
  */
 export interface HasNetworks {
   readonly networks: readonly Network[];
-  /** Networks whose money the books have or may get, and on which nothing can be done now. */
+  /** Networks with money in the books or possibly to come, on which the node can't act now. */
   readonly closedNetworks?: readonly ClosedNetwork[];
 }
 
@@ -21,7 +21,7 @@ export interface ClosedNetwork {
   readonly token: string;
   /** CAIP-19 id of its token. */
   readonly asset: string;
-  /** Its facts as they were last; null: the node was never on it. */
+  /** Last known facts of the network; null: the node was never on it. */
   readonly chain: ChainInfo | null;
 }
 
@@ -43,7 +43,7 @@ function on<C extends OnNetwork>(ctx: C, fits: (network: Network) => boolean): C
 export const onChain = <C extends OnNetwork>(ctx: C, chainId: number): C | null =>
   on(ctx, ({ chain }) => chain.chainId === chainId);
 
-/** The context on the network whose ledger accounts are of this asset; null: that is none of the node's, any more. */
+/** The context on the network of this ledger asset; null: the node is not, or no longer, on it. */
 export const onAsset = <C extends OnNetwork>(ctx: C, ledgerAsset: string | null): C | null =>
   on(ctx, ({ chain }) => chain.ledgerAsset === ledgerAsset);
 
@@ -57,7 +57,7 @@ export const chainOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): ChainI
   ctx.closedNetworks?.find(({ state, asset }) => state === 'away' && asset === ledgerAsset)?.chain ??
   null;
 
-/** Throws UNAVAILABLE for a network that is closed, by its name in x402: nobody is asked to pay again on another one. */
+/** Throws UNAVAILABLE for a closed network, by its name in x402, so that clients do not pay again on another one. */
 export function refuseClosed({ closedNetworks = [] }: Partial<HasNetworks>, network: string): void {
   const closed = closedNetworks.find(({ caip2, name }) => caip2 === network || name === network);
   if (closed) throw new AppError('UNAVAILABLE', `${whyClosed(closed)} Nothing was changed.`);
@@ -99,11 +99,11 @@ export const onEach = <C extends OnNetwork>(ctx: C): C[] => [
   ),
 ];
 
-/** The same of those that are offered: whose chain answers. */
+/** The context on each network with a chain that answers, its own first. */
 export const onEachOpen = <C extends OnNetwork & Partial<Network>>(ctx: C): C[] =>
   onEach(ctx).filter((each) => each === ctx || (each.isOpen?.() ?? true));
 
-/** As the others. Throws UNAVAILABLE where the network is closed. */
+/** Returns the context. Throws UNAVAILABLE when the network is closed. */
 export function requireNetwork<C extends OnNetwork>(found: C | null): C {
   if (found) return found;
   throw new AppError(

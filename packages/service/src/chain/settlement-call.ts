@@ -91,7 +91,7 @@ export const GAS_OF_ONE = GAS_BASE + GAS_OF_KEY;
 /** Gas that a key must be able to pay for before a payment is taken: its own, that of its refund, and that of others taken at the same time. */
 export const gasToTake = (gasOfPayment: bigint): bigint => TRANSACTIONS_TO_TAKE * gasOfPayment;
 
-/** The longest prefix of the batch whose gas fits into `maxGas`; empty when nothing fits. */
+/** The longest prefix of the batch that fits into `maxGas`; empty when nothing fits. */
 export function fitting<T extends SignedAuthorization>(batch: readonly T[], maxGas: bigint): T[] {
   let left = maxGas - GAS_BASE;
   const beyond = batch.findIndex((each) => {

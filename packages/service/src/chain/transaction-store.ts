@@ -31,7 +31,7 @@ interface NewTransaction {
   readonly now: Date;
 }
 
-/** The same as a statement. */
+/** Statement that inserts a transaction. */
 export const transactionInserted = (key: SignerKey, transaction: NewTransaction): Statement => ({
   name: 'insert-chain-transaction',
   text: `insert into chain_transaction (hash, chain_id, signer, nonce, raw, state, created_at, cost_wei)
@@ -65,7 +65,7 @@ export async function markMined(
   await Promise.all([locked, replaced, marked, freeKeyOf(tx, mined.hash)]);
 }
 
-/** Records that a foreign transaction used the nonce: none of ours under it will ever be mined. */
+/** Records that a foreign transaction used the nonce: none of this node's transactions under it will ever be mined. */
 export async function markReplaced(tx: Tx, { chainId, signer, nonce }: OpenNonce): Promise<void> {
   await lockKey(tx, { chainId, signer });
   await tx.query(
@@ -130,7 +130,7 @@ export async function countLiving(sql: Sql, hash: string): Promise<number> {
   return row?.living ?? 0;
 }
 
-/** As `hashesOfNonce`, but empty when the nonce is known to be mined or given up. */
+/** Hashes of open transactions under the same nonce; empty when the nonce is known to be mined or given up. */
 export async function openHashesOfNonce(sql: Sql, hash: string): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'open-hashes-of-nonce',

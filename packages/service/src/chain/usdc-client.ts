@@ -136,7 +136,7 @@ function authorizationsOf(client: PublicClient, token: Hex, newest: NewestBlock)
      */
     areSpent,
 
-    /** The same for one authorization; throws when there is no answer about it. */
+    /** True if one authorization is spent, see `areSpent`. Throws when the RPC node does not answer about it. */
     async isSpent(authorization: Pick<Authorization, 'from' | 'nonce'>, atBlock?: bigint): Promise<boolean> {
       const [isSpent = null] = await areSpent([authorization], atBlock);
       if (isSpent === null) throw new Error('the RPC node does not tell whether an authorization is spent');

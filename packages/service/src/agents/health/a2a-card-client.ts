@@ -5,7 +5,7 @@ import { readWellKnown } from './prove-endpoint.ts';
 import { type Upstream, urlBelow, withoutEndSlashes } from './upstream.ts';
 import { faultOf, readObject, UpstreamFault } from './upstream-client.ts';
 
-/** Where servers have their card below the endpoint: those of 0.2 at the second place. */
+/** Paths of a server's card below the endpoint; servers of version 0.2 have the second. */
 const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const;
 
 /** An A2A agent as its card describes it. */
@@ -85,7 +85,7 @@ type Placed =
 /** Names by which a server in a container knows itself. */
 const ownNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
 
-/** Where an interface is, seen from its card. One at an address that only its own machine can call is meant to be where the card is. */
+/** Location of an interface relative to its card. A loopback address in a public card is taken to mean the card's own host. */
 function placeOf({ url: given, field }: A2aInterface, cardUrl: string): Placed {
   const card = new URL(cardUrl);
   const url = URL.parse(given, cardUrl);

@@ -6,7 +6,7 @@ export type A2aVersion = '1.0' | '0.3';
 
 /** An interface of a card that this node can speak to, if its address may be called. */
 export interface A2aInterface {
-  /** As the card has it. */
+  /** The URL as written in the card. */
   readonly url: string;
   readonly binding: A2aBinding;
   readonly version: A2aVersion;
@@ -18,7 +18,7 @@ export interface A2aInterface {
 interface CardInterfaces {
   /** The best first. */
   readonly found: readonly A2aInterface[];
-  /** What is wrong with the others: field, value and remedy. */
+  /** Faults of the other interfaces: field, value and remedy. */
   readonly faults: readonly string[];
 }
 

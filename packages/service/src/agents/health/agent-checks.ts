@@ -63,7 +63,7 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
     });
   }
 
-  /** Looks for due agents as long as checks are running; at once when what it began last has ended. */
+  /** Polls for due agents as long as checks are running, and at once when the last batch has ended. */
   async function look(first: readonly Promise<void>[]): Promise<void> {
     let begun = first;
     while (running.size > 0 && !signal.aborted) {

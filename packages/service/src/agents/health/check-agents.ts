@@ -32,7 +32,7 @@ export async function checkAgent(ctx: CheckContext, agent: Agent, signal: AbortS
   }
 }
 
-/** Tries to prove the endpoint of an agent and records the result. An agent whose upstream is wrong is proven and offline. */
+/** Tries to prove the endpoint of an agent and records the result. An agent with a wrong upstream is proven and offline. */
 export async function tryProof(ctx: CheckContext, agent: Agent, signal?: AbortSignal): Promise<EndpointProof> {
   if (agent.tokenSealed === null) return { isProven: false, reason: 'Its home is another node, which proves it.' };
   const lost = lostToken(ctx, agent);
@@ -100,7 +100,7 @@ async function probe(ctx: CheckContext, agent: Agent, signal: AbortSignal): Prom
 const TOKEN_LOST =
   "The node cannot open the agent's identityToken since its SECRET_KEY was changed: ask for a new one (POST /identity/verify with newIdentityToken).";
 
-/** The fault of an agent whose token was sealed with another secret of the node: its calls cannot be signed. */
+/** Fault of an agent with a token sealed by another secret of the node: its calls can't be signed. */
 const lostToken = ({ secrets }: HasSecrets, { tokenSealed }: Agent): UpstreamFault | null =>
   tokenSealed === null || secrets.openOrNull(tokenSealed) !== null
     ? null
@@ -115,12 +115,12 @@ const changedFault = ({ upstreamDigest }: Agent, digest: string | null): Upstrea
         { detail: { kind: 'changed', status: null, body: null } },
       );
 
-/** The server, or what stands before it, says itself that it takes no calls. */
+/** The server, or a proxy in front of it, reports itself that it does not accept calls. */
 const SERVICE_UNAVAILABLE = 503;
 
 /**
- * The fault of a probe, unless the endpoint lives all the same: some agents that take only POST fail at a GET, so a GET that is answered
- * with a status above 500 is followed by the challenge, which is the agent's own kind of call. 503 is taken at its word.
+ * Fault of a probe; null if the endpoint works all the same. Some agents that accept only POST fail at a GET, so a status above 500 is
+ * followed by the challenge, which is a POST. 503 counts as a fault without that.
  */
 async function liveFault(
   ctx: CheckContext,

@@ -35,7 +35,7 @@ const answersAnything: Check = async (ctx, upstream) => {
   return null;
 };
 
-/** Checks, by protocol, that an endpoint can be called; each returns a digest of what it accepts. */
+/** Checks, by protocol, that an endpoint can be called. Each returns a digest of the input that it accepts. */
 const checks: Record<AgentProtocol, Check> = {
   http: answersAnything,
   openai: async (ctx, upstream) => {

@@ -71,7 +71,7 @@ export async function openMcp(ctx: HasGuardedFetch, upstream: Upstream, signal?:
   return session;
 }
 
-/** As MCP has them: what else a server sends cannot be sent back in a header. */
+/** True for a session id that MCP allows; any other can't be sent back in a header. */
 const isSessionId = (id: string | string[]): id is string => typeof id === 'string' && /^[\x21-\x7e]{1,1000}$/.test(id);
 
 /** Ends a session, if there is one; its answer does not matter. */

@@ -22,8 +22,8 @@ const adviceOn: Record<FaultKind, string> = {
 type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt'>;
 
 /**
- * The reason for which an agent takes no calls, with its remedy, for its owner; null: it is online. While the operator suspends the owner's
- * account, no answer of the agent brings it back.
+ * Reason that an agent does not take calls, with its remedy, for its owner; null: it is online. While the owner's account is suspended, the
+ * agent stays offline regardless of its answers.
  */
 export function offlineReason(
   { status, isAccepting, fault, faultDetail, lastPingAt }: Checked,

@@ -30,9 +30,9 @@ const MAX_TOKENS = 5;
 const MAX_FILE_BYTES = 64 * 1024;
 
 /**
- * Looks for a proof that the endpoint belongs to the agent. Each is a statement of who controls the endpoint's address, and names this
- * agent or a token of its owner: what an owner states elsewhere proves nothing, and a shared host proves for nobody but whom it names.
- * Somebody waits for it: what does not depend on another answer is asked at once, so that it takes three time limits at most.
+ * Looks for a proof that the endpoint belongs to the agent. Valid proofs are statements of the controller of the endpoint's address that
+ * name this agent or a token of its owner; statements elsewhere prove nothing, and a shared host proves only those that it names. A user
+ * waits, so independent requests run in parallel, and it takes three timeouts at most.
  */
 export async function proveAgent(ctx: ProofContext, { agent, upstream, identityToken }: Claim): Promise<EndpointProof> {
   const { id } = agent;

@@ -13,7 +13,7 @@ export type EndpointProof =
     }
   | { readonly isProven: false; readonly reason: string; readonly failed?: FailedChallenge };
 
-/** Status of the answer to a challenge that was not met, or why there was none. Nothing of its body: nobody has shown whose it is. */
+/** Status of the answer to a failed challenge, or the error. The body is left out, as its owner is unproven. */
 export type FailedChallenge = { readonly status: number } | { readonly error: GuardedFetchError };
 
 export interface EndpointClaim {
@@ -91,8 +91,8 @@ export async function readWellKnown(ctx: HasGuardedFetch, endpoint: string): Pro
 }
 
 /**
- * Signature headers of a call to an agent, by which it recognises this node: a Standard Webhooks signature whose secret is the
- * identityToken's 32 bytes. `id` is the message id; repetitions keep it.
+ * Signature headers of a call to an agent, by which it recognizes this node: Standard Webhooks, with the identityToken's 32 bytes as the
+ * secret. `id` is the message id; repetitions keep it.
  */
 export function signAgentCall(identityToken: string, id: string, body: string, now: Date): Record<string, string> {
   const timestamp = Math.floor(now.getTime() / 1000).toString();

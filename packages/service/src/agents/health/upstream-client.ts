@@ -82,7 +82,7 @@ export function requireGood(upstream: Upstream, { status, body }: GuardedRespons
   });
 }
 
-/** As coarse as the messages of the errors: a name that does not resolve and a refused address are one kind. */
+/** Fault kinds, as coarse as the error messages: an unknown name and a refused address are one kind. */
 export const kindOf: Record<GuardedFetchErrorKind, FaultKind> = {
   invalid_url: 'unreachable',
   blocked: 'unreachable',

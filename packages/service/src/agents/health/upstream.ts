@@ -16,7 +16,7 @@ export interface Upstream {
   readonly headers: Headers;
 }
 
-/** Headers that the node sets itself, or that would change how a message is read or whose it is. */
+/** Headers that the node sets itself, or that would change the framing or the sender of a message. */
 const refusedHeaders = new Set([
   ...['host', 'content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive'],
   ...[

@@ -21,7 +21,10 @@ export const endTypes = (tx: Tx, id: string, now: Date): Promise<void> => record
 export const forgetTypes = (ctx: HasDb & HasClock): Promise<void> =>
   removeInSteps((most) => removeReplaced(ctx.db, keptSince(ctx.clock.now()), most));
 
-/** Stores types that are checked already, as a new version of the agent's, whose row the transaction has locked or made. Returns its id. */
+/**
+ * Stores checked types as a new version of an agent's. The transaction must have locked or inserted the agent's row. Returns the version's
+ * id.
+ */
 export async function declareTypes(
   tx: Tx,
   { agentId, replaces, types }: { agentId: string; replaces: string | null; types: AgentTypes | null },

@@ -21,9 +21,9 @@ const RECORDED_WITHIN_MS = 5000;
 type RemoveContext = RegistrationContext & HasUsdc & HasLog & HasRegistryWriter;
 
 /**
- * Removes an agent for good: it is no longer found or invoked, and its identityToken stops working. Its treasury stays with the account,
- * and running calls finish. A registry entry whose token the node holds is retired: `finalBlock` is the block of that transaction if it is
- * mined in time, else the head of the chain at the removal.
+ * Removes an agent for good: it can't be found or invoked, and its identityToken stops working. Its treasury stays with the account, and
+ * running calls finish. A registry entry with a token that the node holds is retired: `finalBlock` is the block of that transaction if it
+ * is mined in time, else the head of the chain at the removal.
  */
 export async function removeAgent(
   ctx: RemoveContext,

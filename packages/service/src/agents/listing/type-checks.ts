@@ -32,7 +32,7 @@ export interface TypeChecks {
    * that cannot be counted in it: before any price is made.
    */
   requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
-  /** The same as a question. */
+  /** True if `requireInput` would accept the call. */
   fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
   /** True when the result of such a call is held to a schema. */
   judgesResult(call: ResultCall): Promise<boolean>;

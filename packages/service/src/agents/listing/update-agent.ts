@@ -55,7 +55,7 @@ async function typesChange(tx: Tx, agent: Agent, input: AgentUpdate): Promise<Ag
   return input.types === undefined || isSame(input.types, before || null) ? undefined : input.types;
 }
 
-/** Fields whose change is followed by a check of the endpoint. */
+/** Fields that trigger a check of the endpoint when changed. */
 const checkedFields = ['endpoint', 'protocol', 'upstream'];
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);

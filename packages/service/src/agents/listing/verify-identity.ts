@@ -46,7 +46,7 @@ export async function verifyIdentity(
   return ctx.db.transaction((tx) => once.keep(tx, given));
 }
 
-/** Locks an agent whose owner's wallet the caller may prove: its own, or one whose token its wallet holds by now. */
+/** Locks an agent that the caller may prove the owner's wallet of: its own, or one with a token that its wallet holds by now. */
 async function lockProvable(tx: Tx, caller: AccountCaller, agentId: string): Promise<Agent> {
   const agent = await lockAgentRow(tx, agentId);
   return agent && (await isHeirOf(tx, caller, agent)) ? agent : lockOwnAgent(tx, caller.accountId, agentId);

@@ -16,7 +16,7 @@ export const listUnregistered = (
     [page.chainId, page.after, page.failedAfter, page.limit],
   );
 
-/** Agents whose unclaimed token this node last pointed to a URI other than `before`, the id, `behind`. */
+/** Agents with an unclaimed token that this node last pointed to a URI other than `before`, the id, `behind`. */
 export const listMisplaced = (
   sql: Sql,
   page: { chainId: number; after: string; before: string; behind: string; limit: number },
@@ -127,7 +127,7 @@ const sold = (chainId: string, after: string, limit: string) =>
 
 export const HAS_SOLD = `exists (select from (${sold('given.chain_id', `''`, '1')}) sold)`;
 
-/** Agents whose token belongs, by the index, to a wallet other than their owner's; in the order of ids. */
+/** Agents with a token that the index assigns to a wallet other than their owner's, in the order of ids. */
 export const listSold = (
   sql: Sql,
   page: { chainId: number; after: string; limit: number },

@@ -57,7 +57,7 @@ async function freeze(ctx: FollowContext, tx: Tx, agent: Agent, owner: string): 
   await tell(ctx, tx, agent.id, now);
 }
 
-/** Unfreezes an agent whose token returned before another owner was proven. */
+/** Unfreezes an agent with a token that returned before another owner was proven. */
 async function giveBack(ctx: FollowContext, tx: Tx, agent: Agent): Promise<void> {
   const now = ctx.clock.now();
   await changeAgent(tx, agent, { owner: agent.accountAddress, frozenAt: null }, now);

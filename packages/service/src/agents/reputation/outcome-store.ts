@@ -11,8 +11,8 @@ export interface Counting {
 }
 
 /**
- * How soon outcomes make a reputation due: when it is older than `msPerRecord` for each record beyond `quickRecords`; at once, when an earlier
- * version of this code worked it out, which noted no records.
+ * Age at which a reputation is due again: `msPerRecord` for each record beyond `quickRecords`. One computed by an earlier version of this
+ * code has no record count and is due at once.
  */
 export interface Pace {
   readonly quickRecords: number;

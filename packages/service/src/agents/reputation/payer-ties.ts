@@ -21,9 +21,9 @@ export interface Party {
 }
 
 /**
- * Groups accounts into parties, relative to a subject (an owner's account and wallets, or a payer). A gift ties only its sender and its
- * receiver, never two others: nobody can tie others together by sending them money. `stated`: a wallet that the subject names as its own
- * without the holder's consent; it ties by money at most, so that nobody silences another by naming its wallet.
+ * Groups accounts into parties, relative to a subject (an owner's account and wallets, or a payer). A gift ties only its sender and
+ * receiver, so sending money to two others can't tie them together. `stated`: a wallet that the subject claims without its holder's
+ * consent; it ties only through money, so claiming a wallet can't silence its holder.
  */
 export function partiesOf(
   subject: readonly string[],

@@ -8,7 +8,7 @@ export interface EndedCall {
   readonly agentId: string;
   readonly end: 'completed' | 'failed' | 'unreachable' | 'void';
   readonly durationMs: number;
-  /** Its evidence about the agent; null when nobody paid, or when it says nothing. */
+  /** Evidence about the agent; null when the call was free, or says nothing about the agent. */
   readonly outcome: PaidOutcome | null;
 }
 
@@ -20,7 +20,7 @@ export async function recordCalls(tx: Tx, calls: readonly EndedCall[], now: Date
   if (unreachable.length > 0) await checkSoon(tx, unreachable, now);
 }
 
-/** The same without the checks, as a statement. */
+/** Statement that adds ended calls to the records of their agents; it makes no checks due. */
 export const callsRecorded = (calls: readonly EndedCall[], now: Date): Statement =>
   callsAdded(
     talliesOf(calls),

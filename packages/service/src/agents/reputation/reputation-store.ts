@@ -4,7 +4,7 @@ import type { ReputationParts } from './reputation-parts.ts';
 
 export const HAS_DUE_REPUTATIONS = '(select min(due_at) from agent_reputation) <= given.now';
 
-/** Takes agents whose reputation is due and postpones them, so that another process gets different ones. */
+/** Takes agents with a due reputation and postpones them, so that other processes get different ones. */
 export async function takeDueReputations(sql: Sql, now: Date, busyUntil: Date, limit: number): Promise<string[]> {
   const rows = await sql.query<{ agentId: string }>(
     'take-due-reputations',

@@ -26,7 +26,7 @@ const MAX_SHOWN = 5;
 export const nameAlternatives = (ctx: HasListing, wanted: Wanted): Promise<Alternative[]> =>
   ctx.listing.read((index) => alternativesIn(index, wanted));
 
-/** The same in an index that was read already. */
+/** Alternatives of an agent, in an index that is already read. */
 export function alternativesIn(index: ListingIndex, wanted: Wanted): Alternative[] {
   const wish = { maxPerRequestMicro: null, except: [wanted.id] };
   const sharing = index.sharing(wanted, wish);

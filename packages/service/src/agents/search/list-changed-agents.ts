@@ -63,8 +63,8 @@ function firstThatFit<T extends ShownAgent>(
 }
 
 /**
- * The floor stands behind the id, as its digits: processes of before, which take no third part, read it as a part of the id. That sorts
- * right behind the id itself in every collation, as all ids are of one length.
+ * Encodes a cursor. The floor follows the id as digits, so that older processes read it as part of the id. That sorts directly after the id
+ * in every collation, as all ids have one length.
  */
 const makeCursor = (position: FeedPosition | null): string =>
   position === null ? '' : encodeCursor(`${position.at}|${position.id}${floorMark(position.floor)}`);

@@ -65,7 +65,7 @@ export const moveToAccount = (tx: Tx, nodeId: string, accountId: string): Promis
 /** Records in the caller's transaction that a remote agent has another home node, which reports it from now on. */
 export const moveHome = (tx: Tx, agentId: string, nodeId: string): Promise<void> => moveRemoteHome(tx, agentId, nodeId);
 
-/** Tells whether anything was recorded of an agent between two looks; null: there is no such agent. */
+/** Version of an agent's row, which changes with every write; null: not found. */
 export const versionOf = (sql: Sql, agentId: string): Promise<string | null> => readRowVersion(sql, agentId);
 
 /** Number of listed agents: of this node, and of each other node. */

@@ -6,7 +6,7 @@ import type { ListedAgent } from '../agent-view.ts';
 export interface StoredListing extends ListedAgent {
   readonly description: string;
   readonly tags: readonly string[] | null;
-  /** Its home node; null: this node. */
+  /** Home node; null: this node. */
   readonly home: string | null;
   readonly createdAt: Date;
 }

@@ -19,7 +19,7 @@ export interface HasNodeLabel {
 export interface Listing {
   /** Asks the index when it is fresh, at a position of the registry; never inside a transaction. */
   read<T>(ask: (index: ListingIndex, position: string) => T): Promise<T>;
-  /** The label of a node whose agents are listed. */
+  /** The label of a node with listed agents. */
   labelOf(nodeId: string): string;
 }
 
@@ -27,7 +27,7 @@ export interface HasListing {
   readonly listing: Listing;
 }
 
-/** An answer whose agents are JSON already. */
+/** An answer with agents that are JSON already. */
 export type Listed<T extends { agents: unknown }> = Omit<T, 'agents'> & { readonly agents: PreparedJson };
 
 const ROWS_TO_A_STEP = 2000;
@@ -85,7 +85,7 @@ async function forEachStep(sql: Sql, take: (rows: StoredListing[]) => void): Pro
   }
 }
 
-/** The seed is random, so that nobody can choose words that collide. */
+/** Creates an index with a random seed, so that colliding words can't be chosen in advance. */
 const createIndex = () => createListingIndex(randomInt(2 ** 32));
 
 async function readChanged(sql: Sql, changes: Changes) {

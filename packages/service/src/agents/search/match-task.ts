@@ -33,7 +33,7 @@ export type TaskMatching = Omit<TaskAnswer, 'hits'> & {
   readonly position: string;
 };
 
-/** Agents whose load is looked at: by it, one can rise above others that are nearly as good. */
+/** Number of top agents to rank by load, as an agent may rise above others that are nearly as good. */
 const FINALISTS = 40;
 
 /** Ranks the agents that match a task, best first: at most some dozens. Their load is not in the listing, so it is read at last. */

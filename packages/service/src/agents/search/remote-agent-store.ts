@@ -64,7 +64,7 @@ export async function upsertRemoteRows(
   return ids;
 }
 
-/** Changes with every write to an agent's row; null: there is no such agent. */
+/** Version of an agent's row, which changes with every write; null: not found. */
 export async function readRowVersion(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql.query<{ version: string }>(
     'read-agent-row-version',

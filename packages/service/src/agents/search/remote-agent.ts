@@ -62,7 +62,7 @@ export async function saveRemoteTypes(tx: Tx, agent: RemoteAgent, types: AgentTy
   if (id !== null) await replaceRemoteTypes(tx, { id, agentId: agent.id, declared: types }, now);
 }
 
-/** The ids of those agents whose home names a version of types that is not stored: their own files have it. */
+/** Ids of agents with a version of types that is not stored here; their own files have it. */
 export async function listWithUnknownTypes(sql: Sql, agents: readonly RemoteAgent[]): Promise<ReadonlySet<string>> {
   const named = agents.flatMap((agent) => {
     const typesId = remoteTypesId(agent);

@@ -1,6 +1,8 @@
 import type { Sql } from '../../store/sql.ts';
 
-/** The agents listed for search engines: those of this node whose endpoint was proven. Agents of other nodes have their pages there. */
+/**
+ * SQL: agents listed for search engines, which are those of this node with a proven endpoint. Agents of other nodes have their pages there.
+ */
 const indexed = `status <> 'removed' and home_node is null and endpoint_proven_at is not null`;
 
 /** The id of every agent that begins a step of so many, in the order of ids. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../store/sql.ts';
 
-/** A block in which a transaction or payment of ours was seen. */
+/** A block with a transaction or payment of this node. */
 export interface SeenBlock {
   readonly number: bigint;
   readonly hash: string;

@@ -34,8 +34,8 @@ export async function newestCanonical(
 }
 
 /**
- * Where a follower of the chain goes on: at the newest of these points (given newest first) that is still on the chain. After a reorg deeper
- * than all of them it goes on at the present block at the height of the oldest. Null: there are no points.
+ * The point from which a follower of the chain continues: the newest of these points (given newest first) that is still on the chain. After
+ * a reorg deeper than all of them, the present block at the height of the oldest. Null: there are no points.
  */
 export async function pointToGoOnFrom(
   points: readonly ChainPoint[],

@@ -30,7 +30,7 @@ export async function readDepths(
     hashOf.get(blockNumber) === blockHash && isDeepEnough(depth, blockNumber, head);
 }
 
-/** The same of one block. */
+/** True if a block is still on the chain and has this depth. */
 export async function isBuried(
   usdc: Pick<UsdcClient, 'headBlock' | 'hashAt'>,
   place: BlockReference,

@@ -52,7 +52,7 @@ export const readGates = async (
   { chainId, isLocal }: { readonly chainId: number; readonly isLocal: boolean },
 ): Promise<Gate[]> => gatesOf(await listGates(ctx.db, chainId), ctx.clock.now(), isLocal);
 
-/** Why gates stand still, for an answer that one of them causes; null: none does. */
+/** Reason that gates are stalled, for an answer that depends on one; null: none is. */
 export async function whyStalled(
   ctx: HasDb & HasClock,
   chain: { readonly chainId: number; readonly isLocal: boolean },

@@ -10,7 +10,10 @@ export interface FollowsHead {
 }
 
 export interface HeadWatch {
-  /** `work` resolves with false when it has not seen everything up to the head: it is then due again. `gate`: tells how far it has come; null: nobody waits for it. */
+  /**
+   * Runs `work` when the head changes. `work` resolves with false when it has not seen everything up to the head: it is then due again.
+   * `gate`: records the progress; null: not needed.
+   */
   follow(gate: GateName | null, work: () => Promise<boolean>): FollowsHead;
 }
 

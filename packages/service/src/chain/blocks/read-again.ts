@@ -4,9 +4,9 @@ const ALWAYS = 12n;
 const STRETCHES = [64n, 1024n];
 
 /**
- * Where a read of the logs of the blocks after one, up to another at the head of the chain, begins: before the new ones. An RPC node may return
- * the logs of its newest blocks late, and says nothing of it, so every block is read again: with each of the next blocks, then at least 64 and at
- * least 1,024 blocks deep (on Base after some two minutes and half an hour). What is read twice changes nothing.
+ * First block to read the logs from, for the blocks after `after` up to `to` at the head; it lies before the new ones. An RPC node may
+ * return the logs of its newest blocks late without saying so, so every block is read again: with each of the next blocks, then at least 64
+ * and at least 1,024 blocks deep (on Base after about two minutes and half an hour). Reading a block twice changes nothing.
  */
 export function readAgainFrom(after: bigint, to: bigint): bigint {
   const begins = STRETCHES.flatMap((length) =>

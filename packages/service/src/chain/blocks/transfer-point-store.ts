@@ -20,7 +20,7 @@ const transferColumns = `from_address as "from", nonce, value_micro as "valueMic
 /** A transfer with its unique key: the nonce of its authorization, or for a plain transfer one from its position on chain. */
 export type StoredTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
 
-/** `plain`: nobody can show anything for it, so it may be credited at once. */
+/** `isPlain`: there is no authorization to present, so it may be credited at once. */
 export type SeenTransfer = StoredTransfer & { readonly isPlain: boolean };
 
 /** Before every time: nothing is waited for. */
@@ -75,8 +75,8 @@ export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
 }
 
 /**
- * Takes transfers seen before a time that no request waits for, for the caller's transaction to credit. Transfers that belong to a payment
- * of ours are left to its settlement or late booking.
+ * Takes transfers seen before a time that no request waits for, for the caller's transaction to credit. Skips those of this node's
+ * payments, which settlement or late booking handles.
  */
 export const takeUnshown = (
   sql: Sql,
@@ -96,7 +96,7 @@ export const takeUnshown = (
     [chainId, before, limit],
   );
 
-/** A transfer whose payment had been recorded as failed: anybody may submit an authorization until it expires. */
+/** A transfer with a payment recorded as failed: anyone can submit an authorization until it expires. */
 export interface LateTransfer {
   readonly paymentId: string;
   readonly from: string;

@@ -7,10 +7,10 @@ type Hex = `0x${string}`;
 /** The immutable configuration of a payment channel: its digest is the channel's id. Addresses and salt in lower case. */
 export interface ChannelConfig {
   readonly payer: string;
-  /** The key whose vouchers count. */
+  /** The key that signs valid vouchers. */
   readonly payerAuthorizer: string;
   readonly receiver: string;
-  /** The key whose signature claims and refunds need. */
+  /** The key that signs claims and refunds. */
   readonly receiverAuthorizer: string;
   readonly token: string;
   readonly withdrawDelayS: number;

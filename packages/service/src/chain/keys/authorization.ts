@@ -28,7 +28,7 @@ const RECEIVE = typeHash(`ReceiveWithAuthorization${FIELDS}`);
 export const authorizationDigest = (domainSeparator: Hex, authorization: Authorization): Hex =>
   digestOf(TRANSFER, domainSeparator, authorization);
 
-/** The same for a payment that only its receiver may submit: a deposit, which the collector of channels takes. */
+/** Digest of a payment that only its receiver may submit: a deposit, received by the channels' collector. */
 export const receiveAuthorizationDigest = (domainSeparator: Hex, authorization: Authorization): Hex =>
   digestOf(RECEIVE, domainSeparator, authorization);
 
@@ -45,7 +45,7 @@ function digestOf(type: Hex, domainSeparator: Hex, authorization: Authorization)
   return typedDigest(domainSeparator, struct);
 }
 
-/** Half the order of secp256k1's group. USDC accepts only signatures whose s is not above it. */
+/** Half the order of secp256k1's group. USDC accepts only signatures with an s up to it. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /** Splits a 65-byte signature into r, s and v; null for a signature that USDC rejects (v must be 27 or 28, s in the lower half). */

@@ -4,7 +4,7 @@ import type { Signer } from './signer.ts';
 
 type Hex = `0x${string}`;
 
-/** A signer whose private key is in this process. The key never leaves this closure. */
+/** A signer with a private key in this process. The key never leaves this closure. */
 export const createLocalSigner = (privateKey: Hex): Signer => ({
   address: addressOf(secp256k1.publicKeyCreate(bytesOf(privateKey), false)),
   signHash: async (hash) => signDigest(hash, privateKey),

@@ -45,8 +45,8 @@ interface Domain {
 type Message = Readonly<Record<string, string | number>>;
 
 /**
- * Makes the EIP-712 digest of a struct whose fields are values. The hashes of its type and of its domain, which differs only by the chain,
- * are computed once.
+ * Returns a function that computes EIP-712 digests of a struct of plain values. The type hash and the domain hash of each chain are
+ * computed once.
  */
 function structHasher(
   name: string,

@@ -30,14 +30,14 @@ interface NonceToTake extends NextNonce, Lease {
 }
 
 /**
- * Takes a key at the nonce that was found before, if the key is still free and at that nonce, and nobody has locked it. Nonces taken by a
- * rolled-back transaction are issued again, so there are no gaps.
+ * Takes a key at the nonce found before, unless it was taken, used or locked meanwhile. A rolled-back transaction frees its nonces, so
+ * there are no gaps.
  */
 export async function takeKeyAt(sql: Sql, nonce: NonceToTake): Promise<boolean> {
   return (await sql.query('take-key-at', TAKEN_AT, takenAtParams(nonce))).length > 0;
 }
 
-/** The same as a guarded statement of a flush. */
+/** Guarded flush statement that takes a key at a nonce. It fails if the key can't be taken. */
 export const keyTakenAt = (nonce: NonceToTake): Statement => ({
   name: 'take-key-at-or-fail',
   text: `with taken as (${TAKEN_AT}) select require_true(exists (select from taken))`,
@@ -114,7 +114,7 @@ export async function takeLeftKeys(
   return new Set(rows.flatMap(({ address, isOpen }) => (isOpen ? [address] : [])));
 }
 
-/** Marks a free key as stranded: nobody takes it until its open transactions have been checked. A leased one is locked only. */
+/** Marks a free key as stranded: it can't be taken until its open transactions have been checked. A leased one is only locked. */
 export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
   await sql.query(
     'strand-key',

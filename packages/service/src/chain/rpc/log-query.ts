@@ -75,8 +75,8 @@ export const findLogs = (
   });
 
 /**
- * The logs of a block whose query is refused (some RPC nodes return at most 10,000 logs), from the receipts of all its transactions, and its
- * hash. Throws UnreadableBlockError when the RPC node does not return them all.
+ * Logs of a block from the receipts of all its transactions, with the block's hash, for when the query is refused (some RPC nodes return at
+ * most 10,000 logs). Throws UnreadableBlockError when the RPC node does not return them all.
  */
 export async function logsOfBlock(
   client: PublicClient,
@@ -111,7 +111,10 @@ const matches =
 /** Receipts asked for at a time: a block may have thousands. */
 const AT_ONCE = 200;
 
-/** What the transactions that wrote logs did, in the order of the logs. Throws when a transaction moved to another block meanwhile. */
+/**
+ * Reads the effects of the transactions that wrote logs, in the order of the logs. Throws when a transaction moved to another block
+ * meanwhile.
+ */
 type ReceiptReads<Done> = (logs: readonly RpcLog[]) => Promise<Done[]>;
 
 /**

@@ -27,9 +27,9 @@ export async function readLogRanges(
 }
 
 /**
- * The same from the newest block back, until `search` returns something other than undefined; the answer is undefined if it never does.
- * What is searched for has few logs, so a node that does not answer is not asked for less: its error is thrown at once. No further range is
- * begun after `endMs` of the process's own time: the search throws then.
+ * Searches ranges from the newest block back until `search` returns something other than undefined; undefined: not found. The logs searched
+ * for are few, so a timeout is thrown at once instead of trying a smaller range. Throws when a range would begin after `endMs` (time of
+ * this process).
  */
 export async function searchLogRanges<Found>(
   from: bigint,

@@ -43,7 +43,7 @@ export const isRefusedSize = (error: unknown): boolean =>
       (cause instanceof HttpRequestError && (cause.status === 400 || cause.status === 413)),
   );
 
-/** The RPC node that answered does not have all the blocks yet whose logs it was asked for. */
+/** The RPC node that answered does not have all the requested blocks yet. */
 export class BehindError extends Error {}
 
 /**

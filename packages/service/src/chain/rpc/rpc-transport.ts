@@ -31,8 +31,8 @@ export function rpcTransport(rpcUrls: string, options: RpcTransportOptions): Tra
 const MAX_PAUSE_S = 1;
 
 /**
- * Bounds where viem waits without one: its timeout ends with the headers of an answer, whose body may never come, and before it repeats a
- * request it waits as long as `Retry-After` says, be it a day. Here a whole answer has twice the timeout, and viem hears of no long pause.
+ * Adds limits that viem lacks: its timeout ends with the headers, so a body may never come, and before a retry it waits as long as
+ * `Retry-After` says, even a day. Here a whole answer has twice the timeout, and long values of `Retry-After` are hidden from viem.
  */
 const rpcBounds = (timeoutMs: number): Pick<HttpTransportConfig, 'onFetchRequest' | 'onFetchResponse'> => ({
   onFetchRequest(_, init) {

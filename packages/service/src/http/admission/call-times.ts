@@ -11,7 +11,7 @@ interface Seen {
 /** Durations of calls from their start to their answer: the node's own time, which an overload multiplies, and the agent's. */
 export interface CallTimes {
   record(url: string | undefined, tookMs: number, nowMs: number): void;
-  /** As calls of this agent took of late, on average; 0: not known. */
+  /** Recent average duration of calls of this agent; 0: unknown. */
   expectedMs(url: string | undefined, nowMs: number): number;
 }
 

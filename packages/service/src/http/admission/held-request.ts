@@ -69,8 +69,8 @@ const MAX_KNOWN = 50_000;
 const KNOWN_MS = 15 * 60_000;
 
 /**
- * Requests with an Idempotency-Key or a payment that this process started of late, by a digest of both. A repetition asks for the answer
- * of work that may have been paid. What is forgotten is only refused in overload as any other request is: nothing is done.
+ * Recent requests of this process with an Idempotency-Key or a payment, by a digest of both. A repetition asks for the result of work that
+ * may have been paid, so admission prefers it. An evicted entry only loses that preference.
  */
 export interface StartedBefore {
   record(incoming: IncomingMessage): void;

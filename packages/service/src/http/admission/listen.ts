@@ -25,8 +25,8 @@ export interface Front {
   /** Listens, unless it does already. */
   open(): Promise<void>;
   /**
-   * Takes no more connections, and ends each one with its next answer: callers and proxies go to another process. Resolves when those
-   * that are in use have ended so.
+   * Stops accepting connections, and closes each open one with its next answer, so that clients go to another process. Resolves when those
+   * in use are closed.
    */
   retire(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export async function listen(
   };
 }
 
-/** The base URL is made of the port, or nobody else knows which one is free. */
+/** True if the base URL contains the port, or the port is chosen at random. */
 const isAddressNeeded = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>) => baseUrl === null || port === 0;
 
 /** Node takes the first and drops the others; a proxy in front may have judged another one (RFC 9112, section 3.2). */
@@ -124,7 +124,7 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
 /** A target has none (RFC 9112, section 3.2): the router reads a path up to it, a proxy or admission might read on. */
 const hasFragment = ({ url }: IncomingMessage): boolean => url?.includes('#') === true;
 
-/** Answers a request whose target and Host make no URL. */
+/** Refuses a request with a target and Host that do not form a URL. */
 function refuseUnread(error: unknown): Response {
   if (!(error instanceof RequestError)) return refusal(error);
   return refusal(

@@ -1,6 +1,6 @@
 import { priorities } from '@agent-network/contracts/invocations/invocations';
 
-/** The order in which the requests of one account are started; `low` is started when nobody has any other. */
+/** Order in which requests of an account start; `low` starts only when no account has another request. */
 export const ranks = ['write', 'high', 'normal', 'low'] as const;
 
 export type RequestKind = 'free' | 'write' | 'invocation';

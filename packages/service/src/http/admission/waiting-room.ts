@@ -119,7 +119,7 @@ const messages: Readonly<Record<ShedReason, string>> = {
   deadline: 'The node is overloaded, and the deadline is before the turn of the request.',
 };
 
-/** Time for the rest of a body that nobody reads, after which its connection ends. */
+/** Time to wait for the rest of an unread body before closing the connection. */
 const REST_OF_BODY_MS = 500;
 
 /** All ASCII. */
@@ -188,7 +188,7 @@ interface Waiter {
 
 /** Half of the calls take longer than the average one. */
 const SAFETY = 1.5;
-/** Calls that come together wait for a moment on a node that keeps up: what they take is for their callers to know. */
+/** Wait below which a node counts as keeping up, so that a burst of calls is not shed for its expected duration. */
 const MOMENT_MS = 250;
 
 type ShedReason = 'queue_time' | 'full' | 'deadline';

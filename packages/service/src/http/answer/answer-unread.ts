@@ -21,10 +21,9 @@ interface Connection {
 const GRACE_MS = 2000;
 
 /**
- * Answers what the server could not read, in place of Node. A request that did not arrive in time is answered 503: a 4xx would look
- * like the refusal of a call that may have run when it was sent before. A connection that brought nothing is closed without an answer:
- * browsers open some in advance, and would take it for the answer to what they send at that moment. What cannot be read behind a request
- * that is at work never takes that one's answer.
+ * Answers requests that the server could not read, instead of Node. A request that did not arrive in time gets 503: a 4xx would look like
+ * the refusal of an earlier attempt that may have run. A connection without data is closed without an answer, as browsers open some in
+ * advance and would take it for the answer to their next request. An unreadable request never gets the answer of a running one before it.
  */
 export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?: number } = {}): void {
   const connections = new WeakMap<Duplex, Connection>();

@@ -29,7 +29,7 @@ export function recordStreamEnd(c: Context): void {
   if (connection) over.add(connection.outgoing);
 }
 
-/** Notes the end of a stream whose source does not wait for its reader. */
+/** Records the end of a stream with a source that does not wait for its reader. */
 export const recordingEnd = (c: Context, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
   body.pipeThrough(new TransformStream({ flush: () => recordStreamEnd(c) }, undefined, { highWaterMark: Infinity }));
 

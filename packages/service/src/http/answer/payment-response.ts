@@ -50,7 +50,7 @@ interface VoucherPaid extends Pick<Paid, 'delivery' | 'asset'> {
   readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;
 }
 
-/** The same for a call that a voucher paid for: what it was charged, and its channel by now. */
+/** Sets the payment response of a call paid by a voucher, with its charge and the state of its channel. */
 export async function setVoucherResponse(
   ctx: HasChain & HasReceiptSigner & HasChannels,
   call: { setHeader(name: string, value: string): void },

@@ -53,7 +53,7 @@ export function encodeEvent({ id, type, data }: SseEvent): Uint8Array {
 
 /** The connection that carries a stream. */
 export interface StreamLink {
-  /** Its end is the end of the stream, also while the answer waits behind others on the same connection. */
+  /** The socket of the client. The stream ends when it closes, even while the answer waits behind others on the connection. */
   readonly socket: Pick<Socket, 'once' | 'off'> | null;
   /** Ends the connection: the client stopped reading, or the events ended in an error. */
   readonly breakOff: ((reason: Error) => void) | null;

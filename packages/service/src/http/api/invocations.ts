@@ -177,7 +177,7 @@ export async function setPaymentHeaders(
   });
 }
 
-/** Returns the record of a request that has ended. A repetition may find it even if nobody waits: never an end without its result. */
+/** The answer to a start: the record if the request has ended, as for a repetition, so that an end always comes with its result. */
 function shownAs(invocation: Invocation, isForAgent: boolean) {
   if (!hasEnded(invocation.status)) return toCreated(invocation);
   return isForAgent ? toAgentResult(invocation) : toRecord(invocation);

@@ -84,11 +84,11 @@ async function refund(ctx: HttpContext, c: Context, path: (agentId: string) => s
   }
 }
 
-/** Everybody who comes by a proxy on this machine is at loopback: that names nobody. */
+/** The client's network; null for loopback, which all clients behind a proxy on this machine share. */
 const networkOfClient = (address: string): string | null =>
   isLoopback(address) ? null : (networkOf(address) ?? address);
 
-/** The terms of a refund. Their account is nobody's, so that the offer is good for no call. */
+/** Terms of a refund. They have no account, so the offer is valid for no call. */
 async function refundDue(ctx: HttpContext, agentId: string, path: (agentId: string) => string): Promise<PaymentTerms> {
   // The channel is the node's: its payer gets the rest also at the address of an agent that is removed.
   const agent = agentId === AUTO ? null : await findEvenRemoved(ctx, agentId);

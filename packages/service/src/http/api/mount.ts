@@ -127,7 +127,7 @@ export function countUntilTaken(c: Context, take: (bytes: number) => () => void,
 export const readersOf = (ctx: HttpContext, c: Context, caller: Caller): Readers =>
   caller.kind === 'anonymous' ? [clientNetwork(ctx, c)] : [clientNetwork(ctx, c), caller.accountId];
 
-/** The body of an answer, whose length it adds to the headers; a large one leaves in pieces. */
+/** The body of an answer; a large one is streamed in pieces. Sets its length in the headers. */
 export function toBody(
   ctx: HttpContext,
   c: Context,

@@ -19,7 +19,7 @@ export const signedInWith = async (
   return header === undefined ? null : useSignIn(ctx, header, uris);
 };
 
-/** The caller in whose name a request is read: who called, or, without an API key, whose request it shows to be. */
+/** The caller that reads a request: the authenticated one, or without an API key the one that proves to have made it. */
 export async function readerOf(
   ctx: HttpContext,
   caller: Caller,

@@ -125,7 +125,7 @@ export interface DocsSource {
   readonly baseUrl: string;
   /** Address of the repository on the web; null: not known. */
   readonly repositoryUrl: string | null;
-  /** What the header of every page shows. */
+  /** Facts in the header of every page. */
   readonly header: HeaderFacts;
 }
 

@@ -41,8 +41,8 @@ export const clientOf = (ctx: HasTrustedProxies & HasBaseUrl, c: Context): Clien
 });
 
 /**
- * True for a client on this machine. Never true through a proxy, trusted or merely announcing that it forwards, nor for a page of another
- * site whose name resolves to loopback (DNS rebinding).
+ * True for a client on this machine. False behind any proxy, trusted or only announcing that it forwards, and for a page of another site
+ * with a name that resolves to loopback (DNS rebinding).
  */
 export function isLocalClient(ctx: HasTrustedProxies, c: Context): boolean {
   const address = socketAddressOf(c);

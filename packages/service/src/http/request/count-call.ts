@@ -38,7 +38,7 @@ export interface CallToCount {
 export const countCall = (ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> =>
   countAgainst(ctx, call, limitsOf(ctx, call.caller, call.row, call.address), headersOut);
 
-/** The same for a call inside of a request that is counted as `api` already: counts what its row has beside that. */
+/** Counts a call inside a request that already counts as `api`: against the other limits of its endpoint. */
 export const countInside = (ctx: CountContext, call: CallToCount, headersOut: Headers): Promise<CountedCall> =>
   countAgainst(ctx, call, limitsOf(ctx, call.caller, call.row, call.address).slice(1), headersOut);
 
@@ -85,7 +85,7 @@ const nothing = async () => undefined;
 /** A call that makes no invocation. */
 const uncounted: CountedCall = { uncount: nothing, keep: () => undefined, countMore: nothing, countPayer: nothing };
 
-/** A call without an API key: it becomes an invocation of the wallet whose payment is good. */
+/** A call without an API key, counted when a wallet with a valid payment makes it an invocation. */
 function countedPayer(ctx: CountContext, address: () => string, headersOut: Headers): CountedCall {
   let taken: { readonly limit: CountedLimit; readonly state: LimitState } | null = null;
   let isKept = false;

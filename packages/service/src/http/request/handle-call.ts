@@ -105,7 +105,7 @@ function requireNotDrained(drain: Drain, method: string): void {
   throw new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing' } });
 }
 
-/** Counts a call whose request is here: one that only sends its body, perhaps for a minute, holds up no drain. */
+/** Counts a call once its request has arrived. A client that still sends its body, perhaps for a minute, does not delay a drain. */
 function enter({ drain }: HttpContext, { method }: Endpoint): () => void {
   if (method === 'GET') return () => undefined;
   requireNotDrained(drain, method);
@@ -159,7 +159,7 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
   }
 }
 
-/** True for calls of an agent whose acceptance looks at nothing but what it is given: no payment, quote or daily budget. */
+/** True for calls of an agent that need no lookup before acceptance: no payment, quote or daily budget. */
 const takesKeyLate = ({ name, parts }: Incoming, caller: Caller): boolean =>
   name === 'invokeAgent' &&
   caller.kind !== 'anonymous' &&

@@ -22,7 +22,7 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   /** Aborted when the client disconnects before its answer. */
   readonly hungUp: AbortSignal;
   readonly once: Once;
-  /** As sent by a caller without an API key, whose answers are not kept; else null. */
+  /** The Idempotency-Key of a caller without an API key. Its answers are not stored; null: it sent none, or has an API key. */
   readonly keylessKey: string | null;
   /** Counts a call that a wallet pays for without an API key, and the account that is opened for it. Throws RATE_LIMITED. */
   countPayer(wallet: string, opensAccount: boolean): Promise<void>;

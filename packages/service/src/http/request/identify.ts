@@ -109,8 +109,8 @@ export function requireAllowed(row: Endpoint, caller: Caller): void {
 const SLOW_MS = 100;
 
 /**
- * Reads the body of a request whose caller was identified by its headers. After one that came slowly the caller is identified anew: what
- * ended meanwhile is refused as in a request that begins now.
+ * Reads the body of a request with an identified caller. After a slow one identifies the caller again, so that a key revoked meanwhile is
+ * refused.
  */
 export async function readAs<T>(
   caller: Caller,

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../lib/duration.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasLog } from '../../lib/telemetry/log.ts';
 
-/** Requests refused for who sent them: without a good key, or without the right to what they ask. */
+/** Refused requests of callers without a valid key, or without the right to do this. */
 export interface RefusalLog {
   record(refusal: Refusal): void;
 }

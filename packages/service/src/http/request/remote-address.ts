@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { type AddressRanges, isInRanges, networkOf, normalAddress } from '../../lib/net/address-ranges.ts';
 
 export interface HasTrustedProxies {
-  /** Proxies whose `X-Forwarded-For` is trusted. */
+  /** Proxies trusted to set `X-Forwarded-For`. */
   readonly trustedProxies: AddressRanges;
 }
 

@@ -74,7 +74,7 @@ export async function runKeyed(ctx: HttpContext, call: KeyedCall): Promise<strin
   return encodeJson({ status: 'success', data });
 }
 
-/** Runs a call whose key is taken meanwhile. null: nothing was done, and the key has to be taken first. */
+/** Runs a call that takes its key on the way. Null: nothing was done, and the key has to be taken first. */
 async function runLate(ctx: HttpContext, call: KeyedCall): Promise<string | SseAnswer | null> {
   const headers: Record<string, string> = {};
   const run = { ...call.request, worker: ctx.processId(), takenAt: ctx.clock.now(), isRepeated: false };

@@ -4,7 +4,7 @@ import { nearestName } from '../../lib/nearest-name.ts';
 export interface UnknownField {
   /** Names from the top of the body, joined by dots. */
   readonly path: string;
-  /** A known field of the same object whose name is close to it. */
+  /** A known field of the same object with a similar name. */
   readonly nearest: string | null;
 }
 

@@ -23,8 +23,8 @@ interface Unpaid {
 }
 
 /**
- * The error of a request whose parts cannot be taken. Where wallets pay, and none has yet, it is the terms: clients ask for these with
- * whatever body, also with none. Once a payment is shown, the request is refused for its body, before anything is taken.
+ * The error of an invalid request. Where wallets pay and no payment is presented, it is the terms, as clients ask for these with any body
+ * or none. Once a payment is presented, the error of the body comes first, and the payment is not collected.
  */
 export async function orTerms(ctx: HttpContext, { row, parts, caller }: Unpaid, error: unknown): Promise<unknown> {
   const isOfBody = error instanceof AppError && ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'].includes(error.code);

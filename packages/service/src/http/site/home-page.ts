@@ -86,7 +86,7 @@ const bestAgents = ({ agents, briefs }: HomeFacts): Html | null =>
     ? null
     : html`<section><h2>Top-rated agents</h2>${agentCards(agents, briefs, 3)}<p><a href="/explore">All agents</a></p></section>`;
 
-/** For visitors without an account: what they can run at once. */
+/** Free agents, which visitors without an account can run at once. */
 const freeAgents = (site: Site, { free }: HomeFacts): Html | null =>
   free.length === 0 || !site.gateways.has('x402')
     ? null

@@ -104,7 +104,7 @@ const page = (title: string, text: string) => `<!doctype html>
 </html>
 `;
 
-/** Page shown until the dashboard is built; it reloads by itself. */
+/** Page shown until the dashboard is built. It reloads automatically. */
 const buildingPage = page(
   'The dashboard is being built',
   'This happens once, after an installation or an update, and takes some seconds. The page reloads automatically.',

@@ -68,7 +68,7 @@ function notFoundAnswer({ gateways }: HttpContext, c: Context, address: string |
 /** Longer paths are no slips, and are not compared. */
 const MAX_PATH_CHARS = 200;
 
-/** What clients of the OpenAI API append to a base URL: a wrong one was configured. */
+/** Paths that OpenAI clients append to a base URL; a request for one means that the base URL is wrong. */
 const OPENAI_PATH = /\/(?:chat\/completions|completions|responses|embeddings|models)(?:\/[^/]*)?\/*$/;
 
 const rows = madeOnce(() =>

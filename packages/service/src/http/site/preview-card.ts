@@ -3,7 +3,7 @@ import { escaped } from '../documents/html.ts';
 
 /** Contents of a link preview. */
 export interface PreviewCard {
-  /** The agent whose picture is drawn; null: the card is the node's. */
+  /** The agent of the picture; null: the card is the node's. */
   readonly id: string | null;
   readonly title: string;
   readonly lines: readonly string[];

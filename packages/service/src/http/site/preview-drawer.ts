@@ -10,13 +10,13 @@ import { type PreviewCard, previewSvg } from './preview-card.ts';
 const KEPT_BYTES = 16 * 1024 * 1024;
 const MAX_WAITING = 16;
 const MAX_DRAW_MS = 10_000;
-/** The thread with its fonts takes some 30 MB: it ends when nobody asks for pictures. */
+/** The thread with its fonts needs some 30 MB, so it stops after a minute without requests. */
 const IDLE_MS = 60_000;
 
 /** Pictures that may be drawn at once, and in the long run: a picture takes some 50 ms of a processor. */
 const BURST = 30;
 const PER_S = 1;
-/** The same for one network address, so that nobody takes the drawings of all. */
+/** Pictures for one network address, so that it can't use up the limit of all. */
 const BURST_OF_ADDRESS = 10;
 const PER_S_OF_ADDRESS = 0.1;
 

@@ -5,7 +5,7 @@ import type { HasSecrets } from '../../../lib/secrets.ts';
 import type { Records } from '../../../store/database.ts';
 import { findCardKey, keepCardKey, type StoredCardKey } from './card-key-store.ts';
 
-/** A signature of a card (specification, 8.4): a JWS whose payload is the card. */
+/** A signature of a card (specification, 8.4): a JWS with the card as its payload. */
 export interface CardSignature {
   readonly protected: string;
   readonly signature: string;

@@ -103,7 +103,7 @@ function typedSkill(types: AgentTypes, capability: string, examples: readonly st
   };
 }
 
-/** The card of an agent. Nothing in it is empty: verifiers differ in what they make of that. */
+/** The card of an agent. It has no empty values, as verifiers treat them differently. */
 export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { readonly types?: AgentTypes }): CardParts {
   const { id, name, description, capabilities, rates, owner, updatedAt, types = {} } = agent;
   const price = rates.perRequest;

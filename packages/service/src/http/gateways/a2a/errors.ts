@@ -31,7 +31,7 @@ interface MoreOfError {
 export class A2aError extends Error {
   readonly reason: Reason;
   readonly violations: readonly FieldViolation[];
-  /** In place of the reason's own. */
+  /** HTTP status that overrides the reason's own. */
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 

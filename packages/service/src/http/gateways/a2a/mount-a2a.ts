@@ -118,7 +118,7 @@ function sendAnswer(ctx: HttpContext, c: Context, bound: Bound, headers: Readonl
   );
 }
 
-/** Where clients look for a card: those of 0.2 at another path, and some behind a slash of their own. */
+/** Paths at which clients look for a card: version 0.2 has another, and some clients add a second slash. */
 const cardPaths = [CARD_PATH, `/${CARD_PATH}`, OLD_CARD_PATH, `/${OLD_CARD_PATH}`];
 
 /** Agents change at any time: copies are checked after this long. */

@@ -1,15 +1,15 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 
-/** The last state that the receiver of a task's pushes was told. */
+/** State of a task as of the last push to its receiver. */
 export type ToldState = 'nothing' | 'pending' | 'processing' | 'result' | 'ended';
 
 export interface Push {
   readonly what: 'task' | 'status' | 'result';
-  /** The state that it has been told by then. */
+  /** State of the receiver after this push. */
   readonly told: ToldState;
 }
 
-/** The next message about a task; null: there is nothing new. A receiver that was told of the end gets no more. */
+/** The next message about a task; null: nothing new. After the end there are no more messages. */
 export function nextPush(told: ToldState, status: RequestRecord['status']): Push | null {
   const isOpen = status === 'pending' || status === 'processing';
   if (told === 'ended' || told === status) return null;

@@ -19,8 +19,8 @@ export interface PushSecrets {
 }
 
 /**
- * Who has configurations. Throws UNAUTHORIZED without a key: who pays by wallet follows the task, or reads it. A token reads the request, not
- * where its account is told of it.
+ * The caller that owns configurations. Throws UNAUTHORIZED without a key: payers by wallet follow or read the task instead. A resultToken
+ * reads its request, but not the push settings of the account.
  */
 function keyedCaller({ opened: { caller } }: A2aCall): KnownCaller {
   if (caller.kind === 'anonymous') throw new AppError('UNAUTHORIZED', 'Push notifications need an API key.');
@@ -36,7 +36,7 @@ function accountOf(call: A2aCall): string {
 
 const isHeader = (text: string) => /^[\x20-\x7e]*$/.test(text);
 
-/** Checks a configuration before anything is bought: its address is one that this node calls, and what it sends fits into headers. */
+/** Checks a configuration before any purchase: the node can call its address, and its secrets fit into headers. */
 function requirePushable(ctx: HttpContext, call: A2aCall, { url, token, authentication }: PushConfig): void {
   accountOf(call);
   const check = ctx.guardedFetch.checkUrl(url);

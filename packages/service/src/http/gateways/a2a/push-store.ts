@@ -119,7 +119,7 @@ export const takePushes = (
 
 /** State of a push after an attempt. */
 interface PushState extends Pick<PushRow, 'told' | 'tries'> {
-  /** null: all was told, or it is given up. */
+  /** null: all states were pushed, or the push was given up. */
   readonly nextAt: Date | null;
 }
 
@@ -136,8 +136,8 @@ export async function recordPushAttempt(sql: Sql, before: PushRow, after: PushSt
 }
 
 /**
- * Removes those that were written before this time and whose task was not paid and cannot be any more: it runs nowhere, and takes room of
- * the account. They have stayed due since they were written.
+ * Removes configurations older than this, of tasks that were not paid and can't be any more. They take up the account's limit, and have
+ * stayed due since they were written.
  */
 export async function removeUnpaidPushes(
   sql: Sql,

@@ -98,8 +98,8 @@ async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, w
 }
 
 /**
- * The task that a payment names in a message that names none: it is paid as it was asked, whatever the text of this message. undefined: no
- * task of this gateway, so the message itself is bought. Throws INVALID_PARAMS for a payment that cannot tell what it is for.
+ * The task named by the payment of a message without a task id: it is paid as first sent, and this message's text is ignored. undefined:
+ * the payment is for the message itself. Throws INVALID_PARAMS for a payment that does not say which task it is for.
  */
 async function paidTaskOf(ctx: HttpContext, call: A2aCall, step: PaymentStep): Promise<string | undefined> {
   if (step.kind !== 'submitted') return;

@@ -30,7 +30,9 @@ type PushContext = Records & HasSecrets & HasGuardedFetch & HasChain & HasLog & 
 const LEASE_MS = 60_000;
 const leaseFrom = (now: Date) => new Date(now.getTime() + LEASE_MS);
 
-/** Receivers that hang are cut off beyond a number: the configurations of free accounts are many, and what they tell can be read. */
+/**
+ * Beyond a number of hanging receivers the sender cuts them off: free accounts have many configurations, and the state can be read instead.
+ */
 const BOUNDS: SlotBounds = { prompt: 64, late: 16, each: 4, hanging: 256 };
 
 /** Sends the pushes of tasks. A process that dies after a message and before its record sends it again: receivers take duplicates. */
@@ -103,7 +105,7 @@ function messageOf(ctx: HasChain, to: PushRow & PushSecrets, { what }: Push, giv
 /** Longer than the terms of a payment hold. */
 const UNPAID_MS = 3_600_000;
 
-/** Removes configurations whose task has long ended, or was never paid. */
+/** Removes configurations of tasks that ended long ago or were never paid. */
 export const forgetPushes = async (ctx: Records): Promise<void> => {
   const now = ctx.clock.now();
   const before = new Date(now.getTime() - UNPAID_MS);

@@ -21,7 +21,7 @@ export interface TaskShape {
   readonly messageId?: string | undefined;
   readonly text?: string | undefined;
   readonly settlement?: SettleResponse | null | undefined;
-  /** As clients name the network of payments. */
+  /** Network of payments, by the name that clients use. */
   readonly network: string;
   readonly historyLength?: number | undefined;
   /** Default: true. */
@@ -49,7 +49,7 @@ interface KeptOfMessage {
   readonly wantsText: boolean;
 }
 
-/** What is kept of a message with its request. */
+/** Parts of a message that are stored in the request's metadata. */
 export const a2aMetadata = ({ contextId, messageId, wantsText }: KeptOfMessage) => ({
   [A2A]: { ...(contextId === undefined ? {} : { contextId }), messageId, ...(wantsText ? { wantsText } : {}) },
 });
@@ -66,7 +66,7 @@ const named = (record: HasMetadata, name: 'contextId' | 'messageId'): string | u
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** The context of a task whose client named none. */
+/** The context of a task that the client sent without one. */
 export const contextOfId = (requestId: string) => `ctx_${requestId.replace(/^req_/, '')}`;
 
 export const contextOf = (record: Pick<TaskRecord, 'requestId' | 'metadata'>): string =>

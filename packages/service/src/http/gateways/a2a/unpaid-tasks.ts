@@ -26,8 +26,8 @@ export interface PayableCall {
 }
 
 /**
- * The task of a call whose payment is due: kept until its terms end. One that waits already keeps its terms: they stand, and name the id
- * of the task. One whose payment moved nothing has ended. Rethrows the 402 for a call that is too large to be kept.
+ * The task of a call with a payment due, kept until its terms expire. If it waits already, it keeps its terms, which contain the task id.
+ * If its payment moved nothing, it has ended. Rethrows the 402 for a call that is too large to keep.
  */
 export async function awaitPayment(
   ctx: HttpContext,
@@ -64,8 +64,8 @@ const withoutSum = (v2: PaymentRequiredV2): PaymentRequiredV2 => ({
 });
 
 /**
- * A task whose payment came and moved nothing: its terms name a request that has failed, so no other payment can pay for it. Throws
- * UNSUPPORTED_OPERATION for one that was paid meanwhile: what was refused is another payment, and there are no terms to tell.
+ * A task with a payment that moved nothing: its terms belong to a request that has failed, so no other payment can pay for it. Throws
+ * UNSUPPORTED_OPERATION for one that was paid meanwhile: another payment was refused, and there are no terms to return.
  */
 function unmovedTask(record: RequestRecord, { network, historyLength }: Shape): WireTask {
   if (record.error?.code !== 'payment_failed') throw new A2aError('UNSUPPORTED_OPERATION', 'The task is already paid.');
@@ -132,7 +132,7 @@ const PAYLOAD = 'message.metadata["x402.payment.payload"]';
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What a payment says about the task that it is for. */
+/** Fields of a payment that identify its task. */
 export function namesIn(payload: unknown) {
   const shown = fieldsOf(payload);
   const extra = fieldsOf(fieldsOf(shown.accepted).extra);

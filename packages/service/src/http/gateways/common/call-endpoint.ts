@@ -20,7 +20,7 @@ export interface EndpointCall<N extends EndpointName> {
   /** Headers that the call would have as a request of its own, in lower case; those of the gateway's request do not count. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** In place of the endpoint's handler. */
+  /** Handler that replaces the endpoint's own. */
   readonly handler?: (ctx: HttpContext, call: HandlerCall<Api[N]>) => Promise<unknown>;
 }
 

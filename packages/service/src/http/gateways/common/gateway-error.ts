@@ -17,7 +17,7 @@ export interface GatewayError {
   readonly error: Readonly<Record<string, unknown>> & { readonly code: string; readonly message: string };
   /** The terms of a 402; null for other errors. */
   readonly offer: PaymentRequiredV2 | null;
-  /** The same for clients of x402 version 1, which read them from the body. */
+  /** The terms of a 402 for clients of x402 version 1, which read them from the body. */
   readonly termsV1: PaymentRequiredV1 | null;
 }
 

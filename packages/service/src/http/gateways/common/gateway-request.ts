@@ -27,7 +27,7 @@ export interface GatewayRequest {
 export const newGatewayHeaders = (c: Context): Record<string, string> => ({ 'x-request-id': requestIdOf(c) });
 
 /**
- * Identifies the caller of a gateway and counts the request as `api`; what it calls is counted as it is called. Throws UNAVAILABLE,
+ * Identifies the caller of a gateway and counts the request as `api`. Endpoints that it calls count separately. Throws UNAVAILABLE,
  * UNAUTHORIZED or RATE_LIMITED, with headers of the answer in `headers`.
  */
 export async function openGatewayRequest(

@@ -35,7 +35,7 @@ export interface Purchase {
   readonly payment?: unknown;
   /** True when the gateway put the offer around the payment, which then does not show who made the call. */
   readonly isOfferLent?: boolean | undefined;
-  /** As the header `Idempotency-Key`, and the same purchase as one that came with it. */
+  /** Equivalent to the header `Idempotency-Key`; both identify the same purchase. */
   readonly idempotencyKey?: string | undefined;
   /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
@@ -51,9 +51,9 @@ export interface Purchase {
 export interface Started {
   /** Answer to the start: the record if it has ended. To callers without a key, with the token that reads it. */
   readonly first: Answered<(InvocationCreated | RequestRecord) & { readonly resultToken?: string | undefined }>;
-  /** Its end, when this process runs it. */
+  /** Resolves at its end if this process runs it; null otherwise. */
   readonly ending: Promise<Invocation> | null;
-  /** True when the caller may be a stranger who shows somebody's spent payment: nothing more is told. */
+  /** True when the caller may be a stranger with someone else's spent payment, who gets no more than this. */
   readonly isWithheld: boolean;
   /** The settlement of its x402 payment as it began; null: it was paid otherwise. */
   readonly settlement: SettleResponse | null;
@@ -130,7 +130,7 @@ export async function settlementAtEnd(
   return settlementIn(headers);
 }
 
-/** Payment of a start whose answer alone is known: a repetition under an Idempotency-Key finds that. */
+/** Payment of a start, rebuilt from its answer alone, which is all that a repetition under an Idempotency-Key finds. */
 function paidAs({ payer, amount, transaction }: SettleResponse, x402Version: 1 | 2): Paid {
   const deposit = amount ? { amountMicro: BigInt(amount), transactionHash: transaction } : null;
   return { payment: payer ? { x402Version, authorization: { from: payer } } : null, deposit };
@@ -239,8 +239,8 @@ async function answerBegun(ctx: HttpContext, call: BegunCall, invoked: Made) {
 export const isRepetition = ({ invoked }: Started): boolean => invoked?.isReplay ?? true;
 
 /**
- * As `follow`, for a request that was just started. When its record cannot be read any more, the database being away, it is what the start
- * said: the purchase stands.
+ * Follows a request that was just started. If its record can't be read any more because the database is away, returns the answer to the
+ * start: the purchase stands.
  */
 export async function followStarted(
   ctx: HttpContext,

@@ -8,12 +8,12 @@ import type { GatewayRequest } from './gateway-request.ts';
 const MAX_NAMES = 10_000;
 
 /**
- * Purchases whose answer did not reach their client. Clients of protocols without a key for a call repeat it as it was, and say nothing of
- * the first attempt: the identical call of the same caller within ten minutes is the same purchase. Known to this process alone, and lost
- * with it; an answer that was sent whole counts as received.
+ * Purchases with an answer that did not reach the client. Clients of protocols without an idempotency key repeat the call unchanged, so an
+ * identical call of the same caller within ten minutes is the same purchase. Kept in this process only. An answer that was sent completely
+ * counts as received.
  */
 export interface UndeliveredAnswers {
-  /** A purchase of this name that nobody has the answer of, which counts as answered from here on; null: none. */
+  /** An undelivered purchase of this name, which counts as delivered from now on; null: none. */
   take(name: string): Promise<string | null>;
   /** The purchase that `take` would take. It counts as answered once `take` of the result is called. */
   find(name: string): Promise<Lost | null>;
@@ -75,7 +75,7 @@ export function createUndeliveredAnswers(): UndeliveredAnswers {
 export const callNameOf = (caller: KnownCaller, agentId: string, body: unknown): string =>
   nameOf(caller.accountId, caller.kind === 'agent' ? caller.agentId : null, agentId, body);
 
-/** The same for a call without a key, by the wallet that its payment names: nothing has proven that it is this wallet's. */
+/** Name of a call without a key, by the wallet in its payment, which has not proven ownership of it. */
 export const keylessCallNameOf = (wallet: string, agentId: string, body: unknown): string =>
   nameOf(KEYLESS, wallet, agentId, body);
 

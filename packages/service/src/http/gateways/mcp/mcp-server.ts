@@ -24,7 +24,7 @@ const instructions =
 
 type Run = (ctx: HttpContext, call: ToolCall<McpTool>) => Promise<CallToolResult>;
 
-/** The tools of an endpoint: as listed, and what they do. */
+/** The tools of an endpoint: their listing, and their implementations. */
 interface ToolSet {
   readonly tools: Readonly<Record<string, McpTool>>;
   readonly listed: () => ReturnType<typeof listedTools>;
@@ -74,7 +74,7 @@ export const hasTool = (request: McpRequest, name: string): boolean => Object.ha
 
 const toolsOf = ({ agentId }: McpRequest): ToolSet => (agentId === null ? all : ofAgent);
 
-/** Runs a tool that the endpoint has. What it throws is its result. */
+/** Runs a tool of the endpoint. Turns a thrown error into its result. */
 export async function callTool(
   ctx: HttpContext,
   request: McpRequest,
@@ -97,7 +97,7 @@ function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {
   throw invalidFields(problemsOf(parsed.error, 'arguments'));
 }
 
-/** The tools of an agent, whose first says which agent it invokes; of a removed one those that read what was bought. */
+/** The tools of an agent. The first invokes the agent and describes it; a removed agent has only those that read earlier purchases. */
 async function namedTools(ctx: HttpContext, opened: GatewayRequest, agentId: string) {
   const [invoke, ...others] = ofAgent.listed();
   const agent = await callEndpoint(ctx, opened, 'getAgent', { params: { id: agentId } }).catch((error) => {

@@ -128,7 +128,7 @@ async function serve(
   return servedBySdk(mounted, c, request, { message, headers });
 }
 
-/** What the SDK answers, as a stream of events where the client takes one. */
+/** The SDK's answer, as a stream of events if the client accepts one. */
 async function servedBySdk(
   { ctx, handler }: Mounted,
   c: Context,
@@ -147,7 +147,7 @@ async function servedBySdk(
   return gatewayJson(ctx, c, { status: response.status, headers: all, json: await response.text() });
 }
 
-/** The protocol of 2025-03-26, whose clients send no version, is the only one with batches. */
+/** True for version 2025-03-26, the only one with batches; its clients send no version header. */
 const takesBatches = (c: Context): boolean => ['2025-03-26', undefined].includes(c.req.header('mcp-protocol-version'));
 
 /** Counts the messages of a batch beyond its first: each is a request of its own. */
@@ -215,8 +215,8 @@ const rpcError = (code: number, message: string, data?: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message, ...(data === undefined ? {} : { data }) } });
 
 /**
- * MCP clients without a key that works register themselves with the node and ask it for tokens (RFC 7591, RFC 6749), also where nothing says that it
- * has OAuth. What they show of an answer is `error_description`.
+ * MCP clients without a valid key try to register and to get a token (RFC 7591, RFC 6749), even without any mention of OAuth. They show the
+ * `error_description` of the answer.
  */
 function mountNoOauth(app: Hono): void {
   for (const path of ['/register', '/token']) app.post(path, refuse);
@@ -264,7 +264,7 @@ export function isAllowedHost(place: McpAddress, host: string | undefined): bool
 /** Larger than any answer: a record has a result of 1 MiB, as text and as data. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 
-/** True for a client that takes a stream of events; others are answered with JSON, whatever they say that they accept. */
+/** True for a client that accepts a stream of events. Others get JSON, regardless of their Accept header. */
 const takesEvents = (c: Context): boolean => /text\/event-stream/i.test(c.req.header('accept') ?? '');
 
 /** The request as one that accepts both forms of answers, which the SDK demands. */
@@ -274,7 +274,7 @@ function acceptingBoth({ raw }: Context['req']): Request {
   return new Request(raw.url, { method: raw.method, headers, signal: raw.signal });
 }
 
-/** The answers in a stream of events, as JSON: without what was told before them. A batch has a list of them. */
+/** The answers in a stream of events, as JSON without the notifications before them. A batch has a list of them. */
 async function eventsAsJson(response: Response, isBatch: boolean): Promise<string> {
   const events = createEventParser(MAX_ANSWER_CHARS).feed(`${await response.text()}\n\n`);
   // The stream begins with an event that says nothing: a place to resume from.

@@ -17,7 +17,7 @@ import type { GatewayRequest } from '../common/gateway-request.ts';
 import type { ToolCallContext } from './call-context.ts';
 import { invocationResult } from './tool-result.ts';
 
-/** The tasks extension: a request that has not ended is a task, whose id is the request's. */
+/** The tasks extension: a running request is a task with the same id. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 const POLL_MS = 1000;
 
@@ -42,7 +42,7 @@ const taskOf = (ctx: HttpContext, { requestId, status, createdAt, completedAt }:
   pollIntervalMs: POLL_MS,
 });
 
-/** In place of the result of a call whose request has not ended. */
+/** Result of a call with a request that is still running. */
 export const createdTask = (ctx: HttpContext, record: TaskState) => ({
   ...taskOf(ctx, record),
   resultType: 'task',

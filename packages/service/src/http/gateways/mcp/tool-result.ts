@@ -20,7 +20,7 @@ export const toolResult = (
 const structured = (data: Record<string, unknown>, isError: boolean): CallToolResult =>
   toolResult({ data, json: JSON.stringify(data) }, { isError });
 
-/** An error of ours; the terms of a 402 are the whole content, as in x402's transport for MCP. */
+/** An error of this node. The terms of a 402 are the whole content, as in x402's transport for MCP. */
 export function toolError(ctx: HttpContext, opened: GatewayRequest, tool: string, thrown: unknown): CallToolResult {
   const { error, offer } = gatewayErrorOf(ctx, `mcp ${tool}`, opened.requestId, thrown);
   if (!offer) return structured({ error }, true);

@@ -32,7 +32,7 @@ export interface ToolCall<T extends McpTool> {
   readonly call: ToolCallContext;
   readonly lost: UndeliveredAnswers;
   readonly givenUp: GivenUpCalls;
-  /** The agent whose endpoint was called; null: that of all agents. */
+  /** The agent of the called endpoint; null: the endpoint of all agents. */
   readonly agentId: string | null;
 }
 
@@ -137,7 +137,7 @@ interface Bought {
 
 const nothing = () => undefined;
 
-/** Starts a purchase. Without a key or a payment that says it is another: finds the identical one whose answer the client never got. */
+/** Starts a purchase. If neither a key nor a payment marks it as a new one, first looks for an identical one with an undelivered answer. */
 async function startOrFind(
   ctx: HttpContext,
   { opened, call, lost, givenUp }: InvokeCall,

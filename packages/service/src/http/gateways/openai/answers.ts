@@ -147,13 +147,13 @@ export const functionCall = ({ id, function: { name, arguments: args } }: ToolCa
   status: 'completed',
 });
 
-/** What a response holds: its message, unless it says nothing and asks for tools, then these. */
+/** Items of a response: its message, unless it is empty and there are tool calls, then the tool calls. */
 export function outputOf(requestId: string, { text, toolCalls }: ModelAnswer) {
   const hasMessage = text !== '' || toolCalls.length === 0;
   return [...(hasMessage ? [outputMessage(requestId, text)] : []), ...toolCalls.map(functionCall)];
 }
 
-/** Why a response is not complete, as its model said; null: it is. */
+/** Reason for an incomplete response, by the model's finish reason; null: it is complete. */
 const incompleteBecause: Readonly<Record<FinishReason, string | null>> = {
   stop: null,
   tool_calls: null,

@@ -18,7 +18,7 @@ const types: Readonly<Record<number, string>> = {
 const NO_MONEY = { status: 402, code: 'insufficient_quota', type: 'insufficient_quota' };
 const moneyCodes: ReadonlySet<string> = new Set(['INSUFFICIENT_FUNDS', 'INSUFFICIENT_BALANCE']);
 
-/** Statuses of ours that clients take for worth repeating: LangChain repeats all but 400 to 407 and 409, six times. */
+/** Replacements for statuses that clients would retry: LangChain retries all but 400 to 407 and 409, six times. */
 const finalStatuses: Readonly<Record<number, number>> = { 410: 404, 413: 400, 422: 400 };
 
 export interface OpenAiError {

@@ -89,7 +89,7 @@ function refused(
 const isOfModel = (c: Context) =>
   ['/v1/chat/completions', '/v1/responses'].includes(c.req.path) || c.req.path.startsWith('/v1/models/');
 
-/** Its bytes count as those of a list of agents: it is as large, and as public. */
+/** Lists the models. Its bytes count like those of the list of agents, which is as large and as public. */
 const models: Route = async ({ ctx, room }, { c, readers, headers }) => {
   room.admit(readers, 'listAgents');
   const json = JSON.stringify(await listModels(ctx, c.req.query()));
@@ -271,7 +271,7 @@ type OpenStream = (ctx: HttpContext, streamed: StreamedRequest, signal: AbortSig
 
 const encoder = new TextEncoder();
 
-/** A stream of events. Nothing breaks it off but its client, whose work goes on. */
+/** A stream of events. Only its client ends it early, and then the work continues. */
 function stream(ctx: HttpContext, opened: GatewayRequest, open: OpenStream, streamed: StreamedRequest): Response {
   const { c, headers, requestId } = opened;
   const source = {

@@ -168,7 +168,7 @@ const isCounted = ({ c }: GatewayRequest): boolean => Number(c.req.header('x-sta
 /** The request of a start; null: its caller may be a stranger. */
 const toldId = ({ first, isWithheld }: Started): string | null => (isWithheld ? null : first.data.requestId);
 
-/** The same, also while its payment is not confirmed; a call that waits for the deposit of a voucher is not accepted yet. */
+/** Request of a start, even while its payment is unconfirmed. A call that waits for the deposit of a voucher is not accepted yet. */
 const requestIdOf = ({ c }: GatewayRequest, started: Promise<Started>): Promise<string | null> =>
   started.then(toldId, (error) => {
     if (!isPaymentPending(error) || senderIn(paymentIn(c)) === null) throw error;
@@ -183,7 +183,7 @@ const paymentHeadersOf = (c: Context) => ({
   'x-payment': c.req.header('x-payment'),
 });
 
-/** The payment of a request whose headers have been read, as the common part of gateways takes it. */
+/** The payment in the request's headers, in the form that the gateways' common code expects. */
 const paymentIn = (c: Context): unknown => payloadIn(paymentHeadersOf(c));
 
 /** The fields of a payment that name its wallet, before anything is checked. */
@@ -195,7 +195,7 @@ interface NamesWallet {
   };
 }
 
-/** The wallet whose transfer a payment names; null: none, as in a voucher. */
+/** The sending wallet of a payment; null: none, as in a voucher. */
 const senderIn = (payment: unknown): string | null =>
   hexOf((payment as NamesWallet | null)?.payload?.authorization?.from);
 

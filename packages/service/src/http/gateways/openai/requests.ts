@@ -35,7 +35,7 @@ export function readChatRequest(given: unknown): OpenAiRequest {
 export interface PreviousResponse {
   readonly task: string;
   readonly answer: string;
-  /** What it asks its caller's tools for. */
+  /** Tool calls that it asks its caller for. */
   readonly toolCalls: readonly ToolCall[];
 }
 
@@ -79,7 +79,7 @@ function messagesBefore({ task, answer, toolCalls }: PreviousResponse): Message[
   ];
 }
 
-/** The agent that a model names: by its id, or by its slug, whose end the id is. `auto` is the node's choice. */
+/** The agent id in a model name: an id, or a slug that ends with the id. `auto` lets the node choose. */
 export const modelIdOf = (model: string): string => agentIdOf(model) ?? model;
 
 function bodyOf(parts: {
@@ -125,7 +125,10 @@ export const requestNameOf = (path: string): string => {
 /** Longest task and context of an invocation. */
 const MAX_CHARS = 100_000;
 
-/** Characters that no context may hold: answers of agents and of tools have them, and the one who goes on cannot mend those. */
+/**
+ * Characters that a context must not contain. Answers of agents and tools may have them, and the caller that continues a conversation can't
+ * remove them.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: replacing control characters is the point
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g;
 

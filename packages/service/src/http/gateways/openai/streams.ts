@@ -7,7 +7,7 @@ import { textOf } from '../common/text-of.ts';
 import { answerOf, chatChunk, functionCall, lastChatChunks, outputMessage, outputText, responseOf } from './answers.ts';
 import { cutOff, failedRequest, responseFailure } from './errors.ts';
 
-/** A request whose answer is streamed. */
+/** A request with a streamed answer. */
 export interface StreamedRequest {
   readonly requestId: string;
   readonly agentId: string;
