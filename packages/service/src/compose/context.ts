@@ -288,7 +288,7 @@ export interface ContextParts {
   readonly isReady: () => boolean;
   /** Facts that this process announces to the others, beside the label of the node. */
   readonly self?: Omit<ProcessSelf, 'label'>;
-  /** True once the process was told to stop. Default: never. */
+  /** True once the process is stopping. Default: never. */
   readonly isDraining?: () => boolean;
   /** Default: the time of the database. */
   readonly clock?: Clock;
@@ -333,8 +333,8 @@ const otherChannelRefusals = [
 ];
 
 /**
- * Metrics with every counter whose labels are known at 0: a rate or an alert on one that has not counted yet is 0, not missing, and its first
- * count is seen as a rise. Those of recurring jobs come with the jobs.
+ * Creates the metrics, with every counter of known labels at 0: so a rate or an alert is 0 instead of missing, and the first count shows as
+ * a rise. Counters of recurring jobs are created with the jobs.
  */
 export function createNodeMetrics(): Metrics {
   const metrics = createMetrics();

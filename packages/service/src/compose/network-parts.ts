@@ -41,7 +41,7 @@ export async function withChannels(
   return { ...access, chain: { ...chain, channelFault: fault } };
 }
 
-/** What payments are checked by. */
+/** Checks of payments, with the settlement halt. */
 export const createPaymentParts = (needs: PaymentNeeds) => ({
   settlementHalt: createSettlementHalt(needs),
   ...createPaymentChecks(needs, x402Schemes),

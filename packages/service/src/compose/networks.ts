@@ -24,7 +24,7 @@ import {
   withChannels,
 } from './network-parts.ts';
 
-/** The start waits this long for the chains of further networks: one that does not answer keeps nobody from the others. */
+/** Maximum wait at the start for the chains of further networks, so that one without an answer does not block the others. */
 const START_WITHIN_MS = 5000;
 const AGAIN_AFTER_MS = 5000;
 

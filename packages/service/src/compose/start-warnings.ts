@@ -49,7 +49,7 @@ export function reportSignatureEngine({
     );
 }
 
-/** Variables that are not settings, and the settings whose names they are close to: most likely misspelt. */
+/** Variables that are not settings but have a name close to one, most likely misspelt. */
 export function misspeltSettings(env: Env): { readonly name: string; readonly nearest: string }[] {
   const known = new Set(['FAILPOINT', ...settingNames]);
   const names = [...known].filter((name) => name.length >= MIN_COMPARED);

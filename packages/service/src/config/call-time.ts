@@ -2,16 +2,16 @@
 const BLOCK_S = 12;
 /** Time until a withdrawal is seen and its claim is sent, behind others and with fees that have to rise. */
 const CLAIM_S = 60;
-/** A shorter call would be of use to nobody. */
+/** Minimum for the limit of a call's duration: with less, calls would be useless. */
 const LEAST_CALL_S = 60;
 
 /** Time until a claim is in so many blocks, both counted: no reorg that a node allows for takes it back. */
 const claimS = (deepestBlocks: number): number => CLAIM_S + deepestBlocks * BLOCK_S;
 
 /**
- * Longest time that a call may take which a channel pays, by the delay of its payer's own withdrawal: half of it, less the time of a claim.
- * Whenever the payer begins to withdraw, the call has ended and is claimed by half of the delay; the other half is for a node that does not
- * run, or whose chain does not answer.
+ * Maximum duration of a call paid by a channel, from the payer's withdrawal delay: half of it, less the time of a claim. So whenever the
+ * payer begins to withdraw, the call has ended and is claimed by half of the delay; the other half is a reserve for an outage of the node
+ * or its chain.
  */
 export const longestCallS = (withdrawDelayS: number, deepestBlocks: number): number =>
   Math.floor(withdrawDelayS / 2) - claimS(deepestBlocks);

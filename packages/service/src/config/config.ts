@@ -50,7 +50,7 @@ export interface Config extends Limits {
   readonly isExposed: boolean;
   /** 0: any free port. */
   readonly port: number;
-  /** Proxies in front of this process whose `X-Forwarded-For` is trusted. */
+  /** Proxies in front of this process that are trusted to set `X-Forwarded-For`. */
   readonly trustedProxies: AddressRanges;
   /** null: made from host and port. */
   readonly baseUrl: string | null;
@@ -64,7 +64,7 @@ export interface Config extends Limits {
   readonly furtherNetworks: readonly NetworkSettings[];
   /** Ids of further chains that local mode starts. */
   readonly localChainIds: readonly number[];
-  /** Addresses, lower case, that were the node's wallet before; what they send to the wallet is credited to nobody. */
+  /** Former addresses of the node's wallet, lower case. Their transfers to the wallet are credited to no account. */
   readonly formerWallets: readonly string[];
   readonly nodeLabel: string;
   readonly allowPrivateEndpoints: boolean;

@@ -12,7 +12,8 @@ import { problemText } from '../lib/json/problem-text.ts';
 import { ConfigError, type Env, integer } from '../lib/read-env.ts';
 
 /**
- * Confirmation depth by amount, in rising order from 0; depth 1 means included in a block. The last step whose amount is reached applies.
+ * Confirmation depth by amount, in rising order from 0; depth 1 means included in a block. The last step that does not exceed the amount
+ * applies.
  */
 export type Confirmations = readonly { readonly fromMicro: bigint; readonly depthBlocks: number }[];
 
@@ -75,7 +76,7 @@ function readOnly(env: Env, mode: Mode) {
   return { chainId, chainRpcUrl, ...depthsOf(env, isLocalChain({ mode, chainId, chainRpcUrl })) };
 }
 
-/** `CONFIRMATIONS` and `TRANSFER_CONFIRMATIONS`, which hold for each network that names no others. */
+/** `CONFIRMATIONS` and `TRANSFER_CONFIRMATIONS`, the defaults for networks without their own. */
 const depthsOf = (env: Env, isLocal: boolean) => ({
   confirmations: confirmationsOf('CONFIRMATIONS', env.CONFIRMATIONS ?? (isLocal ? '0:1' : '0:1,10:3,1000:12')),
   transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocal ? 1 : 12, 1, 10_000),

@@ -36,7 +36,7 @@ export interface ChannelSettings {
   readonly isOfferedToAll: boolean;
   /** Minimum deposit, which stock clients deposit as well. */
   readonly minDepositMicro: bigint;
-  /** Time from the beginning of a payer's withdrawal to its end, in which the node claims what it is owed. */
+  /** Seconds from the start of a payer's withdrawal to its end, in which the node claims its earnings. */
   readonly withdrawDelayS: number;
 }
 

@@ -27,7 +27,7 @@ export interface Setting {
   /** Default on Base, where money is real. */
   readonly onBase?: string;
   readonly example: string;
-  /** Its value is never printed. */
+  /** True if the value is never printed. */
   readonly isSecret?: boolean;
   /** Version that introduced the setting; without it, the first release. */
   readonly since?: string;
@@ -45,7 +45,7 @@ export const settings: readonly Setting[] = settingGroups.flatMap((group) => gro
 /** Every variable that the configuration reads. */
 export const settingNames: readonly string[] = settings.flatMap(({ name, formerly }) => [name, formerly ?? []].flat());
 
-/** Where a node runs, as far as defaults depend on it. */
+/** Facts about a node's environment that defaults depend on. */
 export interface Placement {
   readonly mode: 'local' | 'production';
   /** True if other machines reach a node in local mode. */

@@ -37,7 +37,7 @@ const nextSteps: Readonly<Record<string, string>> = {
 export const notFound = (what: string) =>
   new AppError('NOT_FOUND', `${what.charAt(0).toUpperCase()}${what.slice(1)} not found.${nextSteps[what] ?? ''}`);
 
-/** A field of a request that is not what it must be. */
+/** An invalid field of a request. */
 export interface Problem {
   /** Names from the top of the request, joined by dots. */
   readonly path: string;

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * The `max` entries that were used last, each for at most `ttl` milliseconds; `onGone` is told of each that is replaced or removed. Takes memory as it fills: with `max` of its own, LRUCache
- * allocates room for all entries at once, which for a few large caches is a tenth of a second of every start.
+ * LRU cache of `max` entries, each kept for at most `ttl` milliseconds; `onGone` is called for each that is replaced or removed. It
+ * allocates memory as it fills: with its own `max`, LRUCache allocates room for all entries at once, which for a few large caches is a
+ * tenth of a second of every start.
  */
 export const createBoundedCache = <V extends {}>(
   max: number,

@@ -67,7 +67,7 @@ export function encodeTime(ms: number): string {
   return text;
 }
 
-/** Bytes whose bits are a multiple of five. */
+/** Encodes bytes as base32. The number of their bits must be a multiple of five. */
 export function encodeBase32(bytes: Uint8Array): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';

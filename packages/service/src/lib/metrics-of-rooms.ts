@@ -1,6 +1,6 @@
 import { Counter, Gauge, type OpenMetricsContentType, type Registry } from 'prom-client';
 
-/** A figure of one network. It is 0 on the default one, whose series have no label, until it is set. */
+/** Creates a gauge per network. The default network has series without a label, which are 0 until set. */
 export function figure(options: { name: string; help: string; registers: Registry<OpenMetricsContentType>[] }) {
   const gauge = new Gauge({ ...options, labelNames: ['network'] as const });
   gauge.set(0);

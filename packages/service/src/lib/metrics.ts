@@ -20,7 +20,7 @@ export interface Metrics {
   readonly unknownPayments: Gauge;
   readonly oldestUnknownSeconds: Gauge;
   readonly reservesDifference: Gauge<'network'>;
-  /** Of networks beside the default one, without which a process is not ready. */
+  /** Further networks; a process is not ready without the default one. */
   readonly networkOpen: Gauge<'network'>;
   readonly reservesChecked: Gauge<'network'>;
   readonly booksLoss: Gauge<'network'>;

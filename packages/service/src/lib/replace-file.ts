@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { randomHex } from './random-hex.ts';
 
 export interface ReplaceFileOptions {
-  /** Whom the file belongs to; default: the user of this process. Only root may name another. */
+  /** Owner of the file; default: the user of this process. Only root may set another. */
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 

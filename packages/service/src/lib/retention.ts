@@ -30,7 +30,7 @@ export async function removeForARound(
   return true;
 }
 
-/** The same, for work that recurs: what is left is removed in the next round. */
+/** Removes rows in small steps, for recurring work: the next round removes the rest. */
 export async function removeInSteps(removeSome: (most: number) => Promise<number>): Promise<void> {
   await removeForARound(removeSome);
 }

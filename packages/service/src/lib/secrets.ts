@@ -14,7 +14,7 @@ export interface Secrets {
   seal(text: string): Buffer;
   /** Opens the output of `seal`; throws when it was altered or sealed with another secret. */
   open(sealed: Buffer): string;
-  /** The same, but null when it was sealed with another secret: an operator has changed SECRET_KEY, and what it holds is lost. */
+  /** Opens the output of `seal`; null when it was sealed with another secret: the operator has changed SECRET_KEY, and the text is lost. */
   openOrNull(sealed: Buffer): string | null;
   /** Message authentication code over purpose and parts, each delimited by its length; base64url. */
   authenticate(purpose: string, parts: readonly string[]): string;

@@ -112,7 +112,7 @@ export const takeDueNodes = (sql: Sql, due: DueChecks): Promise<Entry[]> =>
     ],
   );
 
-/** The same for agents: a few of each listed node, round-robin by site, and those of unlisted nodes. */
+/** Takes agent entries that are due for a check: a few of each listed node, round-robin by site, and those of unlisted nodes. */
 export const takeDueAgents = (sql: Sql, due: DueChecks, maxPerNode: number): Promise<Entry[]> =>
   sql.query<Entry>(
     'take-due-agent-entries',
@@ -175,7 +175,7 @@ export async function lockRival(
   return row ?? null;
 }
 
-/** Makes entries due that lost to another entry of the same address, or whose agent's id was taken. */
+/** Makes entries due that lost to another entry of the same address, or to another agent with the same id. */
 export async function wakeRivals(
   tx: Tx,
   chainId: number,

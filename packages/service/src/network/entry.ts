@@ -29,7 +29,7 @@ export const reasons = [
   // An earlier entry exists.
   'duplicate',
   'id_taken',
-  /** Its node is not listed. */
+  /** The agent's node is not listed. */
   'unknown_node',
 ] as const;
 export type Reason = (typeof reasons)[number];

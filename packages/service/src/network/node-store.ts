@@ -7,7 +7,7 @@ export interface NetworkNode extends NodeDescription {
   readonly nodeId: string;
   readonly tokenId: string;
   readonly baseUrl: string;
-  /** As in `Entry`. */
+  /** Site of the node, see `Entry`. */
   readonly site: string;
   readonly accountId: string;
   readonly status: 'online' | 'offline';
@@ -173,7 +173,7 @@ export async function writeNextCheck(sql: Sql, nodeId: string, at: Date): Promis
 export const HAS_UNSHOWN_NODES = 'exists (select from network_node where not is_shown)';
 export const HAS_DUE_NODES = '(select min(next_check_at) from network_node where is_listed) <= given.now';
 
-/** Base addresses of nodes whose status is not yet applied to their agents. */
+/** Base addresses of nodes with a status that their agents do not show yet. */
 export async function listUnshown(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ baseUrl: string }>(
     'list-unshown-nodes',

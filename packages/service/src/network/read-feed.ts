@@ -62,20 +62,20 @@ async function applyPage(ctx: NetworkContext, told: Told): Promise<boolean> {
   return (await atCursor(ctx, told, (tx, node) => advance(tx, node, told, now))) !== null;
 }
 
-/** Runs work on a listed node, locked, whose feed is read up to where the page begins; else null. */
+/** Runs work on a listed node, locked, if its cursor is still the start of the page; else returns null. */
 const atCursor = <T>(ctx: NetworkContext, { baseUrl, from }: Told, work: (tx: Tx, node: NetworkNode) => Promise<T>) =>
   ctx.db.transaction(async (tx) => {
     const node = await lockNode(tx, baseUrl, 'update');
     return node?.isListed && node.feedCursor === from ? work(tx, node) : null;
   });
 
-/** Whoever was told that the node left is told when its feed is complete again. */
+/** Advances the cursor. An offline node with a complete feed emits that it joined, as its leaving was emitted before. */
 async function advance(tx: Tx, node: NetworkNode, { page, read }: Told, now: Date): Promise<void> {
   await writeFed(tx, node.nodeId, { cursor: page.cursor, read, isEnd: !page.hasMore, now });
   if (node.status === 'offline' && !page.hasMore) await tellNode(tx, 'network.node_joined', node, now);
 }
 
-/** Keeps only agents with a listed entry; skips others. `doubtful`: the tokens of those whose own file has to be read. */
+/** Keeps only agents with a listed entry. `doubtful`: tokens of agents with a file of their own to read. */
 async function judge(
   ctx: NetworkContext,
   tx: Tx,

@@ -57,7 +57,7 @@ export async function findAccountRow(sql: Sql, accountId: string): Promise<Accou
   return row ?? null;
 }
 
-/** The same, with a row lock until the transaction ends. */
+/** Finds an account with a row lock until the transaction ends. */
 export async function lockAccountRow(tx: Tx, accountId: string): Promise<AccountRow | null> {
   const [row] = await tx.query<AccountRow>(
     'lock-account-row',

@@ -45,7 +45,7 @@ export const toItem = (row: AccountRow): AccountItem => ({
 type ChangeContext = HasDb & HasClock & HasNodeLabel & HasAgentChecks;
 type Change = Pick<AccountChangeRow, 'kind' | 'plan' | 'reason'>;
 
-/** Sets the plan of an account. Its limits are those of the plan from the next call on; what it has above them stays. */
+/** Sets the plan of an account. Its limits apply from the next call on; existing things above them stay. */
 export const setAccountPlan = (
   ctx: ChangeContext,
   caller: AccountCaller,

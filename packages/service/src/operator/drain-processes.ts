@@ -14,17 +14,17 @@ export interface DrainOrder {
 
 export interface Draining {
   readonly process: string;
-  /** `ended`: it has stopped, and what it had is with the others. */
+  /** `ended`: it has stopped, and other processes have its work. */
   readonly state: 'asked' | 'draining' | 'drained' | 'silent' | 'ended';
-  /** Its remaining work, as of its last heartbeat. */
+  /** Remaining work, as of its last heartbeat. */
   readonly open: ProcessRow['openWork'];
 }
 
 const LOOK_MS = 500;
 
 /**
- * Asks processes to take no more calls, and waits until nothing runs in them or the time is over; returns where each stands. The word is
- * one statement: who breaks off the wait changes nothing of it. A process that starts again has a new row, which nobody asked.
+ * Asks processes to stop taking calls, and waits until they have finished or the time is over; returns the state of each. The request is
+ * one statement, so interrupting the wait does not undo it. A process that starts again has a new row, without the request.
  */
 export async function drainProcesses({ db }: HasDb, { which, waitMs, tell }: DrainOrder): Promise<Draining[]> {
   const chosen = choose(await listProcesses(db), which);

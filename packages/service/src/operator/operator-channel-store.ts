@@ -40,7 +40,7 @@ export interface OwingRow {
   readonly isClaiming: boolean;
 }
 
-/** Channels that owe something or whose payers withdraw: withdrawals first, then by the sum. */
+/** Channels that owe something or have a payer who withdraws: withdrawals first, then by debt. */
 export const listOwing = (sql: Sql, chainId: number, limit: number): Promise<OwingRow[]> =>
   sql.query<OwingRow>(
     'list-owing-channels',

@@ -43,7 +43,7 @@ export interface ProcessRow {
   readonly seenAt: Date;
   /** Median, 99th percentile, maximum. */
   readonly delayMs: [number, number, number] | null;
-  /** Host name and port. These are null of a process whose code is older than migration 106. */
+  /** Host name and port. Null, as the fields below, for a process with code older than migration 106. */
   readonly place: string | null;
   readonly version: string | null;
   /** Newest migration that its code has. */

@@ -15,7 +15,7 @@ const DEFAULT_LIMIT = 20;
 
 type Context = HasDb & HasChain & HasClock;
 
-/** Payment channels of all payers: what they owe, and who withdraws. */
+/** Payment channels of all payers: totals, debts and withdrawals. */
 export async function readOperatorChannels({ db, chain, clock }: Context): Promise<OperatorChannels> {
   const [totals, owing] = await Promise.all([
     readChannelTotals(db, chain.chainId),

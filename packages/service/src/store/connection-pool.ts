@@ -34,7 +34,7 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, (text) => BigInt(text));
 types.setTypeParser(INT8_ARRAY, (text) => parseTextArray(text).map(toBigInt));
 
-/** Connections that stay open while nobody asks: the first calls after a pause need not wait for new ones. */
+/** Idle connections to keep open, so that the first calls after a pause need not connect. */
 const KEPT_OPEN = 4;
 
 /** Options of every database connection of a node: server-side timeouts, and TCP keep-alive that detects a dead peer. */
@@ -52,8 +52,8 @@ export const connectionOptions = (url: string, label = 'agent-network') => ({
 });
 
 /**
- * Creates a pool whose int8 columns are bigint, numeric text, timestamptz Date. The server limits the time of every statement. A lost
- * connection is logged and replaced; its running statement fails.
+ * Creates a pool that parses int8 columns as bigint, numeric as text, timestamptz as Date. The server limits the time of every statement. A
+ * lost connection is logged and replaced; its running statement fails.
  */
 export function createConnectionPool(
   url: string,

@@ -18,7 +18,9 @@ export class DatabaseAwayError extends Error {
   }
 }
 
-/** Of a host with several addresses, such as `localhost`, the error has the reasons of all inside, and no message. */
+/**
+ * Message of an error. For a host with several addresses, such as `localhost`, the error has no message itself, but one per address inside.
+ */
 const reasonOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ''
     ? [...new Set(error.errors.map((each) => (each instanceof Error ? each.message : String(each))))].join('; ')

@@ -23,9 +23,9 @@ const LOOK_MS = 2_000;
 const TOLERATED_MS = 2_000;
 
 /**
- * Starts with the database's time known, and compares again every 2 s, in an interval: the server answered between the question and the
- * answer. The correction changes by no more than the interval shows to be wrong, so a slow answer cannot spoil it, and a machine whose
- * clock is right keeps it. A step of this machine's clock is wrong for 2 s at most, or as long as the database is away.
+ * Starts with the database's time, and compares again every 2 s. The server's answer lies between request and response, so each comparison
+ * gives an interval. The correction changes only as far as the interval proves it wrong, so slow answers do no harm, and a machine with a
+ * correct clock keeps it. A step of this machine's clock is corrected after 2 s at most, or when the database is back.
  */
 export async function startDatabaseClock({
   db,

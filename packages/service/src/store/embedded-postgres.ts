@@ -175,15 +175,15 @@ async function writeAccess(dataDir: string, access: PostgresAccess): Promise<voi
 
 const POLL_MS = 25;
 
-/** A running server from an earlier process of ours, found through `postmaster.pid`. */
+/** A running server from an earlier process of this node, found through `postmaster.pid`. */
 interface RunningPostmaster {
   pid: number;
   port: number;
 }
 
 /**
- * Finds the running server of this data folder, if any. Removes a pid file whose number now belongs to another process: PostgreSQL would
- * take that process for itself and refuse to start.
+ * Finds the running server of this data folder, if any. Removes a pid file with a number that now belongs to another process, as PostgreSQL
+ * would take that process for itself and refuse to start.
  */
 async function findRunningPostmaster(dataPath: string): Promise<RunningPostmaster | undefined> {
   const pidFile = join(dataPath, 'postmaster.pid');

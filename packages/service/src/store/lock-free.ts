@@ -29,7 +29,7 @@ const lockedBy = ({ key, from }: WantedRows) =>
   `free as materialized (select ${key} as key from ${from} order by ${key} for no key update skip locked), held as (
      select ${key} as key from ${from} except all select key from free)`;
 
-/** The same as a guard of a flush, which does not tell the names. */
+/** Flush guard that fails if any of the rows is locked. Its error does not contain their names. */
 export const freeRowsGuard = (rows: WantedRows): Statement => ({
   name: `${rows.name}-guard`,
   text: `with ${lockedBy(rows)} select require_true(not exists (select from held))`,

@@ -44,7 +44,10 @@ const isHeldUp = (error: unknown): boolean =>
   error instanceof Error &&
   [error, error.cause].some((each) => each instanceof pg.DatabaseError && each.code === '55P03');
 
-/** Looks from a connection of its own who holds what a connection waits for: when the wait is over, nobody can tell any more. */
+/**
+ * Polls, on a connection of its own, for the holders of the lock that another connection waits for. Afterwards they can't be found any
+ * more.
+ */
 function watchBlockers({ url, log, pid, waitMs }: LockWait) {
   let blockers: readonly Blocker[] = [];
   let looking: Promise<void> | null = null;

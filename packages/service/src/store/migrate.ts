@@ -18,7 +18,7 @@ interface Migration {
   checksum: string;
   /** Oldest version of the code that works after it; null: any, as it only adds. */
   needs: number | null;
-  /** Of a baseline: the last commit that had the older files which it replaces, and the digest of their checksums. */
+  /** For a baseline: the last commit with the older files that it replaces, and the digest of their checksums. */
   replaced: { commit: string; digest: string } | null;
 }
 
@@ -32,7 +32,7 @@ interface Applied {
 export interface MigrateOptions {
   readonly directory?: string;
   readonly gate?: PrimaryGate;
-  /** A migration whose version each process on the database must have, from now on; null: what the migrations say. */
+  /** Migration that each process on the database must have reached, from now on; null: as the migrations declare. */
   readonly needs?: number | null;
   /** Longest wait for a lock, and pause before the next; default: 3 s. */
   readonly lockWaitMs?: number;

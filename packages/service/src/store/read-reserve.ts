@@ -11,7 +11,7 @@ export function setReadReserve(pool: pg.Pool, reserve: pg.Pool): void {
 
 export const readReserveOf = (pool: pg.Pool): pg.Pool | undefined => reserves.get(pool);
 
-/** Statements of this work, and of what it waits for, may use the reserve. */
+/** Runs work with its statements allowed to use the reserve. */
 export const asRead = <T>(work: () => T): T => reading.run(true, work);
 
 /** The pool that lends the next connection. A read takes one that is at hand, from the reserve first; it waits for the reserve. */

@@ -31,9 +31,8 @@ export interface SilenceWatchOptions {
 
 /**
  * Closes the pool's connections to a server that vanished silently, as when a host loses power: TCP alone needs a quarter of an hour to
- * notice. Asks about a connection whose statement gets no answer over another connection. While the server works on the statement, it may
- * continue; if the server does not know the statement, or does not answer, the connection is destroyed: the statement fails with an unknown
- * outcome.
+ * notice. Asks over another connection about a statement without an answer. If the server works on the statement, it may continue; if the
+ * server does not know the statement, or does not answer, the connection is destroyed, and the statement fails with an unknown outcome.
  */
 export function watchSilence(pool: pg.Pool, options: SilenceWatchOptions): void {
   const watched = new Map<pg.PoolClient, Watched>();
@@ -116,8 +115,8 @@ function follow(client: pg.Client): Watched {
 }
 
 /**
- * Asks, over a separate connection, which of these backends are executing a statement. Ends transactions whose next statement never came,
- * which frees their locks. Behind a pooler with its own process ids no backend can be identified: all count as working.
+ * Asks, over a separate connection, which of these backends are executing a statement. Ends transactions that are idle between statements,
+ * which frees their locks. Behind a pooler with its own process ids backends can't be identified, so all count as working.
  */
 async function askServer(host: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
   const client = new pg.Client({ connectionString: host, application_name: 'agent-network asks' });

@@ -26,7 +26,7 @@ export interface Statement<Row = unknown> {
 export const run = <Row>(sql: Sql, { name, text, params }: Statement<Row>): Promise<Row[]> =>
   sql.query<Row>(name, text, params);
 
-/** What the server answered to statements that were committed together. */
+/** The server's answers to statements that were committed together. */
 export interface Flushed {
   rowsOf<Row>(statement: Statement<Row>): Row[];
 }

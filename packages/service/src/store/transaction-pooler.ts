@@ -55,7 +55,7 @@ export function throwPoolerNamed(error: unknown): never {
   throw error;
 }
 
-/** As `requireOwnConnection`, for a connection of a pool. */
+/** Requires that a pool's connection has a server of its own; see `requireOwnConnection`. */
 export const requireOwnServer = (first: pg.PoolClient, openAnother: () => Promise<pg.Client>): Promise<void> =>
   requireOwnConnection(
     first as unknown as Probed,

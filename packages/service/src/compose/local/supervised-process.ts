@@ -9,7 +9,7 @@ export interface SupervisedProcess {
 }
 
 export interface Keeping {
-  /** Starts the process, which tells over IPC when it can be used. Also asked again after each end: what it needs may have changed. */
+  /** Starts the process, which sends an IPC message when it is ready. Called again after each end, as its needs may have changed. */
   start(): Promise<ChildProcess>;
   /** `cause`: the exit code, null for a signal, or the error that kept it from starting. */
   onEnd(cause: unknown): void;

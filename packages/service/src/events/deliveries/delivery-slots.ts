@@ -1,12 +1,12 @@
 /** Concurrent runs of one kind of delivery in a process. */
 export interface SlotBounds {
-  /** Runs whose receivers answer in time. */
+  /** Maximum runs to receivers that answer in time. */
   readonly prompt: number;
-  /** Of these, runs for accounts with a receiver that hung lately. */
+  /** Share of the prompt runs for accounts with a receiver that hung recently. */
   readonly late: number;
   /** Runs for one account. */
   readonly each: number;
-  /** Runs whose receivers hang, beside the prompt ones; beyond it the oldest is cut off. null: they keep their slots, and none is cut off. */
+  /** Maximum runs to hanging receivers, besides the prompt ones; beyond it the oldest is cut off. null: hanging runs keep their slots. */
   readonly hanging: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface FreeSlots {
   readonly underway: readonly string[];
 }
 
-/** A receiver that takes longer hangs, until it answers in time or is forgotten. */
+/** A receiver that takes longer counts as hanging, until it answers in time or its entry is removed. */
 const SLOW_MS = 1000;
 const REMEMBERED_MS = 5 * 60_000;
 const MAX_REMEMBERED = 2000;

@@ -9,7 +9,7 @@ import { type Post, postWebhook } from '../webhooks/webhook-client.ts';
 import { createDeliverySlots, type FreeSlots, type Receiver, type SlotBounds, type Timed } from './delivery-slots.ts';
 import type { FanOutResult } from './fan-out.ts';
 
-/** What a run sends with: `send` throws only when the process stops, which aborts `signal`. */
+/** Sends the deliveries of a run. `send` throws only when the process stops, which aborts `signal`. */
 export interface Sender {
   readonly signal: AbortSignal;
   send(post: Omit<Post, 'signal'>): Promise<EndpointAnswer>;

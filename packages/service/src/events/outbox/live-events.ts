@@ -87,7 +87,7 @@ const tooMany = () =>
     details: { limit: MAX_STREAMS, type: 'streams', retryAfterS: RETRY_AFTER_S },
   });
 
-/** Wakes the streams whose account has new events, and ends those whose key is no longer valid. */
+/** Wakes the streams of accounts with new events, and ends those with a key that is no longer valid. */
 async function look(ctx: LiveContext, streams: ReadonlySet<Stream>): Promise<void> {
   const watched = [...streams];
   if (watched.length === 0) return;
@@ -111,7 +111,10 @@ async function look(ctx: LiveContext, streams: ReadonlySet<Stream>): Promise<voi
   }
 }
 
-/** Position at which a stream begins: if nothing of its type waits, behind all others, whose removal would look like a gap later. */
+/**
+ * Position at which a stream begins. If no event of its type waits, it begins after all events, since removing older ones would look like a
+ * gap later.
+ */
 async function positionOf(ctx: LiveContext, stream: Stream, { after, type }: LiveQuery): Promise<number> {
   if (after === null) return eventsAt(ctx);
   if (type === null) return after;

@@ -6,7 +6,7 @@ export interface NewEvent {
   readonly accountId: string;
   /** The id of the resource: a request, an agent, a payment. */
   readonly subjectId: string;
-  /** As the catalogue of events has it; null for a final object, which is read when needed. */
+  /** The data defined in the event catalogue; null for a final object, which is read when needed. */
   readonly data: unknown;
   /** Receiver besides the account's endpoints: the `webhookUrl` of a single request. */
   readonly webhookUrl?: string | null;

@@ -15,7 +15,7 @@ export async function emit(tx: Tx, events: readonly NewEvent[], now: Date): Prom
   return rows.some(({ isToTell }) => isToTell);
 }
 
-/** The same as a statement, for a transaction that writes no other events. Returns of each whether it has a receiver. */
+/** Statement that emits events, for a transaction that writes no other events. Returns for each whether it has a receiver. */
 export const emitted = (events: readonly NewEvent[], now: Date): Statement<{ isToTell: boolean }> =>
   eventsInserted(
     events.map((event) => ({ ...event, id: newId('evt') })),

@@ -48,7 +48,7 @@ export async function readEvents(
   return { events, hasMore, next: hasMore ? last : Math.max(last, decided) };
 }
 
-/** The same as the answer to GET /events. */
+/** Reads events as the answer to GET /events. */
 export async function listEvents(ctx: HasDb & HasSubjectPages, caller: Pick<AccountCaller, 'accountId'>, query: Query) {
   const { events, hasMore, next } = await readEvents(ctx, caller, query);
   return { events: preparedArray(events.map(({ json }) => json)), hasMore, next };

@@ -8,7 +8,7 @@ export interface MadeAttempt {
   /** Counted over the whole life of the delivery. */
   readonly number: number;
   readonly tries: number;
-  /** As read before the attempt. */
+  /** Number of tries that was read before the attempt. */
   readonly triesBefore: number;
   readonly at: Date;
   readonly answer: EndpointAnswer;

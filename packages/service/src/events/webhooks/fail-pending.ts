@@ -9,6 +9,6 @@ import { failSomePending } from './attempt-store.ts';
 export const failPending = (ctx: HasDb, webhookId: string): Promise<void> =>
   removeInSteps((most) => failSomePending(ctx.db, webhookId, most));
 
-/** The same for every disabled webhook: what was left when a process ended, or when there were too many. */
+/** Fails the pending deliveries of all disabled webhooks, left by processes that died or by a round that was too short. */
 export const failLeftPending = (ctx: HasDb): Promise<void> =>
   removeInSteps((most) => failSomePending(ctx.db, null, most));

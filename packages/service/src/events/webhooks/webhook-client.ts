@@ -66,7 +66,7 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   return pieces.take().subarray(0, KEPT_BYTES).toString('utf8').replaceAll('\0', '\ufffd');
 }
 
-/** Throws VALIDATION_ERROR for a URL that this node would not send to: nobody should wait for a delivery that never comes. */
+/** Throws VALIDATION_ERROR for a URL that this node would not send to, at once instead of failing each delivery. */
 export function requireAllowedUrl(ctx: HasGuardedFetch, field: string, url: string): void {
   const check = ctx.guardedFetch.checkUrl(url);
   if (!check.ok) throw invalid(field, check.reason);

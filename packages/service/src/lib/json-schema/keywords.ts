@@ -93,7 +93,7 @@ const chargeLength: Charge = (work, _, instance) => {
   if (Instance.typeOf(instance) === 'string') work.chargeText(textOf(instance).length);
 };
 
-/** Keywords whose own work is more than a step: the others only lead to schemas, which are counted themselves. */
+/** Costs of keywords that do more than one step of work. The others only lead to schemas, which are counted themselves. */
 const charges: ReadonlyMap<string, Charge> = new Map<string, Charge>([
   [
     pattern.id,

@@ -56,8 +56,8 @@ const CLASS_FOLDED = 20_000;
 const LAST_FOLDED = 0x1e943;
 
 /**
- * What compiling costs beside the length, by one look at the text: RE2 folds each character of a case-insensitive range by itself, and
- * copies the ranges of a class each time. Counts what looks like a range outside of brackets too.
+ * Estimates the cost of compiling a pattern, beyond its length: RE2 folds each character of a case-insensitive range, and copies the ranges
+ * of a class each time. Ranges are found by text alone, so it also counts look-alikes outside of brackets.
  */
 function coveredBy(source: string): number {
   const tokens = source.match(TOKEN) ?? [];

@@ -13,7 +13,7 @@ export interface SchemaJob {
   readonly isKnown: boolean;
 }
 
-/** What is not taken of the schema, or what the check of each value says. */
+/** Faults of a schema that is refused, or the result of each value's check. */
 export type SchemaResult = { readonly refused: readonly Fault[] } | { readonly checked: readonly Checked[] };
 
 /** With the start of the thread, on a machine that is busy. */

@@ -26,7 +26,7 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 /** Every schema is its own document: references stay within it, and nothing is registered or fetched. */
 const PLACE = 'https://schema.invalid/schema';
 
-/** Compiles a schema that nobody has judged yet, or returns what this node does not take of it. */
+/** Compiles a new schema, or returns the faults for which this node refuses it. */
 export async function compileSchema(schema: unknown): Promise<Validator | readonly Fault[]> {
   try {
     const faults = faultsOfSchema(schema);

@@ -1,6 +1,6 @@
 /**
- * How deep lists and objects of JSON may be nested. Each is more than well-meant JSON has, and less than what exhausts the code that reads
- * it: much deeper JSON can be parsed, but neither serialized nor stored.
+ * Maximum nesting of lists and objects in JSON. Each limit is more than legitimate JSON has, and less than the depth that breaks its
+ * readers: much deeper JSON can be parsed, but neither serialized nor stored.
  */
 export const MAX_LEVELS = {
   /** A file that another node publishes. */

@@ -38,7 +38,7 @@ export class PreparedJson {
 
 const COMMA = Buffer.from(',');
 
-/** An array of values whose JSON is at hand. */
+/** An array of values that are serialized already. */
 export function preparedArray(items: readonly (PreparedJson | Piece)[]): PreparedJson {
   const pieces: Piece[] = ['['];
   for (const [index, item] of items.entries()) {

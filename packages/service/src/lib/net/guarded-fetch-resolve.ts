@@ -90,7 +90,7 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
 /** True if a server answered that the name, or an address of it, does not exist. */
 const isAnswer = ({ code }: NodeJS.ErrnoException) => code === 'ENOTFOUND' || code === 'ENODATA';
 
-/** Evicts the oldest cached names, but no running look-ups, whose number is limited separately. */
+/** Evicts the oldest cached names, but not running look-ups, which have a limit of their own. */
 function forgetOldest(kept: Map<string, Kept>): void {
   if (kept.size <= MAX_KEPT) return;
   for (const [name, { untilMs }] of kept) {

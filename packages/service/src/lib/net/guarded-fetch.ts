@@ -38,8 +38,8 @@ export type GuardedFetchOptions = {
 };
 
 /**
- * Creates the only client for URLs that strangers gave us. HTTP/1.1 without redirects, compression, proxies or TLS session reuse; every
- * address is checked at the moment of connecting, so a changing DNS answer (rebinding) gains nothing.
+ * Creates the only client for URLs that strangers gave us. HTTP/1.1 without redirects, compression, proxies or TLS session reuse. It checks
+ * every address when it connects, so a changing DNS answer (rebinding) gains nothing.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { allowPrivate, userAgent, connections = 128, connectTimeoutMs = 5_000, resolve = createResolver() } = options;

@@ -21,7 +21,7 @@ export const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints
 
 /** TXT records of names that strangers gave us. */
 interface TextRecords {
-  /** The texts of a name; none when it has none or nobody answers in time. */
+  /** The TXT records of a name; empty when it has none or the look-up times out. */
   find(name: string): Promise<string[]>;
 }
 

@@ -140,8 +140,8 @@ function telling(exporter: SpanExporter, log: Log): SpanExporter {
 type Sampling = () => boolean;
 
 /**
- * Records a share of traces, and at most so many in a second. Draws its own number: what a caller sent, its trace id or its flag, decides
- * nothing, so that nobody can make a node record more than its operator wants.
+ * Samples a share of traces, up to a maximum per second. It draws its own random number and ignores the caller's trace id and flag, so that
+ * callers can't make a node record more than its operator wants.
  */
 export function createSampling(
   { ratio, perSecond }: { readonly ratio: number; readonly perSecond: number },

@@ -1,14 +1,14 @@
 const MAX_DEPTH = 8;
 const HIDDEN = '[redacted]';
 
-/** Field and header names whose values never reach a log, in any spelling: `api_key`, `x-api-key`, `apiKey`. */
+/** Field and header names that are redacted in logs, in any spelling: `api_key`, `x-api-key`, `apiKey`. */
 const SECRET_NAME =
   /(authorization|cookies?|api-?key|signatures?|private-?key|secret|secret-?key|passw(or)?d|mnemonic|(identity|access|bearer|refresh|session|csrf|result)-?token)$|^(x?-?payment|sign-in-with-x)$/;
 
 /** Log fields in which 32 bytes are public hashes that operators look up on the chain. In any other field they may be a key. */
 const PUBLIC_HASH = 'hash|hashes|txHash|transactionHash|transaction|blockHash|nonce|digest';
 
-/** Names whose value after `=` or `:` is always a secret. */
+/** Names that always have a secret after `=` or `:`. */
 const SECRET_PARAMETER =
   '(?:[\\w-]*(?:api[-_]?key|access[-_]?key|secret|passw(?:or)?d|passwd|pwd|token|signature|credentials?|jwt)|d?key|auth|sig|code)';
 

@@ -27,8 +27,8 @@ export interface Tracing {
 }
 
 /**
- * One for the process, as nobody hands a trace through every call. Null: off, and every function here costs one comparison; no package of
- * OpenTelemetry is loaded.
+ * The tracing of this process, a global so that calls need not pass it on. Null: off, every function here costs one comparison, and no
+ * package of OpenTelemetry is loaded.
  */
 let tracing: Tracing | null = null;
 

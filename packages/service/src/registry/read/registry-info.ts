@@ -5,7 +5,7 @@ export interface RegistryInfo {
   readonly address: string;
   /** Block before which nothing relevant was logged. */
   readonly startBlock: bigint;
-  /** True for a development chain, whose newest block counts as safe. */
+  /** True for a development chain, where the newest block counts as safe. */
   readonly isLocal: boolean;
   /** Interval between two reads of the registry. */
   readonly pollMs: number;

@@ -55,7 +55,7 @@ export interface FirstNaming {
   readonly by: string;
 }
 
-/** The first log on the chain whose http(s) URI has this ending; `ending` has the 56 characters that are indexed. */
+/** The first log on the chain with an http(s) URI that ends like this; `ending` has the 56 characters that are indexed. */
 export async function findFirstNaming(sql: Sql, chainId: number, ending: string): Promise<FirstNaming | null> {
   const [row] = await sql.query<FirstNaming>(
     'find-first-naming',

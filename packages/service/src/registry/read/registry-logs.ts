@@ -43,7 +43,7 @@ export interface RegistryToken {
 /** Maximum number of metadata keys kept per token: anyone who pays the gas may write as many as they like. */
 const MAX_KEYS = 64;
 
-/** The token after one more log; null when nobody owns it. Logs about an unowned token are ignored. */
+/** Applies a log to a token; returns null once it has no owner. Logs about an unowned token are ignored. */
 function afterLog(token: RegistryToken | null, log: RegistryLog): RegistryToken | null {
   if (log.kind === 'owner' && log.value === '') return null;
   if (token === null) return log.kind === 'owner' ? newToken(log) : null;

@@ -1,7 +1,7 @@
 import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 
-/** Number of newest blocks whose points are all kept. Older points are thinned out, the more the older they are. */
+/** Number of newest blocks that keep all points. Older points are thinned out, the more the older they are. */
 const ALL_KEPT = 256;
 const NEAR_STEP = 1024;
 const FAR_STEP = 65_536;

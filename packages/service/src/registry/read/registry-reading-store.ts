@@ -13,7 +13,7 @@ export interface Reading {
 
 const columns = `state, head_block as "headBlock", safe_block as "safeBlock", good_at as "goodAt"`;
 
-/** Locks the sync row until the transaction ends: nobody else reads on. Creates the row if missing. */
+/** Locks the sync row until the transaction ends, so that one process reads at a time. Creates the row if missing. */
 export async function lockReading(tx: Tx, chainId: number, now: Date): Promise<Reading> {
   await tx.query(
     'begin-registry-reading',

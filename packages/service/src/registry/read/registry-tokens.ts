@@ -19,9 +19,9 @@ export interface KnownToken {
 /** The entries of the shared registry, from this node's index. */
 export interface RegistryTokens {
   /**
-   * A token as of the newest indexed block; null when it does not exist. Act on its owner only when `isSafe`: nothing about it changed in
-   * blocks that a reorg may still remove, all blocks before those are indexed, and the reader is not stalled. `waits` says in words what it
-   * waits for; null when it is safe.
+   * A token as of the newest indexed block; null when it does not exist. Act on its owner only when `isSafe`: blocks that a reorg may still
+   * remove changed nothing about it, all blocks before those are indexed, and the reader is not stalled. `waits` is the reason that it is
+   * not safe yet; null when it is.
    */
   at(tokenId: bigint): Promise<KnownToken | null>;
   /** Tokens that changed after this number, each once, in the order of their last change, burnt ones included. Start at 0n. */

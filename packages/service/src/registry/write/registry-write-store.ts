@@ -102,7 +102,7 @@ export const lockDueWrites = (sql: Sql, chainId: number, limit: number): Promise
     [chainId, limit],
   );
 
-/** Records the transaction whose calls these are, in this order. */
+/** Records the transaction that contains these calls, in this order. */
 export async function markSent(tx: Tx, ids: readonly string[], transactionHash: string): Promise<void> {
   await tx.query(
     'mark-registry-writes-sent',
@@ -112,7 +112,7 @@ export async function markSent(tx: Tx, ids: readonly string[], transactionHash: 
   );
 }
 
-/** Sent writes whose transaction is not known to be mined, by transaction. */
+/** Sent writes with a transaction that is not known to be mined, by transaction. */
 export const listSentWrites = (sql: Sql, chainId: number, limit: number): Promise<RegistryWrite[]> =>
   sql.query<RegistryWrite>(
     'list-sent-registry-writes',
@@ -122,7 +122,7 @@ export const listSentWrites = (sql: Sql, chainId: number, limit: number): Promis
 
 export interface WriteEnd {
   readonly id: string;
-  /** The transaction whose outcome this is. */
+  /** The transaction with this outcome. */
   readonly carriedBy: string;
   readonly state: WriteState;
   readonly transactionHash: string | null;

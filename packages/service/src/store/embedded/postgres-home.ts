@@ -6,8 +6,8 @@ import type { Log } from '../../lib/telemetry/log.ts';
 import { canRun, type PostgresUser } from './postgres-user.ts';
 
 /**
- * Returns the folder whose child `postgres` holds the database files: `dataDir` itself or, if the PostgreSQL user cannot enter it, a
- * separate folder that the symlink `dataDir/postgres` points to.
+ * Returns the folder with the child `postgres`, which has the database files: `dataDir` itself or, if the PostgreSQL user cannot enter it,
+ * a separate folder that the symlink `dataDir/postgres` points to.
  */
 export async function placePostgresHome(dataDir: string, user: PostgresUser, log: Log): Promise<string> {
   const inside = join(dataDir, 'postgres');

@@ -20,7 +20,7 @@ export async function choosePostgresUser(dataPath: string): Promise<PostgresUser
   return uid > 0 && gid > 0 ? { uid, gid } : NOBODY_FALLBACK;
 }
 
-/** Spawn options of every PostgreSQL process of ours: no PG* variables, and a working directory that any user may enter. */
+/** Spawn options of every PostgreSQL process: no PG* variables, and a working directory that any user may enter. */
 export function spawnOptionsFor(user: PostgresUser): {
   cwd: string;
   env: Record<string, string>;

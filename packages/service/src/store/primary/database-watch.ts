@@ -30,7 +30,7 @@ export interface DatabaseWatch {
 
 export interface WatchOptions extends HasLog, HasMetrics {
   readonly gate: PrimaryGate;
-  /** Lends a connection of the pool, whose server the gate has checked. */
+  /** Lends a connection of the pool to a server that the gate has checked. */
   readonly lend: <T>(work: (client: Queryable) => Promise<T>) => Promise<T>;
   /** Keeps acknowledged positions across restarts, for all processes of this machine; null: none. */
   readonly promiseFile: string | null;

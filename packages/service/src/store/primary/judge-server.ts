@@ -17,7 +17,7 @@ export interface ServerPosition {
 export interface Promised {
   readonly systemId: string;
   readonly timeline: number;
-  /** Highest position at which a transaction ended whose commit was acknowledged. */
+  /** Highest position of a transaction with an acknowledged commit. */
   readonly position: bigint;
   /** Ids of the last acknowledged transactions. */
   readonly transactions: readonly string[];

@@ -61,7 +61,7 @@ export interface PrimaryGate {
 export interface GateOptions {
   readonly url: string;
   readonly log: Log;
-  /** Names this process in what it records. */
+  /** Name of this process in its records. */
   readonly label?: string;
 }
 

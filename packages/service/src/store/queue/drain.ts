@@ -8,7 +8,7 @@ export interface OpenWork {
   readonly streams: number;
 }
 
-/** Tells whether this process was asked to take no more calls, and its remaining work. */
+/** State of a drain: if this process was asked to stop taking calls, and its remaining work. */
 export interface Drain {
   /** True from the operator's word on: balancers send no more, and nothing is taken from queues. */
   isAsked(): boolean;
@@ -17,7 +17,7 @@ export interface Drain {
   /** Counts a call or a stream until the returned function is called. */
   begin(kind: 'calls' | 'streams'): () => void;
   openWork(): OpenWork;
-  /** Told with each heartbeat what the operator's word is. */
+  /** Called with each heartbeat, with the operator's current request. */
   hear(isAsked: boolean): void;
   /** A migration removed what this version uses, while this process was taken for dead: it takes nothing more, for good. */
   outdate(migration: string): void;

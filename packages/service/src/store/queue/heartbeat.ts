@@ -32,7 +32,7 @@ export interface HeartbeatHooks {
 
 export interface HeartbeatOptions extends HeartbeatHooks {
   readonly self: ProcessSelf;
-  /** Told what the operator's word is, and asked what is still open. */
+  /** Receives the operator's request with each beat, and reports open work. */
   readonly drain?: Pick<Drain, 'isAsked' | 'isRefusing' | 'openWork' | 'hear' | 'outdate'>;
 }
 

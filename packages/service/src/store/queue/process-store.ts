@@ -94,7 +94,7 @@ export async function findSilent(sql: Sql, ids: readonly string[]): Promise<stri
   return (await run(sql, silent)).map(({ id }) => id);
 }
 
-/** As a guard of a flush: none of these is silent. */
+/** Flush guard that fails if any of these processes is silent. */
 export const noneSilent = (ids: readonly string[]): Statement => ({
   name: 'process-none-silent',
   text: `select require_true(not exists (${SILENT}))`,

@@ -18,7 +18,7 @@ export async function requireLiving(tx: Tx, requests: readonly Run[]): Promise<v
   );
 }
 
-/** The same as guards of a flush. */
+/** Flush guards that fail if any of these processes is silent. */
 export const livingGuards = (requests: readonly Run[]): Statement[] => {
   const workers = workersOf(requests);
   return workers.length === 0 ? [] : [noneSilent(workers)];

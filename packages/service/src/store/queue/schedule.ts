@@ -53,7 +53,7 @@ interface Due {
 const MIN_HOLD_MS = 10_000;
 /** Share of its interval by which a job may come early, together with others. */
 const EARLY = 1 / 20;
-/** Longest wait of a run for the one before it: short ones follow each other on one connection, long ones hold up nobody. */
+/** Maximum wait of a run for the one before it, so that short ones share a connection and long ones do not delay the rest. */
 const TURN_MS = 20;
 const MAX_SLEEP_MS = 60_000;
 /** Time in which finished runs are given back together. */

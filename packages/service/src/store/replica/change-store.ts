@@ -24,13 +24,13 @@ export async function readSeen(sql: Sql): Promise<SnapshotView> {
 
 export type News = SnapshotView & {
   readonly changes: Changes;
-  /** True when changes were forgotten that `before` does not see. */
+  /** True when changes that `before` does not see were already deleted. */
   readonly hasGap: boolean;
 };
 
 /**
- * The changes of transactions that this snapshot sees and `before` did not. A commit is visible to a snapshot or it is not, whatever the
- * order of numbers: nothing is missed behind a long transaction, and nothing is told twice.
+ * Changes of transactions that this snapshot sees and `before` did not. Visibility depends on commits, not on the order of ids, so each
+ * change is returned once, even behind a long transaction.
  */
 export async function readNews(sql: Sql, before: SnapshotView): Promise<News> {
   const [row] = await sql.query<SnapshotView & { changes: Record<Topic, string[]> | null; hasGap: boolean }>(

@@ -4,7 +4,7 @@ import { isRolledBack } from '../database-away.ts';
 import type { Changes, Topic } from './changes.ts';
 import type { HasReplica } from './replica.ts';
 
-/** Copies of rows that are read when first asked for, and forgotten when the change log names what they are made of. */
+/** Cache of rows, read on first use and evicted when the change log has one of their tags. */
 export interface LazyCopies<Row> {
   /** The row as it is now, from memory where it is known; null: none. */
   find(id: string): Row | Promise<Row | null>;
@@ -40,8 +40,8 @@ interface Reading {
 }
 
 /**
- * Adds the copies to the replica as a part of it: a copy is answered only while the replica is fresh, and what a refresh names is forgotten
- * with it. Rows that do not exist are not remembered: guesses fill no memory and displace nothing.
+ * Adds the cache to the replica. It answers only while the replica is fresh, and a refresh evicts the changed rows. Missing rows are not
+ * cached, so guessed ids take no memory and evict nothing.
  */
 export function createLazyCopies<Row extends object>(
   { replica }: HasReplica,

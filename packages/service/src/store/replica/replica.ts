@@ -12,7 +12,7 @@ import type { Changes, Topic } from './changes.ts';
 export interface ReplicaPart {
   /** Changes of these topics are read again. */
   readonly topics: readonly Topic[];
-  /** Forgets every copy and reads all rows anew, in steps. Nobody reads the copies meanwhile. */
+  /** Drops every copy and reads all rows again, in steps. The replica lets no reader in meanwhile. */
   load(sql: Sql): Promise<void>;
   /**
    * Reads the present rows that the changes concern, in the snapshot of `sql`, and returns the steps that bring the copies up to them;
@@ -188,8 +188,8 @@ const readAll = (db: Database, parts: readonly ReplicaPart[]): Promise<SnapshotV
   );
 
 /**
- * Runs `work` for any number of callers at once. They wait so long for a run, counted from its start; while it still hangs, callers
- * are refused, and no second one begins.
+ * Shares one run of `work` among concurrent callers. They wait up to `patienceMs` from its start; while it hangs, callers get an error, and
+ * no further run starts.
  */
 function createSharedRun(work: () => Promise<void>, patienceMs: number): { run(): Promise<void> } {
   let answered: Promise<void> | null = null;
