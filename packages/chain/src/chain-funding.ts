@@ -21,7 +21,7 @@ import { callChain, callChainBatch, type RpcCall } from './chain-rpc-client.ts';
 /** Funding of a wallet: ETH for fees in wei, test USDC in millionths. */
 export type WalletFunding = { address: Address; ethWei: bigint; usdcMicro: bigint };
 
-/** The account that mints test USDC. Nobody has its key; anvil sends in its name. */
+/** The account that mints test USDC. It has no private key; anvil impersonates it. */
 const MINTER: Address = '0x000000000000000000000000000000000000face';
 
 /**
@@ -73,7 +73,7 @@ export async function fundWallets(rpcUrl: string, usdc: Address, wallets: readon
   if (Number(pending) > 0) await callChain(rpcUrl, 'evm_mine');
 }
 
-/** As `fundWallets`, in few requests, on a chain that is new and that nobody else uses yet: the minter has sent nothing. */
+/** Funds wallets in few requests, on a new chain without other users, so that the minter's nonce is 0. */
 export async function fundOnNewChain(rpcUrl: string, usdc: Address, wallets: readonly WalletFunding[]): Promise<void> {
   const minted = wallets.filter(({ usdcMicro }) => usdcMicro > 0n);
   // anvil answers the calls of a batch in any order.

@@ -92,7 +92,9 @@ function isAlive({ pid, startedAt }: Process): boolean {
   }
 }
 
-/** Start time of a process, in the kernel's ticks; null when there is no such process (or only its unreaped remains), or no /proc. */
+/**
+ * Start time of a process, in the kernel's ticks; null when the process does not exist (or only its unreaped remains), or without /proc.
+ */
 function processStart(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -19,7 +19,7 @@ import { LocalChainError } from './local-chain-error.ts';
 import { type ReplayOutcome, type ReplayTransaction, replayTransactions } from './replay-transactions.ts';
 
 export type LocalChainOptions = {
-  /** Folder whose subfolder `chain` keeps the chain's state; without it the chain is gone after `stop`. */
+  /** Folder with a subfolder `chain` for the chain's state; without it the chain is gone after `stop`. */
   dataDir?: string | undefined;
   /** Default: any free port. */
   port?: number | undefined;
@@ -28,16 +28,15 @@ export type LocalChainOptions = {
   /** Wallets funded with ETH and test USDC once, when the chain is new. */
   wallets?: readonly WalletFunding[] | undefined;
   /**
-   * Returns transactions of ours that a reloaded chain may lack. Called with the chain's own address before anything is mined at the
-   * present time, so that it can restore what they need. A new chain with any such transaction is refused.
+   * Returns the node's transactions that a reloaded chain may lack. Called with the chain's own address before anything is mined at the
+   * present time, so that replaying restores their original times. A new chain with any such transaction is refused.
    */
   transactionsToReplay?: ((rpcUrl: string) => Promise<readonly ReplayTransaction[]>) | undefined;
   /** Maximum time between blocks while transactions arrive (default 1), and while none do (default 15). */
   blockTimeS?: number | undefined;
   idleBlockTimeS?: number | undefined;
   /**
-   * Number of past blocks whose states are kept (default 8): a call at `latest` may be answered after the next block, and a reorg goes no
-   * deeper.
+   * Number of past blocks to keep the states of (default 8): a call at `latest` may run after the next block, and a reorg can't go deeper.
    */
   pastStates?: number | undefined;
   log?: ((level: 'info' | 'warn' | 'error', message: string) => void) | undefined;
@@ -58,7 +57,7 @@ export type LocalChain = {
   /** Resolves when anvil has ended, requested or not. */
   ended: Promise<void>;
   fund(wallets: readonly WalletFunding[]): Promise<void>;
-  /** As `transactionsToReplay`, on a running chain: it has mined at the present time, so expired windows stay expired. */
+  /** Replays transactions on a running chain. It has mined at the present time, so expired windows stay expired. */
   replayTransactions(transactions: readonly ReplayTransaction[]): Promise<readonly ReplayOutcome[]>;
   saveState(): Promise<void>;
   stop(): Promise<void>;

@@ -13,9 +13,9 @@ export type ReplayOutcome = {
 };
 
 /**
- * Sends transactions again, in the order given, to a local chain that lost them. Each is mined at its original block's timestamp when the
+ * Sends transactions again, in the order given, to a local chain that lost them. Each is mined at its original block's timestamp if the
  * chain has not passed it yet, so that an EIP-3009 window which has closed since still counts; those never mined come last, at the present
- * time. The chain must mine on demand only, with nobody else mining. Afterwards its time is the present. Throws only when the chain is
+ * time. The chain must mine on demand only, without other users. Afterwards its time is the present. Throws only when the chain is
  * unavailable.
  */
 export async function replayTransactions(

@@ -20,7 +20,7 @@ export async function agentIdOf({ client }: { readonly client: Client }, text: s
   });
 }
 
-/** The same among the agents of the account, which need not be listed. */
+/** Id of an agent of the account, listed or not, given by its id or by its name; see `agentIdOf`. */
 export async function ownAgentIdOf(client: Client, text: string): Promise<string> {
   return idOf(text, async () => (await client.listOwnAgents({})).agents);
 }

@@ -9,7 +9,7 @@ const MAX_SPACE = 100;
 const MAX_SHOWN = 40;
 
 export interface AlteredNumber {
-  /** As it is written. */
+  /** The number as written. */
   readonly number: string;
   /** Keys and indexes that lead to it, joined with dots. */
   readonly path: string;
@@ -34,7 +34,7 @@ export function alteredNumber(text: string): AlteredNumber | null {
   return null;
 }
 
-/** What is wrong with such a number, in words that follow its path. */
+/** The fault of such a number, in words that follow its path. */
 export function alteredProblem({ number }: AlteredNumber): string {
   const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}…` : number;
   return `is ${shown}, which a double cannot keep: send it as a string`;

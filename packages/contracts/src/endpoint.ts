@@ -26,7 +26,7 @@ export interface Endpoint {
    * by its `resultToken`, or signed in with the wallet that paid for it.
    */
   readonly keyless?: 'pays' | 'reads';
-  /** The gateway that it is part of: without it there is no such call. */
+  /** The gateway that this endpoint belongs to. A node without that gateway does not have the endpoint. */
   readonly gateway?: Gateway;
   /** The scope that an API key or a session needs. An identityToken has those of `agentScopes`. */
   readonly scope?: Scope;
@@ -38,7 +38,7 @@ export interface Endpoint {
   readonly sameOrigin?: true;
   /** The rate limit that counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
   readonly limit: 'api' | 'invocations' | 'signIns';
-  /** The same for every caller: the answer has an entity tag, and caches may keep it as long as they check it. */
+  /** True if the answer is equal for every caller: it has an entity tag, and caches may keep it if they revalidate. */
   readonly isPublic?: true;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;

@@ -26,9 +26,9 @@ interface EventDeclaration {
 }
 
 /**
- * Every event that a node tells of: when it happens, and what it carries. The data is the object that the matching GET
- * answers with at that moment, so that a receiver needs one parser (spec, "Events"). Of an agent it is what the agent is and did, without
- * how it is called: `interfaces`, `protocol` and `types` are read with GET /agents/{id}.
+ * All events of a node, with the occasion and data of each. The data is the object that the matching GET returns, so that receivers need
+ * one parser (spec, "Events"). Events of agents leave out how to call them: read `interfaces`, `protocol` and `types` with GET
+ * /agents/{id}.
  */
 export const eventCatalogue = {
   'invocation.completed': { when: 'Your request completed.', data: RequestRecord },

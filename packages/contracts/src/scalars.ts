@@ -23,7 +23,7 @@ export const SignedUsdc = z
   .meta({ examples: ['0.00'] });
 
 const FIRST_TIME_MS = Date.parse('0000-01-01T00:00:00.000Z');
-/** The last time whose year has four digits: RFC 3339 has no others. */
+/** The last time with a four-digit year, the only kind that RFC 3339 has. */
 export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** False for what its offset takes beyond those years; what is no time is refused by its format. */
@@ -47,7 +47,7 @@ export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
 /** Identifiers are opaque. Ours are a prefix that names the kind, then letters and digits; another text names nothing. */
 export const Id = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'is not an id');
 
-/** As `Id`, with the asset of a treasury on a further network behind it: `@`, CAIP-19, chain ids of up to 15 digits. */
+/** Id of a treasury: an `Id`, and on a further network also `@` and the asset in CAIP-19, with chain ids of up to 15 digits. */
 export const TreasuryId = z.string().regex(/^[\x21-\x7e]{1,180}$/, 'is not an id');
 
 /** Header by which a node identifies itself. */

@@ -66,7 +66,7 @@ export class SecretShownError extends Error {
   }
 }
 
-/** Narrows to an error of the node, and with a code to that error and what it carries. */
+/** Narrows to an error of the node, or, with a code, to that error and its fields. */
 export function isApiError<C extends ErrorCode = ErrorCode>(error: unknown, code?: C): error is ApiError<C> {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }

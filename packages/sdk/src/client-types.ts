@@ -17,9 +17,9 @@ export type CallOf<E extends Endpoint> = {
 
 export interface CallOptions {
   /**
-   * Gives the call up. One with an Idempotency-Key, or a payment, may be done all the same: it ends with `NoAnswerError`, which has both
-   * and, as `cause`, the signal's reason. Others end with the reason, as does `invokeStreaming` after its first event, whose `requestId`
-   * finds the request.
+   * Aborts the call. One with an Idempotency-Key, or a payment, may still run: it ends with `NoAnswerError`, which has both and, as
+   * `cause`, the signal's reason. Others end with the reason, as does `invokeStreaming` after its first event, which has the `requestId` to
+   * find the request by.
    */
   readonly signal?: AbortSignal;
   /** Timeout of one attempt; default: the client's. */
@@ -45,7 +45,7 @@ type InvokeCall = CallOf<Api['invokeAgent']>;
 
 export interface InvokeStreamingOptions extends CallOptions {
   readonly headers?: Omit<NonNullable<InvokeCall['headers']>, 'accept'>;
-  /** A quote of this agent, whose price is used. */
+  /** A quote of this agent, to call it at the quoted price. */
   readonly quote?: string;
 }
 
@@ -59,8 +59,8 @@ type ClientMethod<E extends Endpoint> =
 /** One method per row of the endpoint table; each resolves to the `data` of the answer. Three more stream. */
 export type Client = { readonly [Name in keyof DocumentedCalls]: ClientMethod<Api[Name]> } & {
   /**
-   * The events of a request of yours, each once and in order, until its last. Comes back by itself after a lost connection, and
-   * throws `NoAnswerError` when that fails. Leaving the loop does not cancel the request.
+   * The events of your request, each once and in order, until its last. Reconnects automatically, and throws `NoAnswerError` when that
+   * fails. Leaving the loop does not cancel the request.
    */
   stream(requestId: string, options?: StreamOptions): AsyncGenerator<StreamEvent>;
   /**

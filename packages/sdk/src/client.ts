@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** An API key, or an agent's identityToken to call as that agent. Reading the registry needs none. */
   readonly apiKey?: string | undefined;
-  /** Pays calls that are answered with 402. Without a payer, 402 is thrown as `ApiError`. */
+  /** Pays calls that return 402. Without a payer, 402 is thrown as `ApiError`. */
   readonly payer?: Payer;
   readonly fetch?: typeof fetch;
   /** Repeats after the first attempt of a call; default 3. */
@@ -42,7 +42,7 @@ function methodOf(client: ClientOptions, row: Route) {
   };
 }
 
-/** An answer that a repetition of ours got, or somebody else's before, comes without its secret. */
+/** Throws if an answer lacks its secret, because an earlier attempt, or another client, has already received it. */
 function requireSecret({ hasSecret }: Route, answer: unknown): void {
   const { secretNotice } = (answer ?? {}) as { readonly secretNotice?: string };
   if (hasSecret && secretNotice !== undefined) throw new SecretShownError(secretNotice, answer as object);

@@ -54,7 +54,7 @@ export interface WaitOptions {
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
   readonly headers?: NonNullable<InvokeCall['headers']>;
-  /** A quote of this agent, whose price is used. */
+  /** A quote of this agent, to call it at the quoted price. */
   readonly quote?: string;
   /** Makes an invocation that is made again later the same one: see `CallOptions`. */
   readonly idempotencyKey?: string;

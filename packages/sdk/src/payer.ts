@@ -29,8 +29,8 @@ export interface Payer {
    */
   pay(paymentRequiredHeader: string, url?: string): Promise<PaymentHeaders>;
   /**
-   * Told of the answer to a payment; `null`: none came. Resolves to another payment to show for the same call when this one was
-   * refused and that helps. Who sends requests itself tells of every answer, else calls on the same channel may wait for it.
+   * Called with the answer to a payment; `null`: none came. Resolves to another payment to present for the same call if this one was
+   * refused and another helps. Code that sends requests itself must report every answer, else calls on the same channel may wait for it.
    */
   answered?(payment: PaymentHeaders, answer: PaidAnswer | null): Promise<PaymentHeaders | null>;
 }
@@ -62,7 +62,7 @@ export type PayerOptions = {
 
 const noncePattern = /^0x[0-9a-f]{64}$/;
 
-/** The nonce that the node would have the payment signed under: bound to this account's purchase, so that it is good for nobody else's. */
+/** The nonce in the node's offer: bound to this account's purchase, so that others can't use a payment signed under it. */
 const offeredNonce = ({ extra }: PaymentRequirementsV2): `0x${string}` | null =>
   typeof extra?.nonce === 'string' && noncePattern.test(extra.nonce) ? (extra.nonce as `0x${string}`) : null;
 

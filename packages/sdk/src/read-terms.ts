@@ -31,7 +31,7 @@ const decodeOrNull = (header: string): unknown => {
   }
 };
 
-/** Reads terms as services write them. `url`: the address that answered, for terms that leave out what they are for. */
+/** Reads terms as services write them. `url`: the address that answered, for terms that do not name their resource. */
 export function readTerms(header: string, url?: string): Terms {
   const told = decodeOrNull(header);
   const isObject = typeof told === 'object' && told !== null;

@@ -38,7 +38,7 @@ export function withPayment(given: unknown, request: HttpRequest, signal: AbortS
   return error;
 }
 
-/** After these nobody knows whether the call ran. */
+/** Statuses after which it is unknown whether the call ran. */
 const doubtful = [500, 502, 504];
 
 /** Keeps what the answers to the attempts of a request say of payments. */
@@ -64,9 +64,9 @@ function listen({ fetch }: SendOptions) {
 }
 
 /**
- * Sends a request and, when it is answered with 402, once more with a payment: the same request, the same Idempotency-Key. A
- * payment that was refused is followed by another when the payer knows a better one; an error after that carries the headers of
- * the last, and so does the `NoAnswerError` of a call that its caller gave up. Throws `PaymentRefusedError` from the payer.
+ * Sends a request and, on 402, sends it again with a payment and the same Idempotency-Key. If the payment is refused and the payer has a
+ * better one, tries that. Later errors carry the headers of the last payment, as does the `NoAnswerError` of an aborted call. Throws
+ * `PaymentRefusedError` from the payer.
  */
 export async function sendPaying<T>(
   payer: Payer | undefined,

@@ -9,7 +9,7 @@ interface TestEvent {
 
 /** One event of the catalogue, or a test; `type` tells what `data` is. */
 export type WebhookEvent = ({ [T in EventType]: EventEnvelope<T> }[EventType] | TestEvent) & {
-  /** The same on every attempt and replay: drop ids that you have processed. */
+  /** Equal on every attempt and replay: drop ids that you have processed. */
   readonly id: string;
   /** Grows with time within your account; null on a test and when the node sent none. */
   readonly sequence: number | null;

@@ -4,7 +4,7 @@ import type { SearchOrder, SortKey } from './search-order.ts';
 import type { Ranking } from './select-window.ts';
 import { emptySet, hasOrdinal, type OrdinalSet } from './sets.ts';
 
-/** Agents whose name, and agents whose name or tags, have all words of a question. */
+/** Agents that have all words of a query in their name, or in their name or tags. */
 export interface Relevance {
   readonly inName: OrdinalSet;
   readonly inTitle: OrdinalSet;

@@ -43,7 +43,7 @@ export class Columns {
     return this.#idKeys[ordinal] as number;
   }
 
-  /** Three characters of the name as a number that orders names whose characters before are the same; 0 behind the end. */
+  /** Three characters of the name as a number, which orders names with equal characters before; 0 after the end. */
   nameKeyOf(ordinal: number, start: number): number {
     const name = this.names[ordinal] as string;
     let key = 0;

@@ -11,9 +11,7 @@ import { PageReader } from './read-page.ts';
 import { emptySet, intersectAll, ordinalsOf } from './sets.ts';
 import { agentsWith, createShelf, type Shelf, usualCosts } from './shelf.ts';
 
-/**
- * `seed`: a random number, so that nobody can choose words that collide in the tables. Neither it nor the costs change what is found.
- */
+/** `seed`: a random number, so that colliding words can't be chosen in advance. Neither it nor the costs change the results. */
 export function createListingIndex(seed: number, costs = usualCosts): ListingIndex {
   const shelf = createShelf(seed, costs);
   const ordinals = new Map<string, number>();

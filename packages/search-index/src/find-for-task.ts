@@ -93,7 +93,7 @@ function without(set: OrdinalSet, ordinals: readonly number[]): OrdinalSet {
   return excluded.size === 0 ? set : keepIf(set, (ordinal) => !excluded.has(ordinal));
 }
 
-/** The agents whose price fits, the lowest price of all, and their usual one. */
+/** Agents within the price range, the lowest price of all agents, and the usual price. */
 function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { maxMicro, leastMicro, takesFree }: TaskQuestion) {
   const price = columns.numbers['rates.perRequest'];
   const most = maxMicro === null ? Number.POSITIVE_INFINITY : amountKey(maxMicro);

@@ -15,7 +15,7 @@ export const wordingOf = (shelf: Shelf, words: readonly string[]): Wording =>
     (wording) => wording.reduce((sum, terms) => sum + terms.length * 8, 0),
   );
 
-/** Whether an agent that is online or verified has the term. */
+/** Returns a test that is true for terms of an agent that is online or verified. */
 function provenTest(shelf: Shelf): (term: number) => boolean {
   const proven = [agentsWith(shelf, flags.online), agentsWith(shelf, flags.verified)];
   return (term) => {

@@ -8,7 +8,7 @@ export interface ListingRow {
   readonly description: string;
   readonly capabilities: readonly string[];
   readonly tags: readonly string[];
-  /** Its home node; null: this node. */
+  /** Home node; null: this node. */
   readonly home: string | null;
   readonly isOnline: boolean;
   readonly isVerified: boolean;
@@ -37,7 +37,7 @@ interface NumberField {
 interface FieldLimit {
   /** The limit in the body of a search. */
   readonly in: (query: AgentQuery) => string | number | undefined;
-  /** Its name among the parameters of lists and counts. */
+  /** Parameter name in lists and counts. */
   readonly param: string;
 }
 
@@ -113,7 +113,7 @@ export const fieldOf = (name: NumberFieldName): NumberField => all[name];
 export const forEachField = <N extends string, V>(names: readonly N[], make: (name: N) => V): Record<N, V> =>
   Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, V>;
 
-/** Agents whose field is at least as good as this key. */
+/** Agents with a field that is at least as good as this key. */
 export interface Limit {
   readonly field: NumberFieldName;
   readonly key: number;
@@ -139,8 +139,8 @@ const scratch = new BigInt64Array(1);
 const scratchNumber = new Float64Array(scratch.buffer);
 
 /**
- * An amount as the number whose 64 bits are those of the amount: such numbers compare as the amounts do, exactly, up to 9 * 10^18
- * micro-USDC. They are good for nothing else.
+ * An amount as the float with the same 64 bits. Such numbers compare as the amounts do, exactly, up to 9 * 10^18 micro-USDC; use them only
+ * to compare.
  */
 export function amountKey(micro: bigint): number {
   scratch[0] = micro;

@@ -27,7 +27,7 @@ export class Orders {
     });
   }
 
-  /** The agents whose value is at least as good as this one. */
+  /** The agents with a value at least as good as this one. */
   upTo(field: NumberFieldName, value: number): OrdinalSet {
     return this.#ranges[field].upTo(bestFirst[field] === 'asc' ? value : -value, this.#columns.capacity / 32);
   }

@@ -3,7 +3,7 @@ import { emptySet, listSet, lowerBound, type OrdinalSet, ordinalsOf } from './se
 
 /** A set of fewer stays a list, however few agents there are. */
 const MIN_BITS = 128;
-/** In place of a size class: the set is bits. */
+/** Special size class: the set is a bitmap. */
 const IS_BITS = 255;
 
 /**

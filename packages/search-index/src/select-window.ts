@@ -9,8 +9,8 @@ export interface Ranking {
 }
 
 /**
- * The agents at the places from `skip` up to `skip + count`, in order. Only these are sorted: quickselect on the numbers finds which they
- * are, and equal numbers are told apart by the next ones.
+ * The agents from `skip` up to `skip + count`, in order. Only these are sorted: quickselect on the numbers finds them, and further numbers
+ * break ties.
  */
 export function selectWindow(
   ordinals: Int32Array,

@@ -90,7 +90,7 @@ function keepBits(bits: Int32Array, other: Int32Array): number {
   return size;
 }
 
-/** Whether any is in both; ends with the first. */
+/** True if the sets intersect. Stops at the first common element. */
 export function overlaps(one: OrdinalSet, other: OrdinalSet): boolean {
   const [small, large] = one.size <= other.size ? [one, other] : [other, one];
   if (small.list) return small.list.some((ordinal) => hasOrdinal(large, ordinal));

@@ -127,7 +127,7 @@ export class SortedList {
     return false;
   }
 
-  /** The same in the other direction: from just before `to` down to `from`. */
+  /** Visits values in descending order: from just before `to` down to `from`. */
   backward(from: Spot, to: Spot, visit: (value: number) => boolean): boolean {
     for (let at = Math.min(to.chunk, this.#chunks.length - 1); at >= from.chunk; at--) {
       const chunk = this.#chunks[at] as Int32Array;

@@ -63,7 +63,7 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** A request, and the end of its connection: a read that nobody waits for holds no connection to anvil. */
+/** A request with a signal for the end of its connection, so that an abandoned read does not keep a connection to anvil. */
 type Asked = { request: IncomingMessage; response: ServerResponse; gone: AbortSignal };
 
 function goneOf(response: ServerResponse): AbortSignal {

@@ -10,8 +10,8 @@ export type JournalRecord = { method: string; params: readonly unknown[]; atS: n
 export type JournalContents = { records: JournalRecord[]; segments: number; problems: string[] };
 
 /**
- * Write-ahead journal of the calls that changed the chain, in segments. A segment continues the state whose newest block it names. A record
- * is on disk before anvil gets its call; after a crash a segment may end in half a record, whose call was not made.
+ * Write-ahead journal of the calls that changed the chain, in segments. A segment continues the state with the newest block that it names.
+ * A record is on disk before anvil gets its call; after a crash a segment may end in half a record, and that call was not made.
  */
 export type ChainJournal = {
   /** Appends records. With `sync` they survive a power cut once this resolves; without it, only the end of this process. */

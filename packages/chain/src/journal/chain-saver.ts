@@ -7,7 +7,10 @@ import type { Turn } from './chain-writer.ts';
 /** Saves the chain's whole state and deletes the part of the journal that no saved state needs. */
 export type ChainSaver = {
   save(): Promise<void>;
-  /** As `save`, for a caller with exclusive access, after blocks were reverted: no journal leads there from an earlier state. */
+  /**
+   * Saves the state after blocks were reverted, for a caller with exclusive access. It writes a full state, as a journal can't revert
+   * blocks.
+   */
   saveRewritten(turn: Turn): Promise<void>;
 };
 

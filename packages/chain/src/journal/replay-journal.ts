@@ -5,8 +5,8 @@ import type { JournalRecord } from './chain-journal-store.ts';
 export type JournalReplay = { calls: number; blocks: number; refused: number };
 
 /**
- * Replays the calls of a journal, in order, on a chain that nobody else changes and that mines on demand only. Each block gets its original
- * time, so that time-dependent results, such as EIP-3009 windows, are the same. Throws only when the chain is unavailable.
+ * Replays the calls of a journal, in order, on a chain without other users that mines on demand only. Each block gets its original time, so
+ * that time-dependent results, such as EIP-3009 windows, are the same. Throws only when the chain is unavailable.
  */
 export async function replayJournal(rpcUrl: string, records: readonly JournalRecord[]): Promise<JournalReplay> {
   const replay = { calls: 0, blocks: 0, refused: 0 };

@@ -79,7 +79,7 @@ async function checkNodeOf({ url }: Session): Promise<Check[]> {
   return [node, clock];
 }
 
-/** Finding and remedy for a node whose `/readyz` says that it is not ready. */
+/** Finding and remedy for a node with a `/readyz` that is not ready. */
 function notReady(url: string, status: number, details: unknown): Pick<Check, 'found' | 'remedy'> {
   const told = details as { status?: unknown; database?: { hole?: unknown } } | null;
   const state = typeof told?.status === 'string' ? told.status : `${status}`;

@@ -10,7 +10,7 @@ export interface Readiness {
   readonly isReady: boolean;
   readonly status: number | null;
   readonly details: unknown;
-  /** By how much the node's clock is ahead of ours; null: it said no time. */
+  /** Milliseconds by which the node's clock is ahead of this machine's; null: it sent no time. */
   readonly clockAheadMs: number | null;
 }
 

@@ -14,7 +14,7 @@ export interface McpNode {
   send(message: McpMessage, take: (answer: McpMessage) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** The MCP endpoint of a node. The version that it agreed to in `initialize` is told in later messages. */
+/** The MCP endpoint of a node. Later messages carry the protocol version agreed in `initialize`. */
 export function createMcpNode({ url, apiKey }: { readonly url: string; readonly apiKey: string | null }): McpNode {
   let agreedVersion: string | null = null;
 

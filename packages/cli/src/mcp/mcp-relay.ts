@@ -26,7 +26,7 @@ export interface RelayOptions {
 
 /** Tools that spend: of `/mcp`, and of the endpoint of one agent. */
 const SPENDING_TOOLS: readonly unknown[] = ['invoke_agent', 'invoke'];
-/** Payments of unknown outcome that are remembered; beyond them the oldest is forgotten. */
+/** Maximum payments of unknown outcome to remember; the oldest is dropped first. */
 const MAX_UNSETTLED = 100;
 
 /** Passes messages of an MCP client on stdio on to the node's `/mcp`, and its answers back. Pays and bounds what is spent. */
@@ -100,13 +100,16 @@ function failureOf(error: unknown) {
   return { error: { code: -32000, message: text } };
 }
 
-/** What is wrong with a number in a message, or null. The node refuses such numbers, and would not see it: the message is written anew. */
+/**
+ * The fault of a number in a message, or null. The message is serialized again before it is sent, so the node would not see that the number
+ * has changed.
+ */
 function alteredIn(line: string): string | null {
   const altered = alteredNumber(line);
   return altered && `Invalid params: ${altered.path} ${alteredProblem(altered)}`;
 }
 
-/** Signed payments whose outcome the client did not learn, by purchase: the same call shows the same payment, which never pays twice. */
+/** Signed payments of unknown outcome, by purchase. The same call presents the same payment, which can't pay twice. */
 function createUnsettled() {
   const payments = new Map<string, unknown>();
   function remember(message: McpMessage, payment: unknown): void {
@@ -137,7 +140,7 @@ function createUnsettled() {
       };
       return { settle, end };
     },
-    /** The payment of this purchase, which is forgotten; undefined: there is none. */
+    /** Removes and returns the payment of this purchase; undefined: there is none. */
     take(message: McpMessage): unknown {
       if (payments.size === 0) return undefined;
       const purchase = purchaseOf(message);

@@ -110,7 +110,7 @@ function resultOf(holders: readonly Json[]): Json {
 interface A2aDialect {
   readonly headers: Readonly<Record<string, string>>;
   readonly methods: { readonly send: string; readonly get: string; readonly cancel: string };
-  /** Params of a message that is answered with the task at once: a cancellation needs its id. `input`: null without any. */
+  /** Params of a message that asks for its task at once, as a cancellation needs its id. `input`: null without any. */
   paramsOf(requestId: string, text: string, input: unknown): Json;
   /** The message or the task of an answer. */
   said(result: Json): { readonly message: Json | null; readonly task: unknown };

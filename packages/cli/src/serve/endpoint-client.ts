@@ -17,7 +17,7 @@ export class Endpoint {
     this.#headers = headers;
   }
 
-  /** Sends a request once. Throws `AgentError` unless it is answered with 200. */
+  /** Sends a request once. Throws `AgentError` for any status but 200. */
   async send(url: URL, init: { body?: Json; headers?: Headers; signal: AbortSignal }): Promise<Response> {
     const { body, signal } = init;
     const request: RequestInit = {
@@ -51,7 +51,7 @@ export class Endpoint {
     return new Response(response.body.pipeThrough(limit), { status, headers });
   }
 
-  /** Text of an error without the credentials: some servers repeat what they refuse. */
+  /** Text of an error without the credentials, since some servers repeat a refused request. */
   reasonOf(error: unknown): string {
     const said = isObject(error) ? error.message : error;
     if (typeof said !== 'string' || said === '') return '';
@@ -75,7 +75,7 @@ export async function readJson(response: Response, signal: AbortSignal): Promise
   throw failed('The endpoint did not answer with a JSON object.');
 }
 
-/** The URL of a path below another, whose query stays. */
+/** The URL of a path below another, with the query of that one. */
 export function below(base: URL, path: string): URL {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;

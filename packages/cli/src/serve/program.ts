@@ -13,7 +13,7 @@ const canRun = async (path: string): Promise<boolean> =>
     .then(async () => (await stat(path)).isFile())
     .catch(() => false);
 
-/** Throws `CommandError` if there is no such program: its agent would be listed, and fail every call. */
+/** Throws `CommandError` if the program is not found, instead of listing an agent that fails every call. */
 export async function requireProgram(file: string, { PATH }: NodeJS.ProcessEnv): Promise<void> {
   // Windows finds a program by endings of its own; without PATH the system looks in places of its own.
   if (process.platform === 'win32' || PATH === undefined) return;

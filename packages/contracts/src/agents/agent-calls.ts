@@ -5,7 +5,7 @@ import { failureReasons, requestStatuses } from '../invocations/invocations.ts';
 import { cursorQuery, pageQuery } from '../page.ts';
 import { Id, Timestamp, Usdc } from '../scalars.ts';
 
-/** Kinds of callers, as far as the owner of the called agent is told. */
+/** Kinds of callers that the owner of the called agent sees. */
 export const callerKinds = ['account', 'agent', 'wallet', 'node'] as const;
 export type CallerKind = (typeof callerKinds)[number];
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nameText } from '../display-text.ts';
 import { plainText, Usdc, webUrl } from '../scalars.ts';
 
-/** What is counted of a value in the input. */
+/** Measures of a value in the input. */
 const unitMeasures = ['number', 'items', 'characters', 'bytes'] as const;
 export type UnitMeasure = (typeof unitMeasures)[number];
 

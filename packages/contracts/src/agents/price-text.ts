@@ -39,7 +39,7 @@ export function priceParts({ priceHints, sizeSteps = [], perUnit }: ShownPrices[
   ];
 }
 
-/** "0.05 USDC (× 1.25 above 16,384 bytes)": one price, or what it follows. */
+/** "0.05 USDC (× 1.25 above 16,384 bytes)": the price, with the parts that change it. */
 export function priceText({ perRequest, metadata }: ShownPrices): string {
   const parts = priceParts(metadata);
   return `${perRequest} USDC${parts.length === 0 ? '' : ` (${parts.join('; ')})`}`;

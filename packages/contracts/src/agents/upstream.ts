@@ -46,7 +46,7 @@ export const Upstream = z
   })
   .meta({ examples: [example] });
 
-/** The same in an update: what it does not name stays. */
+/** Fields of an upstream in an update; omitted ones stay. */
 export const UpstreamUpdate = z
   .object({
     tool: Tool.nullable().optional(),

@@ -83,7 +83,7 @@ export const Overview = CallFigures.extend({
 });
 export type Overview = z.infer<typeof Overview>;
 
-/** The reason for which an agent takes no calls, with the remedy for its owner. */
+/** The reason that an agent does not take calls, with the remedy for its owner. */
 const OfflineReason = z.object({
   reason: z.string(),
   at: Timestamp.nullable().describe('Time of the last check; null: none yet.'),

@@ -3,7 +3,7 @@ import { parseUsdc } from '../money.ts';
 
 const capAliases = ['maxCost', 'max_cost', 'max_spend'] as const;
 
-/** Folds the spec's aliases of the spending cap into `maxCost`; amounts that differ are refused, as nobody can tell which is meant. */
+/** Folds the spec's aliases of the spending cap into `maxCost`; refuses different amounts, as the intended one is unknown. */
 export function foldCap<T extends Partial<Record<(typeof capAliases)[number], string | undefined>>>(
   body: T,
   problems: z.core.$RefinementCtx,

@@ -16,7 +16,7 @@ const Node = z.object({
   lastSeen: Timestamp,
 });
 
-/** What answers wait for: a block of the chain that has to move. */
+/** A block of the chain that answers wait for to advance. */
 const Gate = z.object({
   name: z
     .enum(['head', 'safe', 'registry', 'transfers', 'payments'])

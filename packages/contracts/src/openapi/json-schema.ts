@@ -13,8 +13,8 @@ function replaceContent(target: object, content: object): void {
 }
 
 /**
- * Closes the objects that are sent, whose other fields the node refuses, and drops what says nothing to a reader: closed answers (fields
- * may be added), and the calendar spelled as a pattern.
+ * Closes the objects that clients send, as the node refuses unknown fields. Removes details that do not help a reader: closed answers
+ * (fields may be added), and the calendar written as a pattern.
  */
 function tidy(node: JsonSchema, io: 'input' | 'output'): void {
   if (io === 'input' && node.properties !== undefined) node.additionalProperties ??= false;

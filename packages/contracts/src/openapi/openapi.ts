@@ -90,7 +90,7 @@ function deliverySchema(type: EventType, event: JsonSchema): JsonSchema {
   return { ...event, properties: { ...(event.properties as object), data: delivered } };
 }
 
-/** Fields whose value follows from the type of the event. */
+/** Values of fields that the event type determines. */
 const facts: Partial<Record<EventType, object>> = {
   'invocation.failed': {
     status: 'failed',

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoint.ts';
 
-/** `x-payment-info` of an operation (Agentcash Discovery): what it costs, and how it is paid. Prices are in USD, as USDC stands for one. */
+/** `x-payment-info` of an operation (Agentcash Discovery): its price and protocol. Prices are in USD, as one USDC counts as one USD. */
 export interface PaymentInfo {
   readonly price:
     | { readonly mode: 'fixed'; readonly currency: 'USD'; readonly amount: string }
@@ -20,7 +20,7 @@ export const dynamicPrice = (bounds: { min: string; max: string } | null): Payme
   protocols,
 });
 
-/** True for a call that answers 402 and whose price is that of an agent. */
+/** True for a call that can return 402 and costs the price of an agent. */
 export const costsAgentPrice = (row: Endpoint): boolean =>
   row.errors.includes('PAYMENT_REQUIRED') && row.tag === 'Invocation';
 

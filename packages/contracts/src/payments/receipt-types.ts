@@ -1,12 +1,12 @@
 // Receipts are EIP-712 typed data, signed by the wallet that a node is paid to. The types are normative: docs/receipts.md.
 
-/** A struct type whose fields are values, in the order in which they are signed. */
+/** A struct type with plain values as fields, in the order of signing. */
 export type StructType = readonly {
   readonly name: string;
   readonly type: 'string' | 'address' | 'uint256' | 'bytes32';
 }[];
 
-/** Domain of the x402 extension `offer-receipt`, version 1. It names no chain of its own: the field `network` does. */
+/** Domain of the x402 extension `offer-receipt`, version 1. Its chain id is fixed; the field `network` has the real one. */
 export const paymentReceiptDomain = { name: 'x402 receipt', version: '1', chainId: 1 } as const;
 export const paymentReceiptTypes = {
   Receipt: [

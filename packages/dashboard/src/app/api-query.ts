@@ -15,7 +15,7 @@ type Ask<N extends EndpointName> = (call: CallOf<Api[N]> | undefined, options: C
 
 const ask = <N extends EndpointName>(name: N) => client[name] as unknown as Ask<N>;
 
-/** A read of the API as a query. Its key begins with the name of the endpoint, by which live events find what they make stale. */
+/** A read of the API as a query. Its key begins with the name of the endpoint, by which live events invalidate it. */
 export const apiQuery = <N extends EndpointName>(name: N, call?: CallOf<Api[N]>) =>
   queryOptions<DataOf<Api[N]>>({
     queryKey: [name, call ?? {}],
@@ -49,13 +49,13 @@ export function useApi<N extends EndpointName>(
 }
 
 interface UseApiMutationOptions<N extends EndpointName> {
-  /** Endpoints whose answers it changes. */
+  /** Endpoints to read again after this call. */
   readonly invalidates?: readonly EndpointName[];
   /** Done before anything is read again, such as going to another view. */
   readonly onSuccess?: (data: DataOf<Api[N]>, call: CallOf<Api[N]>) => void | Promise<void>;
 }
 
-/** A call that changes something. `mutate(call)`; afterwards what it `invalidates` is read again. */
+/** A call that changes something, by `mutate(call)`. Afterwards it reads the endpoints in `invalidates` again. */
 export function useApiMutation<N extends EndpointName>(
   name: N,
   { invalidates = [], onSuccess }: UseApiMutationOptions<N> = {},

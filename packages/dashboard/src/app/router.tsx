@@ -28,7 +28,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** In place of a view that failed. */
+/** Replaces a view that failed. */
 function ErrorView({ error }: { error: unknown }) {
   const router = useRouter();
   return (

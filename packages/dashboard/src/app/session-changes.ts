@@ -3,7 +3,7 @@ import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
 /** The windows of this browser: they share the session's cookie. */
 const windows = new BroadcastChannel('session');
 
-/** Tells the other windows that somebody else may be signed in now, or nobody. */
+/** Notifies the other windows that someone signed in or out. */
 export const tellSession = (): void => windows.postMessage(null);
 
 /**

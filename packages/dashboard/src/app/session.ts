@@ -6,7 +6,7 @@ import { client } from './client.ts';
 
 export type SessionInfo = DataOf<Api['getSession']>;
 
-/** As `apiQuery` would make it. */
+/** Query key of the session, equal to that of `apiQuery`. */
 export const sessionKey = ['getSession', {}] as const;
 
 /** The current session, and the public facts of the node that a page needs before sign-in. */

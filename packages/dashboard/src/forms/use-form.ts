@@ -13,7 +13,7 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
   readonly toBody?: (values: Values) => unknown;
   /** Finds the problems of values that no body can carry, by path: such as a text that is not JSON. */
   readonly check?: (values: Values) => Problems;
-  /** Sends the body. What it throws is shown, at the fields that the node names. */
+  /** Sends the body. The form shows a thrown error, at the fields that the node names. */
   readonly onSubmit: (body: BodyOf<Schema>, values: Values) => Promise<unknown>;
 }
 
@@ -24,7 +24,7 @@ export interface Form<Values extends object> {
   reset(values: Values): void;
   /** Error at this path of the body: `limits.perCall`. */
   error(path: string): string | undefined;
-  /** All errors by path, for a form whose fields are not known before. */
+  /** All errors by path, for a form with fields that are not known in advance. */
   readonly problems: Problems;
   /** Error that belongs to no displayed field; for `ErrorNote`. */
   readonly failure: unknown;

@@ -59,7 +59,7 @@ async function holdBooks(): Promise<() => void> {
   return released.resolve;
 }
 
-/** Stands for the wallet, which reads the chain: what it has of a channel whose books this browser does not have. */
+/** URL that stands for the wallet, which reads the chain for channels without books in this browser. */
 const WALLET_RPC = 'https://wallet.invalid/';
 
 /** Rejects with the signal's reason once it aborts: a wallet may never answer. */
@@ -72,7 +72,7 @@ function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | null | undef
   return Promise.race([answer, aborted.promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
-/** Calls of the chain go to the wallet. Refunds are asked for without the session: the voucher says whose channel it is. */
+/** Sends reads of the chain to the wallet, and refunds to the node without the session: the voucher itself proves who owns the channel. */
 const fetchWith =
   (provider: Eip1193Provider): typeof fetch =>
   async (input, init) => {

@@ -22,7 +22,7 @@ export async function signText(provider: Eip1193Provider, address: string, text:
   return String(await ask(provider, 'personal_sign', [toHex(text), address]));
 }
 
-/** As `connectWallet`, for one account. Throws when the wallet does not let this page use it. */
+/** Connects the wallet with one account. Throws when the wallet does not let this page use it. */
 export async function connectAs(provider: Eip1193Provider, address: string): Promise<void> {
   const offered = (await ask(provider, 'eth_requestAccounts')) as readonly string[];
   if (offered.some((each) => each.toLowerCase() === address.toLowerCase())) return;

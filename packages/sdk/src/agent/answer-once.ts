@@ -39,8 +39,8 @@ const isPassing = (status: number) => status === 502 || status === 503 || status
 const charsOf = ({ answer, said }: Kept) => answer.body.length + said.chars;
 
 /**
- * Answers each key with one run: callers of a key share the run that is on, and get its answer for ten minutes after.
- * Answers 502, 503 and 504 are not kept. Memory is bounded; the oldest answers are forgotten first.
+ * Answers each key with one run: callers of a key share the current run, and get its answer for ten minutes after. Answers 502, 503 and 504
+ * are not kept. Memory is bounded: the oldest answers are evicted first.
  */
 export class AnswerOnce {
   readonly #running = new Map<string, Run>();
@@ -48,7 +48,7 @@ export class AnswerOnce {
   readonly #limits: MemoryLimits;
   readonly #nowMs: () => number;
   #keptChars = 0;
-  /** Is told each key whose answer is forgotten. */
+  /** Called with each key that loses its answer. */
   onForgotten: (key: string) => void = () => undefined;
 
   constructor(limits: Partial<MemoryLimits> = {}, nowMs: () => number = () => performance.now()) {

@@ -35,7 +35,7 @@ const failedAnswer = ({ status, body }: Answer): Answer =>
 /** Calls that were answered with 202: each runs on without its caller, who asks at the status URL and may cancel there. */
 export class Deferred {
   readonly #answers: AnswerOnce;
-  /** Deferred calls whose result has not been read yet, and can still be. */
+  /** Deferred calls with a result that can still be read and has not been. */
   readonly #open = new Set<string>();
   #allRead = withResolvers<void>();
 
@@ -65,7 +65,7 @@ export class Deferred {
     return method === 'DELETE' ? { status: 200, body: JSON.stringify({ status: 'cancelled' }) } : known.answer;
   }
 
-  /** Resolves when the end of every call that was accepted has been read, or is forgotten. */
+  /** Resolves when the end of every accepted call has been read, or its answer is evicted. */
   async whenAllRead(): Promise<void> {
     this.#answers.forgetOld();
     if (this.#open.size > 0) await this.#allRead.promise;

@@ -75,8 +75,8 @@ async function registerNew(client: RegistryClient, self: SelfRegistration, endpo
 }
 
 /**
- * The agent's identity at a node: that of the token file when the node knows it, else a new registration, kept in the file.
- * A changed endpoint is told to the node. Throws what the client throws, and file errors before anything is registered.
+ * Returns the agent's identity at a node: from the token file if the node knows it, else by a new registration, stored in the file. Updates
+ * a changed endpoint at the node. Throws errors of the client, and of the file before anything is registered.
  */
 export async function registerSelf(self: SelfRegistration, endpoint: string): Promise<AgentIdentity> {
   const client = createClient({ baseUrl: self.baseUrl, apiKey: self.apiKey });

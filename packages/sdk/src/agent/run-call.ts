@@ -56,8 +56,8 @@ export interface AgentCall extends Omit<CallContent, 'kind'> {
 }
 
 /**
- * Does the work and returns the result. A generator yields pieces of the result, and `progress(…)`, which reach a caller who
- * follows at once; what it returns is the result, or all pieces together when it returns nothing.
+ * Does the work and returns the result. A generator yields pieces of the result, and `progress(…)`, which callers who follow get at once.
+ * Its return value is the result, or all pieces together when it returns nothing.
  */
 export type HandleCall = (call: AgentCall) => unknown;
 
@@ -112,8 +112,8 @@ async function runHandle(handle: HandleCall, call: CallContent, signal: AbortSig
 }
 
 /**
- * Runs `handle` for one call and turns whatever comes of it into an answer; never rejects. An `AgentError` is shown to the
- * caller; any other error is told to `onError` only.
+ * Runs `handle` for one call and turns its outcome into an answer; never rejects. The caller sees an `AgentError`; any other error goes to
+ * `onError` only.
  */
 export async function runCall(
   handle: HandleCall,

@@ -13,7 +13,7 @@ import { withResolvers } from './with-resolvers.ts';
 export { type AgentCall, AgentError, type HandleCall, progress };
 
 export interface ServeAgentOptions {
-  /** Does the work. What it returns is the result; `AgentError` fails the call with a reason; a generator streams. */
+  /** Does the work. Its return value is the result; `AgentError` fails the call with a reason; a generator streams. */
   readonly handle: HandleCall;
   /**
    * For work that takes minutes: calls are answered 202 at once and the node asks for the result, so that no connection has to

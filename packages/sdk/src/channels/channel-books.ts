@@ -3,7 +3,7 @@ import { type ChannelConfig, channelIdOf, type Hex, randomBytes32, type SignedDe
 import type { ChannelStorage } from './channel-storage.ts';
 import type { ChannelTerms } from './channel-terms.ts';
 
-/** A payment that is to be made: for a new call, or once more for one whose payment was refused. */
+/** A payment to make: for a new call, or for the retry of one with a refused payment. */
 export interface Attempt {
   readonly terms: ChannelTerms;
   readonly url: string;
@@ -77,7 +77,7 @@ export function newRecord(payer: Hex, terms: ChannelTerms, url: string, salt: He
   };
 }
 
-/** Another channel under the same terms. Nobody can have paid into it: its salt is new. */
+/** A new channel under the same terms. Its salt is new, so it must be empty. */
 export const freshRecord = (payer: Hex, terms: ChannelTerms, url: string): ChannelRecord => ({
   ...newRecord(payer, terms, url, randomBytes32()),
   isKnown: true,

@@ -17,7 +17,7 @@ export interface ChannelOptions {
   readonly deposit?: string;
   /** Storage of the channels' books; default: in memory, for this run. */
   readonly storage?: ChannelStorage;
-  /** A JSON-RPC URL of the chain: finds the state of a channel whose books were lost, or whose receiver is gone. */
+  /** A JSON-RPC URL of the chain, to find the state of a channel with lost books or an unreachable receiver. */
   readonly rpcUrl?: string;
   /** Tells the channels of several payers with one wallet apart: each process needs one of its own. */
   readonly salt?: `0x${string}`;

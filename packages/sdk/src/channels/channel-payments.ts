@@ -13,7 +13,7 @@ export interface PaidAnswer {
   readonly status: number;
   readonly paymentRequired: string | null;
   readonly paymentResponse: string | null;
-  /** The same payment was shown before, and that attempt may have been taken: a refusal of this one does not say that it was not. */
+  /** True if the payment was presented before. That attempt may have been accepted, even if this one is refused. */
   readonly mayHaveRun?: boolean;
 }
 

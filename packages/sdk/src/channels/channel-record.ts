@@ -59,8 +59,8 @@ export const larger = (a: bigint, b: bigint | null): bigint => (b !== null && b 
 const endOf = (deposit: SignedDeposit | null): number => deposit?.validBeforeS ?? 0;
 
 /**
- * The books after a call that the receiver took: it cost what it says, at most its price. The balance rises by the deposit that went with
- * it, unless that is in the books already; a larger one is believed only of a channel whose past is not known.
+ * The books after a call that the receiver accepted: charges its stated cost, at most its price. The balance rises by the call's deposit
+ * unless it is already booked. A larger balance is accepted only for a channel without known history.
  */
 export function afterPayment(
   record: ChannelRecord,
@@ -97,15 +97,15 @@ export const afterRefusal = (record: ChannelRecord, priceMicro: bigint): Channel
 
 export type Adopted =
   | { readonly record: ChannelRecord; readonly baseMicro: bigint }
-  /** No signature of ours stands behind the sum. */
+  /** This payer has signed no voucher for the sum. */
   | 'unproven'
   /** More than our own calls may have cost. */
   | 'unexplained';
 
 /**
- * The sum that a receiver names in its correction, taken over into the books. It needs a voucher of ours for at least that much, and
- * has to be within what our own calls may have cost. Books without a past take the voucher's own sum as that bound: the receiver
- * can claim it already. The balance that it tells is taken over as far as our own deposits explain it.
+ * Adopts the sum of a receiver's correction into the books. It needs a voucher of this payer for at least that much, and must be within the
+ * possible cost of its own calls. Books without history use the voucher's own sum as that bound, as the receiver can claim it already. The
+ * stated balance is adopted as far as this payer's deposits explain it.
  */
 export function adoptSum(
   record: ChannelRecord,
@@ -128,7 +128,7 @@ export function adoptSum(
   return { record: { ...corrected, balanceMicro, chargedMicro }, baseMicro: sumMicro };
 }
 
-/** The part of the sum that belongs to ended calls: the rest belongs to calls of ours that the receiver has accepted and not answered. */
+/** The part of the sum for ended calls. The rest is for calls of this payer that the receiver has accepted and not answered. */
 function endedPart(chargedMicro: bigint, sumMicro: bigint, inFlightMicro: bigint): bigint {
   if (inFlightMicro === 0n || sumMicro < chargedMicro) return sumMicro;
   return larger(chargedMicro, sumMicro - inFlightMicro);

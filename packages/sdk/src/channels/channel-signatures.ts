@@ -72,7 +72,7 @@ export const voucherToSign = (channelId: Hex, chainId: number, maxMicro: bigint)
     message: { channelId, maxClaimableAmount: maxMicro },
   }) as const;
 
-/** True when this address signed the voucher; a signature that cannot be read is nobody's. */
+/** True when this address signed the voucher; false if the signature can't be parsed. */
 export async function isVoucherOf(
   signer: string,
   voucher: ReturnType<typeof voucherToSign>,

@@ -3,7 +3,7 @@ import type { PaymentRequirementsV2 } from '@x402/core/schemas';
 import type { Terms } from '../read-terms.ts';
 import type { ChannelConfig, Hex } from './channel-signatures.ts';
 
-/** A deposit is bound to terms whose withdrawal without the receiver takes no longer than this. */
+/** Maximum delay of a withdrawal without the receiver; the payer makes no deposit under terms with a longer one. */
 const longestWithdrawDelayS = 7 * 86_400;
 
 /** The contract takes no delay outside these. */

@@ -3,7 +3,7 @@ import type { ChannelBooks } from './channel-books.ts';
 import type { Hex } from './channel-signatures.ts';
 import type { ChannelOnChain } from './read-channel.ts';
 
-/** The paying wallet, with the limits of what it may do by itself. */
+/** The paying wallet, with limits for what the SDK may do without asking. */
 export interface ChannelWallet {
   readonly signer: PayerSigner;
   readonly books: ChannelBooks;

@@ -62,7 +62,7 @@ function ownOffer(
   return offers.find(({ between, chainId }) => channelIdOf({ ...config, ...between }, chainId) === channelId);
 }
 
-/** The books after a refund: more than they knew of is a deposit whose answer was lost. */
+/** The books after a refund. A refund beyond their balance comes from a deposit with a lost answer. */
 function afterRefund(record: ChannelRecord, refundedMicro: bigint): ChannelRecord {
   const left = record.balanceMicro - refundedMicro;
   if (left >= record.chargedMicro) return { ...record, balanceMicro: left, refund: null };

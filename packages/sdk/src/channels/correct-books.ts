@@ -16,7 +16,7 @@ const noWalletMoney = 'insufficient_balance';
 const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', noWalletMoney];
 /** Refusals without proof that are answered from the own books of the payer before the chain is asked. */
 const ownBooksFirst = 4;
-/** The receiver does not know the channel, or takes no more vouchers of it: another salt makes another one. */
+/** The receiver does not know the channel, or accepts no vouchers for it any more; another salt makes a new channel. */
 const noChannel = 'missing_channel';
 
 const unexplained = ({ channelId }: ChannelRecord) =>
@@ -47,11 +47,11 @@ function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: Chann
   return { ...record, isKnown: true, boundMicro, chargedMicro, balanceMicro, refund: null };
 }
 
-/** Money of ours that is in the channel, or may be on its way there. */
+/** True if this payer has money in the channel, or possibly on its way there. */
 const holdsOurs = ({ record, inFlight }: BookedChannel): boolean =>
   inFlight.size > 0 || record.deposit !== null || record.balanceMicro > record.chargedMicro;
 
-/** The sum of a corrective 402, once it is in the books; `null` when no signature of ours stands behind one. */
+/** The sum of a corrective 402, once it is in the books; `null` when this payer has signed no voucher for it. */
 async function adoptedSum(wallet: ChannelWallet, channel: BookedChannel, terms: ChannelTerms): Promise<bigint | null> {
   const { record } = channel;
   const told = stateInOffer(terms);

@@ -33,7 +33,7 @@ const nowS = () => Math.floor(Date.now() / 1000);
 export const mayBeTaken = ({ validBeforeS }: Pick<SignedDeposit, 'validBeforeS'>): boolean =>
   validBeforeS + clockMarginS > nowS();
 
-/** The books of a channel nobody has used in this process, with what the chain has of it. */
+/** The books of a channel not used in this process yet, completed with its state on chain. */
 async function readPast(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
   if (record.isKnown || record.boundMicro > 0n || !wallet.readChannel) return record;
   const { balanceMicro, claimedMicro } = await wallet.readChannel(chainId, record.channelId);
@@ -41,7 +41,7 @@ async function readPast(wallet: ChannelWallet, record: ChannelRecord, chainId: n
   return { ...record, isKnown, balanceMicro, chargedMicro: claimedMicro, boundMicro: claimedMicro };
 }
 
-/** The books to pay from: those of the terms. Terms that would be another channel wait until this one holds nothing of ours. */
+/** The books of the channel that the terms ask for. Throws if that is another channel while this one still has money of the payer. */
 function booksFor(wallet: ChannelWallet, channel: BookedChannel, { terms, url }: Attempt): ChannelRecord {
   const { record } = channel;
   const asked = channelIdOf({ ...record.config, ...terms.between }, terms.chainId);

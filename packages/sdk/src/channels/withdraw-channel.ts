@@ -29,8 +29,8 @@ export interface Withdrawal {
 }
 
 /**
- * The two transactions with which the payer's own wallet takes money out of a channel whose receiver does not refund it. Until the
- * second the receiver can still claim what calls have cost. The contract refuses the first when more is claimed than is left out here.
+ * The two transactions by which the payer's own wallet takes its money out of a channel when the receiver does not refund it. Until the
+ * second the receiver can still claim the cost of calls. The contract refuses the first if a claim has exceeded the amount left in.
  */
 export function withdrawalOf(
   channel: Pick<OpenChannel, 'config' | 'balance' | 'charged'> & Partial<Pick<OpenChannel, 'claimable'>>,

@@ -80,12 +80,11 @@ export class Lexicon {
   }
 
   /**
-   * The words that a word of a question stands for: itself, when a proven agent has it. Otherwise, for the last word, of three characters
-   * or more: those that begin with it. Otherwise, for a word of four characters or more: those within one edit, which is a character
-   * inserted, deleted or replaced, or two neighbours swapped. Both are bounded. None: nobody is found.
-   *
-   * `isProven`: whether a proven agent has the word. A word that only others have is found as well, but does not keep the next step from
-   * being taken, which then adds words of proven agents: anybody can register beginnings and usual mistakes by the thousand.
+   * Expands a word of a query, within limits: the word itself, if a proven agent has it (`isProven`). Otherwise, for the last word, of
+   * three characters or more: words that begin with it. Otherwise, for a word of four characters or more: words within one edit, which is a
+   * character inserted, deleted or replaced, or two neighbours swapped. Empty: no match.
+   * A word that only unproven agents have matches too, but the expansion then goes on to words of proven agents: otherwise anyone could
+   * register prefixes and typos by the thousand.
    */
   resolve(word: string, isLast: boolean, isProven: (id: number) => boolean): number[] {
     const id = this.#ids.get(word);

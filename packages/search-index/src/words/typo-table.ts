@@ -5,7 +5,7 @@ const SHARDS = 256;
 const FIRST_SLOTS = 64;
 /** No word that is looked for is within one edit of a shorter one. */
 const MIN_CHARS = 3;
-/** In place of a position: no character is left out. */
+/** Special position: no character is left out. */
 const WHOLE = -1;
 const GONE = -1;
 /** Words of one variant that a mistake is compared with. */
@@ -60,7 +60,7 @@ export class TypoTable {
   readonly #textOf: (id: number) => string;
   readonly #seed: number;
 
-  /** `seed`: any number that strangers do not know, so that nobody can make words of different variants that collide. */
+  /** `seed`: a number that strangers do not know, so that they can't choose words with colliding variants. */
   constructor(textOf: (id: number) => string, seed: number) {
     this.#textOf = textOf;
     this.#seed = seed | 0;

@@ -46,7 +46,7 @@ export const compareWords = (a: string, b: string): number => (a < b ? -1 : a > 
 
 export const capabilityTerm = (capability: string): string => (capability === '' ? '' : `=${capability}`);
 
-/** What an agent is found by. */
+/** Fields of an agent that searches look at. */
 export interface DescribedAgent {
   readonly name: string;
   readonly description: string;

@@ -1,7 +1,7 @@
 /**
- * Where a cell may begin with a formula: the sign of one, also behind blanks, invisible characters and quotes, and in full width. Not only at the
- * start of the value: a spreadsheet whose separator is `;` or a tab takes a line apart there, and sees no quotes but those of the first field.
- * What is looked over ends at the next such start, so that the time goes by the length of the value.
+ * Positions at which a cell may begin with a formula: before its sign, also behind blanks, invisible characters and quotes, and in full
+ * width. Besides the start of the value these are separators, as a spreadsheet that splits at `;` or tabs knows only the quotes of the
+ * first field. The look-ahead stops at the next separator, so that the time is linear in the length of the value.
  */
 const FORMULA = /(?<=^|[;\t\n]|\r(?!\n))(?=(?:(?![;\t\r\n])[\s\p{C}"])*[=+\-@＝＋－＠])|^(?=[\t\r\n])/gu;
 
@@ -11,7 +11,7 @@ export function csvField(value: string | null | undefined): string {
   return `"${value.replace(FORMULA, "'").replaceAll('"', '""')}"`;
 }
 
-/** A column: its name, and what it holds of a row. */
+/** A column: its name, and its value in a row. */
 export type CsvColumn<Row> = readonly [name: string, value: (row: Row) => string | null | undefined];
 
 /** A table as CSV (RFC 4180), with the mark that has spreadsheets read it as UTF-8. */

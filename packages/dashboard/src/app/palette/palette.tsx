@@ -174,7 +174,7 @@ function matches(label: string, search: string): boolean {
   return words(search).every((word) => found.some((each) => each.startsWith(word)));
 }
 
-/** Pages and tasks that the session may use and whose names match. */
+/** Pages and tasks that the session may use and that match the search by name. */
 function pageGroups(search: string, scopes: readonly Scope[]): readonly PaletteGroup[] {
   const isAllowed = ({ scope }: { readonly scope?: Scope }) => scope === undefined || scopes.includes(scope);
   const chosen = (items: readonly Action[]) => items.filter((item) => isAllowed(item) && matches(item.label, search));

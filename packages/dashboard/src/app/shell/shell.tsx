@@ -88,7 +88,7 @@ const NavDrawer = ({ isOpen, onClose, label }: NavDrawerProps) => (
   </Base.Root>
 );
 
-/** A view names itself twice where its title comes with its data: only the second is told. */
+/** Pause before announcing a title, since a view with loaded data in its title sets it twice. */
 const PAUSE_MS = 300;
 
 /** Tells screen readers the title of each page that is gone to: a browser does so only for pages that it loads. */

@@ -13,7 +13,7 @@ import { ExactTime } from '../../ui/values/time-ago.tsx';
 import { AuditCard } from './audit-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
-/** The account: whose it is, who is signed in, and what was changed in its name. */
+/** The account: its owner, its sessions and its audit log. */
 export function AccountView() {
   const { data, error, refetch } = useApi('getAccount');
   const { tab } = useSearch({ from: '/shell/account' });

@@ -17,7 +17,7 @@ const nameIn = (names: readonly [RegExp, string][], text: string) => names.find(
 
 const MAX_CHARS = 40;
 
-/** "Firefox on Linux"; of what is no browser, the beginning of what it calls itself. */
+/** "Firefox on Linux"; for anything but a browser, the beginning of its user agent. */
 export function browserName(userAgent: string | null): string {
   if (!userAgent) return 'unknown';
   const browser = nameIn(browsers, userAgent);

@@ -122,7 +122,7 @@ const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation } 
   </Stats>
 );
 
-/** An agent that is not the account's, or not yet: whose token came to its wallet may take it over. */
+/** An agent of another account, which the holder of its token may take over. */
 function NotMine({ agentId }: { agentId: string }) {
   const { address } = useSession();
   const { data, error, refetch } = useApi('getIdentity', { params: { id: agentId } });
@@ -146,7 +146,7 @@ function NotMine({ agentId }: { agentId: string }) {
   );
 }
 
-/** The reason for which an agent takes no calls, with its remedy. */
+/** The reason that an agent does not take calls, with its remedy. */
 function OfflineNote({ agent: { offline, status } }: { agent: Pick<OwnAgent, 'offline' | 'status'> }) {
   if (!offline) return null;
   const { reason, at, status: answer, body, advice } = offline;

@@ -65,7 +65,7 @@ function VerificationBadge({ agent }: { agent: OwnAgent }) {
 
 const PAGE_SIZE = 50;
 
-/** The agents of the account, the newest first: how they stand and what they earned. */
+/** The agents of the account, newest first, with status and earnings. */
 export function AgentsView() {
   const { cursor } = useSearch({ from: '/shell/agents' });
   const navigate = useNavigate({ from: '/agents' });

@@ -6,7 +6,7 @@ import { usdcPattern } from '@agent-network/contracts/money';
 export type AgentQuery = NonNullable<NonNullable<Call<Api['searchAgents']>['body']>['query']>;
 
 interface Limit {
-  /** Its name in the address, and as a parameter of counts. */
+  /** Name in the address, and as a parameter of counts. */
   readonly param: string;
   readonly label: string;
   readonly placeholder: string;

@@ -46,7 +46,7 @@ export function searchBody(search: ExploreSearch): SearchBody {
   };
 }
 
-/** The same filters as a question for counts. */
+/** The filters as a query for counts. */
 export function facetQuery({ sort: _sort, cursor: _cursor, status, verified, ...filters }: ExploreSearch): FacetQuery {
   return {
     ...filters,

@@ -16,7 +16,7 @@ import { TaskBox } from './task-box.tsx';
 
 const REFRESH_MS = 30_000;
 
-/** All agents of the network, found by what they can do, cost and are worth. */
+/** Search of all agents of the network by capability, price and reputation. */
 export function ExploreView() {
   const { task, ...search } = useSearch({ from: '/shell/explore' });
   const navigate = useNavigate({ from: '/explore' });

@@ -36,7 +36,7 @@ export interface SampledCall {
   };
 }
 
-/** From a shell. One that is paid by wallet is answered with the terms: signing them takes more than curl. */
+/** A curl command. If wallets pay, it returns the terms, as signing them takes more than curl. */
 function curlSample({ agentId, body, mode, byWallet }: SampledCall, origin: string): string {
   const isStream = mode === 'stream';
   const headers = [

@@ -52,7 +52,7 @@ export function InvocationActions({ record }: { record: DetailedRecord }) {
   );
 }
 
-/** The same task for the same agent once more, paid from the treasury. */
+/** Runs the task again with the same agent, paid from the treasury. */
 function RunAgainDialog({ record, onClose }: { record: DetailedRecord; onClose: () => void }) {
   const navigate = useNavigate();
   const { invoke, isUncertain } = useRunAgain();

@@ -18,7 +18,7 @@ import { InvocationContent } from './invocation-content.tsx';
 import { InvocationFacts } from './invocation-facts.tsx';
 import { TimelineCard } from './timeline-card.tsx';
 
-/** Asked again this often while it runs: its end is told by an event, its beginning is not. */
+/** Polling interval while it runs, since there is an event for its end but not for its start. */
 const RUNNING_MS = 2000;
 
 export function InvocationView() {

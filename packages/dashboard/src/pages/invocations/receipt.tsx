@@ -18,7 +18,7 @@ import { checksOf, type DetailedRecord, receiptParts } from './invocation.ts';
 const usdcOf = (units: string) => formatUsdc(BigInt(units));
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** What a receipt says, and the SDK's check of it in this browser. Loaded when one is asked for: it brings hashes and signatures along. */
+/** The content of a receipt, and the SDK's verification of it in this browser. Loaded on demand, as it includes hashes and signatures. */
 export function Receipt({ receipt, record }: { receipt: SignedReceipt; record: DetailedRecord }) {
   const { message, signer } = receipt;
   const save = () =>

@@ -113,8 +113,8 @@ function WithdrawalKeyForm({ isSent, onCancel, onSent, onMade }: FormProps) {
 }
 
 /**
- * Who leaves before the wallet has signed gets no key. If the answer is lost, the key exists all the same: it is in the list, and can be
- * revoked there.
+ * Creates a key after the wallet has signed; leaving before that cancels it. If the answer is lost, the key exists all the same, is in the
+ * list and can be revoked there.
  */
 function useSignedKey(wallet: InjectedWallet | null, address: string, onSent: (isSent: boolean) => void) {
   const queryClient = useQueryClient();

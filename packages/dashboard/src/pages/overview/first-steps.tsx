@@ -152,7 +152,7 @@ const ASK_AGAIN_MS = 3000;
 interface Progress {
   readonly hasKey: boolean;
   readonly isFunded: boolean;
-  /** One that can be called now, that costs something if there is such a one. */
+  /** An agent that can be called now, preferably one with a price. */
   readonly agent: AgentListItem | null;
   readonly hasPaid: boolean;
 }

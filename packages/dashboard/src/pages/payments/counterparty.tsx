@@ -4,7 +4,7 @@ import { Copyable } from '../../ui/controls/copyable.tsx';
 import { dash } from '../../ui/values/dash.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 
-/** The agent by its name, or the wallet on the other side; null: nobody. */
+/** The agent by its name, or the wallet on the other side; null: none. */
 export const Counterparty = ({ id, name }: { id: string | null; name: string | null }) => {
   if (id === null) return dash;
   if (id.startsWith('0x')) return <ChainLink kind="address" id={id} label="wallet" />;

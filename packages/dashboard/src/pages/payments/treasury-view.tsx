@@ -47,7 +47,7 @@ const statementColumns: readonly Column<StatementEntry>[] = [
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 500;
 
-/** A treasury: what it holds, and its statement. */
+/** A treasury: its balance and its statement. */
 export function TreasuryView() {
   const { treasuryId } = useParams({ from: '/shell/payments/treasuries/$treasuryId' });
   const { treasuries } = useTreasuries();

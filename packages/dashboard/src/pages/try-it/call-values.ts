@@ -14,7 +14,7 @@ export interface CallValues {
   readonly task: string;
   /** JSON, or nothing. */
   readonly input: string;
-  /** Fields of the input whose JSON is not finished, as typed, by path. */
+  /** Fields of the input with unfinished JSON, as typed, by path. */
   readonly drafts: Readonly<Record<string, string>>;
   /** One of the agent's, or '': the agent as a whole. */
   readonly capability: string;
@@ -68,8 +68,8 @@ export function callBody(values: CallValues, nowMs: number, maxCost?: string): C
 }
 
 /**
- * The quote of a call as a query. It is forgotten once the form says something else: a quote is used once, and one that comes back with
- * an earlier text may have been used since.
+ * The quote of a call as a query. It is dropped when the form changes: a quote can be used once, and one restored with an earlier text may
+ * have been used since.
  */
 export const quoteQuery = (agentId: string, call: string, ask: () => Promise<Quote>) => ({
   queryKey: ['quote of a call', agentId, call],

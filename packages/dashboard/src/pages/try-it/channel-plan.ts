@@ -13,7 +13,7 @@ export interface ChannelPlan {
   readonly problem: string | undefined;
 }
 
-/** Throws while it is not known what the channel holds: a deposit would be signed that nobody was told of. */
+/** Throws while the channel's balance is unknown, as the wallet would sign a deposit that the user has not seen. */
 export function knownChannel<Channel>(found: Channel | null | undefined): Channel | null {
   if (found === undefined) throw new Error("It isn't known yet what the wallet's channel holds. Nothing was signed.");
   return found;

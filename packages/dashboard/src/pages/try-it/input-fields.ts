@@ -35,7 +35,7 @@ export const isObject = (value: unknown): value is Json =>
 export const ownValue = (object: unknown, name: string): unknown =>
   isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Fields of a form for input of this schema; null: it names no field. */
+/** Form fields for input of this schema; null: it has none. */
 export function fieldsOf(schema: unknown): readonly InputField[] | null {
   const fields = isObject(schema) ? fieldsAt(schema, 0) : [];
   return fields.length === 0 ? null : fields;

@@ -90,7 +90,7 @@ export function TryIt({ agent, task = '' }: TryItProps) {
   );
 }
 
-/** The form, the price of what it says, who pays it, and the call that was made of it. */
+/** State of the form: its price, its means of payment, and its last call. */
 function useTry(agent: TriedAgent, task: string) {
   const run = useAttempt();
   const [hasRisen, setHasRisen] = useState(false);
@@ -127,7 +127,7 @@ interface AttemptPanelProps {
   readonly run: Attempting;
 }
 
-/** The call that was made: its stream, its result, how it went and what it cost. */
+/** The last call: its stream, result, status and cost. */
 function AttemptPanel({ requestId, run }: AttemptPanelProps) {
   const call = { params: { requestId }, query: { detail: 'true' as const } };
   const { data: record, error, refetch } = useApi('getInvocation', call);

@@ -18,7 +18,7 @@ export interface Attempt {
 
 interface Watcher {
   readonly onRequest: (requestId: string) => void;
-  /** false: nobody looks any more; the call goes on. */
+  /** Returns false to stop watching; the call continues. */
   readonly onEvent: (event: StreamEvent) => boolean;
 }
 

@@ -41,7 +41,7 @@ const timeTicks = (_: uPlot, ticks: number[]) => {
   return ticks.map((tick) => (hasDays && tick % DAY_S === 0 ? dayFormat : hourFormat).format(tick * 1000));
 };
 
-/** As wide as its longest text. */
+/** Width of an axis, from its longest text. */
 const widthOf = (_: uPlot, texts: string[] | null) =>
   Math.max(0, ...(texts ?? []).map((text) => text.length)) * CHAR_PX + 16;
 

@@ -6,7 +6,7 @@ interface StatProps {
   readonly hint?: ReactNode;
 }
 
-/** One number and what it is. Several stand in a `Stats`. */
+/** A number with its label. Group several in a `Stats`. */
 export const Stat = ({ label, value, hint }: StatProps) => (
   <div className="min-w-0 flex-1 basis-36 bg-surface px-4 py-3">
     <dt className="text-[13px] text-muted">{label}</dt>

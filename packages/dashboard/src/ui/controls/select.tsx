@@ -12,7 +12,7 @@ interface SelectProps<Value extends string> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;
   readonly options: readonly Option<Value>[];
-  /** Its name, where no `Field` around it gives one. */
+  /** Label, needed where no `Field` around it gives one. */
   readonly 'aria-label'?: string;
   readonly className?: string;
 }

@@ -4,7 +4,7 @@ import { TextInput, type TextInputProps } from './text-input.tsx';
 interface SettledInputProps extends Omit<TextInputProps, 'onKeyDown' | 'onBlur'> {
   /** While this returns false, the typed text is not reported. */
   readonly isGood?: (text: string) => boolean;
-  /** For adding to a list: what was told goes away. */
+  /** Clears the input after each value, for adding to a list. */
   readonly isEmptied?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { Skeleton } from './skeleton.tsx';
 export interface Column<Row> {
   /** Unique in its table. */
   readonly header: string;
-  /** Its header is told to readers only: what the column holds is plain to see. */
+  /** Hides the header visually where the cells explain themselves; screen readers still get it. */
   readonly hidesHeader?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand right. */
@@ -23,7 +23,7 @@ interface DataTableProps<Row> {
   readonly rowId: (row: Row) => string;
   readonly error?: unknown;
   readonly onRetry?: () => void;
-  /** In place of the rows when there are none. */
+  /** Shown if there are no rows. */
   readonly empty: ReactNode;
 }
 

@@ -30,7 +30,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   );
 }
 
-/** As it can be typed: an input of one line has no line breaks, and what a page shows has no runs of spaces. */
+/** Normalizes text to what a user can type: a one-line input has no line breaks, and a page shows runs of spaces as one. */
 const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** Apart from the dialog, so that it forgets what was typed when it closes. */

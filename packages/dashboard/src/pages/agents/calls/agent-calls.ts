@@ -41,7 +41,10 @@ interface CallSearch {
   readonly cursor?: string;
 }
 
-/** The filters in the URL as a query; what they do not know is left out. Whole minutes, so that it stays the same while it is read. */
+/**
+ * The filters in the URL as a query, without unknown values. The start is a whole minute, so that the query stays the same while it is
+ * read.
+ */
 export function callQuery({ status, error, since, cursor }: CallSearch, nowMs: number) {
   const known = requestStatuses.find((each) => each === status);
   const reason = failureReasons.find((each) => each === error);

@@ -15,7 +15,7 @@ export const noTypes: TypesValues = {
   ...{ inputSchema: '', outputSchema: '', examples: '', capabilityTypes: '', estimatedTime: '' },
 };
 
-/** Fields of the form whose text is JSON, and their names in `types` of the body. */
+/** Fields of the form with JSON text, and their names in `types` of the body. */
 const jsonFields = [
   ['inputSchema', 'inputSchema'],
   ['outputSchema', 'outputSchema'],

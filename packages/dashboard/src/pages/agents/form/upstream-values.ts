@@ -47,7 +47,7 @@ export function registeredUpstream({ protocol, tool, model, headers }: UpstreamV
   return { ...(protocol === 'http' ? {} : { protocol }), ...(isSame(upstream, {}) ? {} : { upstream }) };
 }
 
-/** The same of an update: only what differs. null clears what the protocol does not have; `***` keeps a stored header. */
+/** Changed fields of an upstream, for an update. null clears fields that the protocol does not have; `***` keeps a stored header. */
 export function changedUpstream({ protocol, tool, model, headers }: UpstreamValues, own: OwnUpstream) {
   const wantedTool = protocol === 'mcp' && tool ? tool : null;
   const wantedModel = protocol === 'openai' ? model : null;

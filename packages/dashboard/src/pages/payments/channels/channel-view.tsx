@@ -62,7 +62,7 @@ const chargeColumns: readonly Column<ChannelCharge>[] = [
 const REFRESH_MS = 10_000;
 const FROM = '/shell/payments/channels/$channelId';
 
-/** A payment channel: what it holds, whether the payer withdraws, and what happened with it. */
+/** A payment channel: its balance, a withdrawal of the payer, and its history. */
 export function ChannelView() {
   const { channelId } = useParams({ from: FROM });
   const { tab } = useSearch({ from: FROM });

@@ -12,7 +12,7 @@ import { linkClass } from '../../../ui/values/link.tsx';
 import { Money } from '../../../ui/values/money.tsx';
 import { ExactTime } from '../../../ui/values/time-ago.tsx';
 
-/** Asked again this often while it is on its way: that it failed is told by no event. */
+/** Polling interval while the withdrawal is pending, since there is no event for its failure. */
 const PENDING_MS = 1500;
 
 /** A withdrawal, live until the chain has it. */
