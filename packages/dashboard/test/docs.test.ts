@@ -71,8 +71,12 @@ it('the language that is chosen once is shown everywhere, and a sample is copied
   expect(await page.locator('#quickstart .sample:visible').first().getAttribute('data-language')).toBe('Python');
 });
 
-it('an address of the time when all stood on one page still leads there', async () => {
+it.each([
+  ['/docs#invokeAgent', '/docs/api/invocation#invokeAgent'],
+  ['/docs/building#buildingGo', '/docs/building-go#buildingGo'],
+  ['/docs/api/account#createWebhook', '/docs/api/webhooks#createWebhook'],
+])('%s, from before its page was split, leads to %s', async (former, now) => {
   const { page } = await world.newPage();
-  await page.goto('/docs#invokeAgent');
-  await page.waitForURL('**/docs/api/invocation#invokeAgent');
+  await page.goto(former);
+  await page.waitForURL(`**${now}`);
 });

@@ -93,6 +93,21 @@ it('every link of a document leads to a file of the repository, and to a heading
   expect(broken).toEqual([]);
 });
 
+const wordsOf = (text: string) => text.split(/\s+/).filter((word) => /\w/.test(word)).length;
+
+it('documents keep to their lengths', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const paths = (pattern: string) => globSync(pattern, { cwd: root });
+  const decisions = paths('docs/decisions/0*.md').filter((path) => wordsOf(read(path)) > 250);
+  const rooms = paths('docs/architecture/*.md').filter((path) => read(path).split('\n').length > 151);
+  const entries = [...read('GLOSSARY.md').matchAll(/^\| \*\*/gm)].length;
+  expect({ decisions, rooms }).toEqual({ decisions: [], rooms: [] });
+  expect(wordsOf(read('README.md'))).toBeLessThanOrEqual(600);
+  expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(121);
+  expect(entries).toBeGreaterThan(20);
+  expect(entries).toBeLessThanOrEqual(60);
+});
+
 it('every file and room that a document names exists', () => {
   const named = documents.map((document) => ({
     document,

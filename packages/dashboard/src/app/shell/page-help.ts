@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
     path: '/operator',
     title: 'Operator',
     text: ['The state of this node: processes, queues, reserves, gas and channels. Alarms come first.'],
-    section: 'area-Network',
+    section: 'api-operator',
   },
 ];
 

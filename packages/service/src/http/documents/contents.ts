@@ -1,8 +1,13 @@
-export interface PageOfGuides {
+import type { api } from '@agent-network/contracts/api';
+
+interface Listed {
   /** Last part of its path; empty for the first page. */
   readonly slug: string;
   readonly title: string;
   readonly about: string;
+}
+
+export interface PageOfGuides extends Listed {
   /** Ids of its chapters, in order. */
   readonly chapters: readonly string[];
 }
@@ -31,22 +36,29 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     {
       slug: 'recipes',
       title: 'Recipes',
-      about: 'Budgets, refunds, several agents, x402 middleware, LangChain, Vercel AI SDK, MCP hosts, Python.',
+      about:
+        'Budgets, refunds, files, follow-up questions, several agents, x402 middleware, LangChain, MCP hosts, Python.',
       chapters: ['recipes'],
     },
   ],
-  Guides: [
+  'Call agents': [
     {
       slug: 'calling',
       title: 'Call an agent',
-      about: 'Pay from a treasury, by wallet or by channel; wait for the result, stream it, or be told.',
-      chapters: ['calling', 'treasury', 'wallet', 'channel', 'invoking', 'streaming', 'matching', 'paying', 'keyless'],
+      about: 'Start a call and get its result: wait, poll, stream, or be notified. Or let the node choose the agent.',
+      chapters: ['invoking', 'matching', 'offline', 'streaming'],
     },
     {
-      slug: 'building',
-      title: 'Build an agent',
-      about: 'The whole contract of an agent, with complete programs in Python and Go.',
-      chapters: ['building', 'buildingGo', 'onchain'],
+      slug: 'paying',
+      title: 'Pay for calls',
+      about: 'From a treasury, by wallet or by channel, with or without an API key.',
+      chapters: ['calling', 'treasury', 'wallet', 'channel', 'paying', 'keyless'],
+    },
+    {
+      slug: 'retries',
+      title: 'Idempotency and retries',
+      about: 'How to repeat any call without paying twice.',
+      chapters: ['idempotency', 'retries'],
     },
     {
       slug: 'webhooks',
@@ -55,16 +67,54 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       chapters: ['webhooks', 'verifying'],
     },
     {
-      slug: 'base',
-      title: 'Going to Base',
-      about: 'Real USDC: where it comes from, what changes, what it costs.',
-      chapters: ['base'],
+      slug: 'receipts',
+      title: 'Receipts',
+      about: 'Signed proof of a payment and of a request, and how to check it.',
+      chapters: ['receipts'],
+    },
+    {
+      slug: 'paying-by-channel',
+      title: 'Paying by channel',
+      about: 'One deposit for many calls, with the SDK or the stock x402 client, and a way out without the node.',
+      chapters: ['payingByChannel'],
     },
     { slug: 'errors', title: 'Errors', about: 'Every error, with its cause and what to do about it.', chapters: [] },
+  ],
+  'Build agents': [
+    {
+      slug: 'building',
+      title: 'Build an agent',
+      about: 'Four ways to build one, what happens in a call, and how to stay online.',
+      chapters: ['building'],
+    },
+    {
+      slug: 'existing-endpoints',
+      title: 'List an endpoint that exists',
+      about: 'OpenAI-compatible models, MCP, A2A and MIP-003 servers become agents without code.',
+      chapters: ['existing'],
+    },
+    {
+      slug: 'agent-contract',
+      title: 'The contract of an agent',
+      about: 'Signatures, the endpoint proof, calls and answers: all that an endpoint has to do.',
+      chapters: ['contract'],
+    },
+    {
+      slug: 'building-python',
+      title: 'An agent in Python',
+      about: 'A complete agent with the standard library.',
+      chapters: ['buildingPython'],
+    },
+    {
+      slug: 'building-go',
+      title: 'An agent in Go',
+      about: 'A complete agent with the standard library.',
+      chapters: ['buildingGo'],
+    },
     {
       slug: 'pricing',
       title: 'Prices',
-      about: 'How the price of a call comes about, and what bounds it.',
+      about: 'How a call is priced, and what limits the price.',
       chapters: ['pricing'],
     },
     {
@@ -74,16 +124,24 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       chapters: ['typedAgents'],
     },
     {
-      slug: 'paying-by-channel',
-      title: 'Paying by channel',
-      about: 'One deposit for many calls, with the SDK or the stock x402 client, and a way out without the node.',
-      chapters: ['payingByChannel'],
+      slug: 'tokens',
+      title: 'Tokens on chain',
+      about: 'The token of a verified agent in the ERC-8004 registry: claim it, link one, sell the agent.',
+      chapters: ['onchain'],
+    },
+  ],
+  'About this node': [
+    {
+      slug: 'base',
+      title: 'Going to Base',
+      about: 'Real USDC: how to get it, what changes, what it costs.',
+      chapters: ['base'],
     },
     {
-      slug: 'receipts',
-      title: 'Receipts',
-      about: 'Signed proof of a payment and of a request, and how to check it.',
-      chapters: ['receipts'],
+      slug: 'security',
+      title: 'Security model',
+      about: 'What the node protects, what it does not, and what you have to keep safe.',
+      chapters: ['security'],
     },
     {
       slug: 'discovery',
@@ -92,21 +150,9 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       chapters: ['discovery'],
     },
     {
-      slug: 'retries',
-      title: 'Idempotency and retries',
-      about: 'Repeat any call safely: what is paid once stays paid once.',
-      chapters: ['idempotency', 'retries'],
-    },
-    {
-      slug: 'security',
-      title: 'Security model',
-      about: 'What is defended, against whom, and what you keep safe yourself.',
-      chapters: ['security'],
-    },
-    {
       slug: 'versioning',
       title: 'Versioning policy',
-      about: 'What may change, what does not, and how you are told.',
+      about: 'What may change, what does not, and how you learn of it.',
       chapters: ['versioning'],
     },
   ],
@@ -119,7 +165,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     },
     { slug: 'python', title: 'Python', about: 'A caller in the standard library.', chapters: ['python'] },
     { slug: 'mcp', title: 'MCP', about: 'Tools for hosts of the Model Context Protocol.', chapters: ['mcp'] },
-    { slug: 'a2a', title: 'A2A', about: 'Every agent has a signed card and takes tasks.', chapters: ['a2a'] },
+    { slug: 'a2a', title: 'A2A', about: 'Every agent has a signed card and accepts tasks.', chapters: ['a2a'] },
     {
       slug: 'openai',
       title: 'OpenAI clients',
@@ -131,8 +177,186 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     {
       slug: 'conventions',
       title: 'Conventions',
-      about: 'Keys, answers, lists and rate limits.',
-      chapters: ['keys', 'lists', 'limits', 'plans'],
+      about: 'Keys, answers, lists, rate limits and plans.',
+      chapters: ['keys', 'answers', 'lists', 'limits', 'plans'],
+    },
+  ],
+};
+
+export interface PageOfCalls extends Listed {
+  /** Endpoints, in order. */
+  readonly calls: readonly (keyof typeof api)[];
+}
+
+/** The pages of the reference: each endpoint is on one of them. */
+export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
+  'API: agents': [
+    {
+      slug: 'api/agents',
+      title: 'Find agents',
+      about: 'Lists, search, and ranking for a task.',
+      calls: ['listAgents', 'searchAgents', 'matchAgents', 'getAgentFacets', 'listAlternatives'],
+    },
+    {
+      slug: 'api/agent',
+      title: 'One agent',
+      about: 'Its details, status, health and reputation.',
+      calls: ['getAgent', 'getAgentStatus', 'getAgentHealth', 'getAgentReputation'],
+    },
+    {
+      slug: 'api/own-agents',
+      title: 'Register and change agents',
+      about: 'Register an agent, change it, remove it.',
+      calls: ['registerAgent', 'updateAgent', 'removeAgent'],
+    },
+    {
+      slug: 'api/agent-records',
+      title: 'Run your agents',
+      about: 'Their state, calls, errors and earnings; report their load.',
+      calls: ['listOwnAgents', 'heartbeat', 'listAgentCalls', 'listAgentErrors', 'getAgentEarnings'],
+    },
+    {
+      slug: 'api/identity',
+      title: 'Identity',
+      about: 'Proofs of endpoint and wallet.',
+      calls: ['getIdentity', 'verifyIdentity'],
+    },
+    {
+      slug: 'api/tokens',
+      title: 'Tokens',
+      about: 'The token of an agent in the shared registry.',
+      calls: ['claimToken', 'linkToken', 'updateIdentityMetadata'],
+    },
+  ],
+  'API: calls': [
+    {
+      slug: 'api/invocation',
+      title: 'Call an agent',
+      about: 'Quote, call, cancel; one agent or several.',
+      calls: ['invokeAgent', 'quoteInvocation', 'cancelInvocation', 'invokeBulk', 'getBulk'],
+    },
+    {
+      slug: 'api/other-calls',
+      title: 'Call without a key, or by task',
+      about: 'Pay with a wallet alone, or let the node choose the agent.',
+      calls: ['invokeKeyless', 'invokeAuto'],
+    },
+    {
+      slug: 'api/requests',
+      title: 'Requests',
+      about: 'Read, stream, list and prove what was called.',
+      calls: ['getInvocation', 'streamInvocation', 'listInvocations', 'getReceipt'],
+    },
+  ],
+  'API: money': [
+    {
+      slug: 'api/payments',
+      title: 'Treasuries and withdrawals',
+      about: 'Deposit, balance, withdraw.',
+      calls: [
+        'createTreasury',
+        'depositToTreasury',
+        'getBalance',
+        'getTreasury',
+        'withdraw',
+        'requestWithdrawal',
+        'getWithdrawal',
+      ],
+    },
+    {
+      slug: 'api/statements',
+      title: 'History and held money',
+      about: 'Payments, statements, payouts that wait, money of a wallet, networks.',
+      calls: [
+        'listPayments',
+        'getStatement',
+        'listHeldPayouts',
+        'creditHeldPayout',
+        'claimWallet',
+        'listPaymentNetworks',
+      ],
+    },
+    {
+      slug: 'api/channels',
+      title: 'Channels and reserves',
+      about: 'Payment channels with their calls, and the proof of reserves.',
+      calls: ['listChannels', 'getChannel', 'listChannelHistory', 'listChannelCharges', 'getReserves'],
+    },
+  ],
+  'API: account': [
+    {
+      slug: 'api/account',
+      title: 'Account',
+      about: 'Plan, usage, figures, audit log, export.',
+      calls: ['getAccount', 'getUsage', 'getOverview', 'listAudit', 'exportRequests'],
+    },
+    {
+      slug: 'api/sign-in',
+      title: 'Sign in',
+      about: 'Sign in with a wallet; sessions of browsers.',
+      calls: [
+        'requestSignIn',
+        'signIn',
+        'createSession',
+        'createLocalSession',
+        'getSession',
+        'listSessions',
+        'endSession',
+        'endSessionById',
+        'endAllSessions',
+      ],
+    },
+    {
+      slug: 'api/keys',
+      title: 'API keys',
+      about: 'Create, list, roll and revoke keys.',
+      calls: ['listApiKeys', 'createApiKey', 'rollApiKey', 'revokeApiKey'],
+    },
+    {
+      slug: 'api/webhooks',
+      title: 'Webhook endpoints',
+      about: 'Register, change and test the URLs that receive events.',
+      calls: [
+        'listWebhooks',
+        'createWebhook',
+        'updateWebhook',
+        'deleteWebhook',
+        'getWebhookSecret',
+        'rotateWebhookSecret',
+        'testWebhook',
+      ],
+    },
+    {
+      slug: 'api/events',
+      title: 'Events and deliveries',
+      about: 'Read events, see deliveries, send them again.',
+      calls: ['listEvents', 'listDeliveries', 'replayWebhook'],
+    },
+  ],
+  'API: nodes': [
+    {
+      slug: 'api/network',
+      title: 'Network',
+      about: 'Known nodes and their agents.',
+      calls: ['getNetwork', 'listNetworkAgents'],
+    },
+    {
+      slug: 'api/operator',
+      title: 'Operator: state of the node',
+      about: 'For the operator: processes, queues, totals.',
+      calls: ['getOperatorStatus', 'getOperatorTotals'],
+    },
+    {
+      slug: 'api/operator-money',
+      title: 'Operator: requests and channels',
+      about: 'For the operator: why a request ended as it did, what channels owe, and their claims.',
+      calls: ['getOperatorInvocation', 'getOperatorChannels', 'listOperatorClaims'],
+    },
+    {
+      slug: 'api/operator-accounts',
+      title: 'Operator: accounts',
+      about: 'For the operator: accounts, plans, suspension.',
+      calls: ['listOperatorAccounts', 'getOperatorAccount', 'setAccountPlan', 'suspendAccount', 'resumeAccount'],
     },
   ],
 };

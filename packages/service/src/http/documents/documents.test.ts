@@ -9,6 +9,7 @@ import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { toErrorAnswer } from '../answer/errors.ts';
 import { siteHeader } from '../site/site-header.ts';
+import { reference } from './contents.ts';
 import { type ApiDocument, readDocument } from './document.ts';
 import { fieldsOf, typeOf } from './fields.ts';
 import { examplesOf, fromRepository, guidesOf } from './guides.ts';
@@ -44,13 +45,15 @@ const questions = [
   ['How do I set a spending limit?', '/docs/recipes#recipes-set-a-budget'],
   ['How do I use it with Claude Desktop?', '/docs/recipes#recipes-claude-desktop-and-other-mcp-hosts'],
   ['Where is the config file of Cursor?', '/docs/recipes#recipes-claude-desktop-and-other-mcp-hosts'],
+  ['How do I send a file?', '/docs/recipes#recipes-send-and-return-files'],
+  ['Can an agent ask me a follow-up question?', '/docs/recipes#recipes-answer-a-follow-up-question'],
   ['How do I call an agent from LangChain?', '/docs/recipes#recipes-langchain'],
   ['Does it work with the Vercel AI SDK?', '/docs/recipes#recipes-vercel-ai-sdk'],
   ['Is there a Python package?', '/docs/python#python'],
   ['How do I move from x402 middleware?', '/docs/recipes#recipes-move-from-x402-middleware'],
   ['How do I check a receipt?', '/docs/receipts#receipts-checking-one'],
   ['Where do I get test money?', '/docs/recipes#recipes-add-money'],
-  ['Why is my agent offline?', '/docs/building#building'],
+  ['Why is my agent offline?', '/docs/building#building-why-is-my-agent-offline'],
   ['Can an agent charge by page?', '/docs/pricing#pricing'],
   ['How do I declare the input of my agent?', '/docs/typed-agents#typedAgents-declaring'],
   ['Is it safe to retry a call?', '/docs/retries#idempotency'],
@@ -67,6 +70,25 @@ describe('the pages of the documentation', () => {
     expect(ids).toEqual(expect.arrayContaining(expected));
     expect(new Set(ids).size).toBe(ids.length);
     for (const text of pages.values()) expect(idsOf(text)).toEqual(expect.arrayContaining(framed));
+  });
+
+  it('show each call on one page', () => {
+    const shown = Object.values(reference)
+      .flat()
+      .flatMap(({ calls }) => calls);
+    expect(shown.toSorted()).toEqual(Object.keys(api).toSorted());
+  });
+
+  it.each([...pages])('%s has at most 1,600 words beside its samples', (_path, page) => {
+    const [, main = ''] = /<main[^>]*>([\s\S]*)<div class="turn">/.exec(page) ?? [];
+    const text = main.replaceAll(/<pre[\s\S]*?<\/pre>|<[^>]+>/g, ' ');
+    expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(1600);
+  });
+
+  it('are still at the addresses that they had when some of them were one page', () => {
+    const areas = ['agents', 'invocation', 'identity', 'payments', 'network', 'account', 'objects'];
+    const former = ['calling', 'building', 'webhooks', 'retries', ...areas.map((area) => `api/${area}`)];
+    for (const slug of former) expect([...pages.keys()]).toContain(`/docs/${slug}`);
   });
 
   it('have no link to a page or an anchor that is not there', () => {
@@ -328,7 +350,7 @@ describe('the mounted documents', () => {
     ['/docs', 'text/html; charset=utf-8', '<h1>Concepts</h1>'],
     ['/docs/', 'text/html; charset=utf-8', '<h1>Concepts</h1>'],
     ['/docs/quickstart', 'text/html; charset=utf-8', '<h1>Quickstart</h1>'],
-    ['/docs/api/payments', 'text/html; charset=utf-8', '<h1>Payments</h1>'],
+    ['/docs/api/payments', 'text/html; charset=utf-8', '<h1>Treasuries and withdrawals</h1>'],
     ['/docs/style.css', 'text/css; charset=utf-8', 'light-dark('],
     ['/docs/docs.js', 'text/javascript; charset=utf-8', 'navigator.clipboard'],
     ['/docs/search.js', 'text/javascript; charset=utf-8', 'createSearch'],

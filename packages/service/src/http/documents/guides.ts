@@ -32,7 +32,7 @@ function limitsTable(limits: PlanLimits): Html {
 <td>${count(each.api)}</td><td>${plan === 'anonymous' ? 'by wallet' : count(each.invocations)}</td></tr>`,
   );
   return html`<div class="scroll" tabindex="0"><table class="plain"><caption>Calls per hour</caption>
-<thead><tr><th scope="col">Plan</th><th scope="col">Requests</th><th scope="col">Invocations among them</th></tr></thead>
+<thead><tr><th scope="col">Plan</th><th scope="col">Requests</th><th scope="col">of which invocations</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
 
@@ -65,16 +65,20 @@ function fill(text: string, parts: Readonly<Record<string, Html>>, top: 2 | 3, p
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? parts[piece] : prose(piece, top, prefix)))}`;
 }
 
-/** One file for the API, one for agents, one for each language and each other protocol, and one for each other subject. */
+/** One file for the API, one for each language and each other protocol, and one for each other subject. */
 const chapters = [
   'guides.md',
-  ...['guide-agents.md', 'guide-python.md', 'guide-mcp.md', 'guide-a2a.md', 'guide-openai.md'],
+  ...['guide-python.md', 'guide-mcp.md', 'guide-a2a.md', 'guide-openai.md'],
   ...[
     'concepts',
     'quickstart',
     'first-agent',
     'recipes',
     'calling',
+    'building',
+    'agent-contract',
+    'existing-endpoints',
+    'building-python',
     'building-go',
     'verifying',
     'base',

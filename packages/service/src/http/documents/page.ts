@@ -5,14 +5,12 @@ import { errorRemedies, failureRemedies } from '@agent-network/contracts/error-r
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import { madeOnce } from '../../lib/made-once.ts';
 import { siteHeader } from '../site/site-header.ts';
-import { contents, type PageOfGuides, pathOf } from './contents.ts';
+import { contents, type PageOfCalls, type PageOfGuides, pathOf, reference } from './contents.ts';
 import { type ApiDocument, operationsOf, type Schema } from './document.ts';
 import { brokenPath, endpointSection, fieldTable, methodBadge } from './endpoint-section.ts';
 import { fieldsOf } from './fields.ts';
 import { type DocsSource, examplesOf, type Guide, guidesOf } from './guides.ts';
 import { codeBlock, type Html, html, inline, toText } from './html.ts';
-
-const rows = Object.entries<Endpoint>(api);
 
 interface Page {
   readonly path: string;
@@ -63,26 +61,25 @@ function overview(pages: readonly Page[]): Html {
   return html`<section id="overview">${lists}</section>`;
 }
 
-function areaPages({ document, baseUrl }: DocsSource): Page[] {
+function referencePages({ document, baseUrl }: DocsSource): Page[] {
   const operations = operationsOf(document);
-  return document.tags.flatMap(({ name, description }) => {
-    const inArea = rows.filter(([, row]) => row.tag === name);
-    const sections = inArea.flatMap(([id, row]) => {
+  const pageOf = (group: string, { slug, title, about, calls }: PageOfCalls): Page => {
+    const rows = calls.map((id): [string, Endpoint] => [id, api[id]]);
+    const sections = rows.flatMap(([id, row]) => {
       const operation = operations.get(id);
       return operation ? [endpointSection(id, row, operation, { components: document.components, baseUrl })] : [];
     });
-    if (sections.length === 0) return [];
-    const parts = inArea.map(([id, row]) => ({
+    const parts = rows.map(([id, row]) => ({
       id,
       title: html`${methodBadge(row)} <span>${brokenPath(row.path)}</span>`,
     }));
-    const path = pathOf(`api/${name.toLowerCase()}`);
-    const list = inArea.map(
+    const list = rows.map(
       ([id, row]) => html`<li><a href="#${id}">${row.method} ${brokenPath(row.path)}</a> ${inline(row.summary)}.</li>`,
     );
-    const content = html`<section id="area-${name}"><ul>${list}</ul></section>${sections}`;
-    return [{ path, group: 'API reference', title: name, about: description, content, files: [], parts }];
-  });
+    const content = html`<section id="${slug.replace('/', '-')}"><ul>${list}</ul></section>${sections}`;
+    return { path: pathOf(slug), group, title, about, content, files: [], parts };
+  };
+  return Object.entries(reference).flatMap(([group, all]) => all.map((page) => pageOf(group, page)));
 }
 
 function objectPage({ components }: ApiDocument): Page {
@@ -91,7 +88,7 @@ function objectPage({ components }: ApiDocument): Page {
     path: pathOf('api/objects'),
     group: 'API reference',
     title: 'Objects',
-    about: 'What calls answer with, in several places.',
+    about: 'Objects that several calls return.',
     content: html`<section id="objects">${objects.map(
       ([name, schema]) =>
         html`<section id="object-${name}"><h2>${name}</h2>${fieldTable(fieldsOf(schema), name, false)}</section>`,
@@ -210,8 +207,8 @@ export function docsPages(source: DocsSource): Map<string, string> {
   const guides = new Map(chapters.map((guide) => [guide.id, guide]));
   const pages = [
     ...Object.entries(contents).flatMap(([group, all]) => all.map((page) => guidePage(page, group, guides, document))),
-    ...areaPages(source),
     objectPage(document),
+    ...referencePages(source),
   ];
   return withPaths(new Map(pages.map((page) => [page.path, toText(layout(page, pages, source))])));
 }
@@ -239,8 +236,8 @@ function errorSection({ components }: ApiDocument): Html {
       html`<tr id="failure-${reason}"><th scope="row"><code>${reason}</code></th><td>${inline(remedy)}</td></tr>`,
   );
   return html`<section id="errors"><h2>Errors of calls</h2>
-<p>The status says what kind of trouble it is, <code>error.code</code> which one. Codes do not change; messages are for people. <code>error.requestId</code> is the one to tell the node's operator.</p>${entries}</section>
+<p>The status says what kind of error it is, <code>error.code</code> which one. Codes do not change; messages are for people. Give <code>error.requestId</code> to the node's operator when you ask for help.</p>${entries}</section>
 <section id="failures"><h2>Failures of requests</h2>
-<p>A call that was accepted can fail later. Then <code>status</code> of its request is <code>failed</code>, <code>error.code</code> is one of these, and <code>refund</code> is what goes back: all that was paid, as a rule.</p>
+<p>A call can fail after it was accepted. Then <code>status</code> of its request is <code>failed</code>, <code>error.code</code> is one of these, and <code>refund</code> is the refunded amount: usually all that was paid.</p>
 <div class="scroll" tabindex="0"><table class="plain"><thead><tr><th scope="col">Code</th><th scope="col">What happened, and what to do</th></tr></thead><tbody>${failures}</tbody></table></div></section>`;
 }

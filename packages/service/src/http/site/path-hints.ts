@@ -64,8 +64,10 @@ export const pathHints: Readonly<Record<string, readonly string[]>> = {
     'docs/javascript',
     'docs/node',
   ],
-  '/docs/calling': ['docs/x402', 'docs/payments', 'docs/paying', 'docs/treasury', 'docs/invoke', 'docs/channels'],
-  '/docs/building': ['docs/agents', 'docs/agent', 'docs/build', 'docs/register', 'docs/earn', 'docs/go'],
+  '/docs/calling': ['docs/invoke'],
+  '/docs/paying': ['docs/x402', 'docs/payments', 'docs/treasury', 'docs/channels'],
+  '/docs/building': ['docs/agents', 'docs/agent', 'docs/build', 'docs/register', 'docs/earn'],
+  '/docs/building-go': ['docs/go'],
   '/docs/pricing': ['pricing', 'prices', 'docs/prices'],
   '/docs/conventions': [
     'docs/auth',

@@ -28,7 +28,7 @@ describe.skipIf(!hasPython)('the guides to Python (python3 of 3.9 or later) work
     h = await borrowHarness();
     [owner, buyer] = [await h.newAccount(), await newClient(h, '1')];
     port = await freePort(0);
-    const [code = '', ...others] = snippetsOf('guide-agents.md', 'python');
+    const [code = '', ...others] = snippetsOf('guides/building-python.md', 'python');
     expect(others).toEqual([]);
     const file = join(h.dataDir, 'agent.py');
     writeFileSync(file, filled(code, { 'http://127.0.0.1:4020': h.baseUrl, '8801': String(port) }));

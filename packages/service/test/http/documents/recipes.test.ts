@@ -1,13 +1,13 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BIN } from '../../../../cli/test/support/command-lines.ts';
 import { type Harness, newWallet, startHarness } from '../../support/harness.ts';
-import { answerWith, startTestAgent, type TestAgent, untilStatus } from '../../support/test-agent.ts';
+import { answerWith, type Behaviour, startTestAgent, type TestAgent, untilStatus } from '../../support/test-agent.ts';
 import { type Client, newClient, untilEnded } from '../../support/treasury.ts';
 import { filled, snippetsOf } from '../gateways/guide-snippets.ts';
 
@@ -55,6 +55,31 @@ describe('the recipes work as they stand', () => {
   it('a refund', async () => {
     const printed = await runProgram('refund.ts', block('ts', 'record.refund'), { AGENT_ID: failing.id });
     expect(printed).toBe('failed agent_error cost 0.00, refund 0.05');
+  });
+
+  it('files', async () => {
+    const returnsFile: Behaviour = ({ body }, response) => {
+      const { data } = body.input.file;
+      answerWith(200, { result: { files: [{ name: '../out.pdf', data }] } })({ headers: {}, body }, response);
+    };
+    const compressor = await startTestAgent(h, { perRequest: '0.05', behaviour: returnsFile });
+    onTestFinished(() => compressor.die());
+    writeFileSync(join(h.dataDir, 'report.pdf'), Buffer.from([0, 1, 254, 255]));
+    const printed = await runProgram('files.ts', block('ts', 'report.pdf'), { AGENT_ID: compressor.id });
+    expect(printed).toBe('returned-out.pdf');
+    expect(readFileSync(join(h.dataDir, printed))).toEqual(Buffer.from([0, 1, 254, 255]));
+  });
+
+  it('follow-up questions', async () => {
+    const asksForDay: Behaviour = ({ body }, response) => {
+      const day = body.input.answers['Which day?'];
+      const result = day ? { booked: day } : { question: 'Which day?' };
+      answerWith(200, { result })({ headers: {}, body }, response);
+    };
+    const booker = await startTestAgent(h, { perRequest: '0.05', behaviour: asksForDay });
+    onTestFinished(() => booker.die());
+    const printed = await runProgram('questions.ts', block('ts', 'question'), { AGENT_ID: booker.id });
+    expect(printed).toBe("2 { booked: 'Friday' }");
   });
 
   it('several agents', async () => {
