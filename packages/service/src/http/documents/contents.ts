@@ -18,7 +18,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     {
       slug: '',
       title: 'Concepts',
-      about: 'Nine words that the rest of the documentation uses, a paragraph and a picture each.',
+      about: 'The nine terms used in these pages, each with a short explanation and a picture.',
       chapters: ['concepts'],
     },
     {
@@ -78,7 +78,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       about: 'One deposit for many calls, with the SDK or the stock x402 client, and a way out without the node.',
       chapters: ['payingByChannel'],
     },
-    { slug: 'errors', title: 'Errors', about: 'Every error, with its cause and what to do about it.', chapters: [] },
+    { slug: 'errors', title: 'Errors', about: 'Every error, with its cause and remedy.', chapters: [] },
   ],
   'Build agents': [
     {
@@ -140,7 +140,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     {
       slug: 'security',
       title: 'Security model',
-      about: 'What the node protects, what it does not, and what you have to keep safe.',
+      about: 'Threats, defenses, their limits, and your part in keeping your account safe.',
       chapters: ['security'],
     },
     {
@@ -152,7 +152,7 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     {
       slug: 'versioning',
       title: 'Versioning policy',
-      about: 'What may change, what does not, and how you learn of it.',
+      about: 'Stable and changing parts of the API, and how changes are announced.',
       chapters: ['versioning'],
     },
   ],

@@ -11,7 +11,7 @@ export interface Document {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly type: string;
-  /** The same compressed, where that is worth it. */
+  /** Compressed with gzip; null for small documents and images. */
   readonly gzip: { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string } | null;
 }
 

@@ -132,7 +132,7 @@ const FOLLOW_MS = 300_000;
 
 interface Served {
   readonly document: Document;
-  /** As text. */
+  /** The prices as text, to compare with later ones. */
   readonly prices: string;
 }
 

@@ -15,8 +15,8 @@ interface Reading<D> {
 }
 
 /**
- * Caches each document, or what one is made of, for a second, and reads it once at a time, for any number of readers. Failures are cached
- * as well: a missing document is not looked up at every call. What is too old is forgotten when another document is read.
+ * Caches each document, or a source of one, for a second, and shares one read among all readers. Failures are cached too, so a missing
+ * document is not looked up on every call. Expired entries are removed when another document is read.
  */
 export function createFreshDocuments<D = Document>(): (name: string, read: () => Promise<D>) => Promise<D> {
   const readings = new LRUCache<string, Reading<D>>({ max: MAX_KEPT, maxSize: MAX_KEPT_BYTES });

@@ -11,19 +11,19 @@ import { anchorOf, codeBlock, type Html, html, inline, prose } from './html.ts';
 export interface Guide {
   readonly id: string;
   readonly title: string;
-  /** As it was written: for the search. */
+  /** The Markdown source, for the search. */
   readonly text: string;
   readonly content: Html;
-  /** Its file in the repository. */
+  /** Path of its file in the repository. */
   readonly path: string;
-  /** Its parts that have an address. */
+  /** Headings with an anchor. */
   readonly headings: readonly { readonly id: string; readonly title: Html }[];
 }
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 const number = madeOnce(() => new Intl.NumberFormat('en-US'));
-/** Formats a limit; a plan whose limit only guards against accidents has none. */
+/** Formats a limit. A plan with a limit that only guards against accidents shows none. */
 const count = (limit: number) => (limit >= 100_000_000 ? 'no limit' : number().format(limit));
 
 function limitsTable(limits: PlanLimits): Html {

@@ -18,7 +18,7 @@ import { answerDocument, toDocument } from './document-answer.ts';
 import { createFreshDocuments } from './fresh-documents.ts';
 
 const DEFAULT_LIMIT = 20;
-/** Resources that are made at a time: a crawler's page of a thousand holds nobody else up. */
+/** Number of resources to build at a time, so that a crawler's page of a thousand does not delay other requests. */
 const MADE_AT_ONCE = 100;
 
 /** Agents change at any time: copies are checked after this long. */

@@ -115,7 +115,7 @@ const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join
 
 /** A part of the documentation as the search finds it. */
 interface SearchEntry {
-  /** Its address. */
+  /** Path of the entry. */
   readonly id: string;
   readonly title: string;
   readonly page: string;

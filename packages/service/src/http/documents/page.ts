@@ -18,7 +18,7 @@ interface Page {
   readonly title: string;
   readonly about: string;
   readonly content: Html;
-  /** Its files in the repository; none: it is made from the API. */
+  /** Paths of its files in the repository; empty: the page is built from the API. */
   readonly files: readonly string[];
   /** Links to its parts, beside the page. */
   readonly parts: readonly { readonly id: string; readonly title: Html }[];
@@ -228,7 +228,7 @@ function errorSection({ components }: ApiDocument): Html {
     const schema = Object.values(components.schemas).find((each) => codeOf(each) === code);
     const example = (schema?.examples as unknown[] | undefined)?.[0];
     return html`<section class="error" id="error-${code}"><h3><span class="status">${status}</span> <code>${code}</code></h3>
-<p>${inline(when)}</p><p><strong>What to do.</strong> ${inline(errorRemedies[code])}</p>
+<p>${inline(when)}</p><p><strong>Remedy.</strong> ${inline(errorRemedies[code])}</p>
 <details><summary>Example</summary>${codeBlock(JSON.stringify(example, null, 2))}</details></section>`;
   });
   const failures = Object.entries(failureRemedies).map(
@@ -239,5 +239,5 @@ function errorSection({ components }: ApiDocument): Html {
 <p>The status says what kind of error it is, <code>error.code</code> which one. Codes do not change; messages are for people. Give <code>error.requestId</code> to the node's operator when you ask for help.</p>${entries}</section>
 <section id="failures"><h2>Failures of requests</h2>
 <p>A call can fail after it was accepted. Then <code>status</code> of its request is <code>failed</code>, <code>error.code</code> is one of these, and <code>refund</code> is the refunded amount: usually all that was paid.</p>
-<div class="scroll" tabindex="0"><table class="plain"><thead><tr><th scope="col">Code</th><th scope="col">What happened, and what to do</th></tr></thead><tbody>${failures}</tbody></table></div></section>`;
+<div class="scroll" tabindex="0"><table class="plain"><thead><tr><th scope="col">Code</th><th scope="col">Cause and remedy</th></tr></thead><tbody>${failures}</tbody></table></div></section>`;
 }
