@@ -99,7 +99,7 @@ it('a proof holds for five minutes at most, and not after its deadline', async (
   expect(await refusalOf(set(far, await signWalletProof(wallet, far)))).toBe('deadline too far');
 });
 
-it('nobody cannot be the wallet', async () => {
+it('the zero address cannot be the wallet', async () => {
   const nobody = { ...proof, newWallet: ZERO } as const;
   expect(await refusalOf(set(nobody, await signWalletProof(wallet, nobody)))).toBe('bad wallet');
 });

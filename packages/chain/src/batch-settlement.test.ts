@@ -68,7 +68,7 @@ it('the id of a channel is the EIP-712 digest of its configuration, in the domai
 });
 
 describe('a deposit', () => {
-  it('by anyone who has the authorization fills the channel that its nonce names', async () => {
+  it('fills the channel named by its nonce, no matter who submits the authorization', async () => {
     const config = newChannel(payer.address, receiver.address);
     const deposit = await signDeposit(payer, config, 500n);
     const before = await usdcOf(payer.address);
@@ -147,7 +147,7 @@ describe('a claim', () => {
     expect(loggedBy(settlement, await send(stranger, 'settle', receiver.address, USDC))).toEqual([]);
   });
 
-  it('by anyone who has the signature of the authorizer is booked the same', async () => {
+  it('is booked the same when a stranger submits it with the signature of the authorizer', async () => {
     const [one, other] = [await openChannel(100n), await openChannel(100n)];
     const rows = [await signClaim(payer, one, 10n), await signClaim(payer, other, 20n)];
     const [claimed] = (await read('receivers', receiver.address, USDC)) as [bigint];

@@ -86,7 +86,7 @@ it('it presents itself as the published one does', async () => {
   expect(supported).toEqual([true, true, true, true, false, false]);
 });
 
-it('an agent that does not exist has no owner, no URI and no wallet, and nobody can change it', async () => {
+it('reads and changes of an agent that does not exist are refused', async () => {
   const missing = 'ERC721NonexistentToken(999)';
   expect(await refusalOf(read('ownerOf', 999n))).toBe(missing);
   expect(await refusalOf(read('tokenURI', 999n))).toBe(missing);
@@ -102,7 +102,7 @@ it('an agent that does not exist has no owner, no URI and no wallet, and nobody 
   expect(await read('getMetadata', 999n, 'a')).toBe('0x');
 });
 
-it('owner, operator and whoever is approved may write, and nobody else', async () => {
+it('only the owner, an operator and an approved address may write', async () => {
   const id = await register();
   expect(logsOf(await as(owner, 'setApprovalForAll', operator.address, true))).toEqual([
     ['ApprovalForAll', owner.address, operator.address, true],

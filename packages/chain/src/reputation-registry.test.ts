@@ -61,7 +61,7 @@ it('it belongs to the identity registry of its chain', async () => {
   expect(await read('getVersion')).toBe('2.0.0');
 });
 
-it('owner, operator and whoever is approved cannot rate the agent, and nobody can rate what does not exist', async () => {
+it('owner, operator and approved addresses cannot rate the agent, and an agent that does not exist cannot be rated', async () => {
   await as(identity, owner, 'setApprovalForAll', operator.address, true);
   await as(identity, owner, 'approve', ben.address, agentId);
   for (const own of [owner, operator, ben]) expect(await refusalOf(give(own, 100n))).toBe('Self-feedback not allowed');

@@ -57,7 +57,7 @@ describe('an agent', () => {
     expect(await agentnet(['agents', 'show', 'Nobody'])).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('of a name that several have is told apart by its id', async () => {
+  it('with a name that several agents share must be given by its id', async () => {
     const fields = ['--capability', 'twins', '--price', '0.01', '--endpoint', 'http://127.0.0.1:9/twin'];
     const twins = [
       await json('agents', 'register', '--name', 'Twin', ...fields),
@@ -170,7 +170,7 @@ describe('calling an agent', () => {
     expect(events.map((line) => JSON.parse(line).type).at(-1)).toBe('invocation.completed');
   });
 
-  it('spends nothing without a word on what it may cost, or below it', async () => {
+  it('spends nothing without a maximum cost, or with one that is too low', async () => {
     const before = await json('balance');
     const unasked = await agentnet(['call', echo, 'x']);
     expect([unasked.code, unasked.stdout]).toEqual([2, '']);
@@ -244,7 +244,7 @@ it('no command is left out of these tests', () => {
 });
 
 describe("an agent of one's own", () => {
-  it('is registered, told why it takes no calls, changed and withdrawn; each as one document', async () => {
+  it('is registered, explained while offline, changed and removed; each command prints one document', async () => {
     const endpoint = `http://127.0.0.1:9/`;
     const file = join(folder, 'deaf.json');
     const types = { inputSchema: { type: 'object', properties: { song: { type: 'string' } } } };
@@ -318,7 +318,7 @@ describe('errors', () => {
     expect(JSON.parse(ended.stderr).error.message).toMatch(/\w/);
   });
 
-  it('a right that the key lacks is told with the command of the node that gives it', async () => {
+  it('an error for a missing right names the command of the node that grants it', async () => {
     const { apiKey } = await json('keys', 'create', 'weak', '--scope', 'invoke');
     const env = { AGENTNET_API_KEY: apiKey, AGENTNET_URL: node.local.baseUrl };
     const ended = await agentnet(['balance'], { env });
@@ -410,7 +410,7 @@ it('events are forwarded as signed webhook deliveries', async () => {
   receiver.close();
 });
 
-it('a doctor says what is wrong, and what to do', async () => {
+it('doctor reports problems and remedies', async () => {
   const well = await agentnet(['doctor']);
   expect(well.code, well.stdout).toBe(0);
   const ill = await agentnet(['doctor', '--url', 'http://127.0.0.1:9']);
@@ -425,7 +425,7 @@ it.each([
   [{ status: 'draining' }, /: draining\n.*later/],
   [{ status: 'not ready' }, /: not ready\n.*"Health and metrics"/],
   ['<html>Bad gateway</html>', /: 503\n.*"Health and metrics"/],
-])('a doctor says what a node that is not ready says of itself: %j', async (details, shown) => {
+])('doctor reports the reason of a node that is not ready: %j', async (details, shown) => {
   const body = typeof details === 'string' ? details : JSON.stringify(details);
   const ill = createServer((_request, response) => response.writeHead(503).end(body)).listen(0, '127.0.0.1');
   await once(ill, 'listening');

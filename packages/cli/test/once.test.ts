@@ -38,7 +38,7 @@ it('a call that runs is waited for while the node restarts', async () => {
 it.each([
   ['withdraw', ['withdraw', '1.00', '--to', to, '--yes'], sent],
   ['call', ['call', 'agt_1', 'hello', '--max-cost', '0.05'], record],
-])('a %s whose outcome is not known names the key under which it is repeated', async (_name, line, done) => {
+])('a %s with an unknown outcome names the key to repeat it with', async (_name, line, done) => {
   const isMoving = (path: string) => path === '/payments/withdraw' || path.startsWith('/invoke/agt_1?');
   let isAway = true;
   await using node = await startFakeNode(({ path }) => {

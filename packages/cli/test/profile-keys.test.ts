@@ -6,7 +6,7 @@ import { startFakeNode, success } from '../../sdk/test/support/fake-node.ts';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { inItsProcess, startCommandLines } from './support/command-lines.ts';
 
-it('a profile that is misspelt is told, and no other node is asked in its place', async () => {
+it('a misspelt profile is an error, and no other node is called instead', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agentnet-profile-'));
   const env = { PATH: process.env.PATH, AGENTNET_CONFIG_DIR: folder, NODE_COMPILE_CACHE: BUNDLES };
   const lines = await startCommandLines({ ...env, AGENTNET_API_KEY: 'ank_test_other' });

@@ -41,7 +41,7 @@ describe('a number that stays', () => {
     '"\\\\\\"1e400"',
     '{"12345678901234567890":"1e999"}',
     `"${'\\\\'.repeat(1000)} 1e400"`,
-  ])('nor what stands in a string: %s', (text) => {
+  ])('inside a string: %s', (text) => {
     expect(alteredNumber(text)).toBeNull();
   });
 });

@@ -16,7 +16,7 @@ describe('the endpoint table', () => {
     expect(Object.keys(row.params?.shape ?? {})).toEqual(inPath);
   });
 
-  it.each(rows)('%s asks for a key where it asks for a scope, and names no error twice', (_name, row) => {
+  it.each(rows)('%s requires a key if it requires a scope, and lists each error once', (_name, row) => {
     if (row.scope) expect(row.auth).toBe('key');
     const errors = [...commonErrors(row), ...row.errors];
     expect(new Set(errors).size).toBe(errors.length);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-it('lists an endpoint of another protocol, with what is refused at its field, its secrets unread and its fault told', async () => {
+it('registers an endpoint of another protocol: errors appear at their fields, secrets stay hidden, and its fault is shown', async () => {
   const { page } = await world.signedIn({ at: '/dashboard/agents/new' });
   const field = (label: string) => page.getByLabel(label, { exact: true }).or(page.getByLabel(`${label} (required)`));
   const errorOf = async (label: string) => {

@@ -48,7 +48,7 @@ const open = async (tab?: string) => {
 
 const api = async (path: string) => (await world.h.request('GET', path)).body.data;
 
-it('shows what an agent does, costs and is, as text, and who could do it in its place', async () => {
+it('shows capabilities, price and identity of an agent, as text, and its alternatives', async () => {
   await open();
   await page.getByText(HOSTILE).waitFor();
   await page.getByText('× 1.25 above 16,384 bytes').waitFor();
@@ -133,7 +133,7 @@ it('says what of its identity is proven, and what stands on the chain', async ()
   await lookAt(page, 'agent-identity');
 });
 
-it('says so when there is no such agent, and goes through its tabs by keyboard', async () => {
+it('shows that an agent does not exist, and supports the keyboard in its tabs', async () => {
   await page.goto('/dashboard/explore/agt_none');
   await page.getByRole('alert').getByText('NOT_FOUND').waitFor();
   await open();

@@ -136,7 +136,7 @@ it('asks for all chosen capabilities, or for any', async () => {
   await untilTotal((await found({ capabilities: { all: ['quill'] } })).total);
 });
 
-it('filters by price, reputation and home, and leaves out what is no price', async () => {
+it('filters by price, reputation and home, and ignores an invalid price', async () => {
   await page.goto('/dashboard/explore?text=quillwork');
   const price = page.getByLabel('Max. price per request (USDC)');
   await price.fill('cheap');

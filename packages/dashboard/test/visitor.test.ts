@@ -181,7 +181,7 @@ describe('a call that costs something', () => {
     expect(await held()).toBe(1_000_000n);
   });
 
-  it('whose answer is lost is asked for again with the same payment: one signature, one payment, one run', async () => {
+  it('repeats with the same payment after a lost answer: one signature, one payment, one run', async () => {
     const { page, complaints, wallet, held } = await payer();
     await quote(page, 'lost');
     const sent = paid.calls.length;
@@ -201,7 +201,7 @@ describe('a call that costs something', () => {
     expect(paid.calls).toHaveLength(sent + 1);
   });
 
-  it('is not quoted beside one whose outcome is unknown: Run leads back to that one, which is paid once', async () => {
+  it('is not quoted while the outcome of another is unknown: Run leads back to that one, which is paid once', async () => {
     const { page, complaints, wallet, held } = await payer();
     await quote(page, 'unclear');
     const sent = paid.calls.length;

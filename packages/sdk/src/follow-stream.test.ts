@@ -42,7 +42,7 @@ describe('a followed stream', () => {
     expect(node.asked[0]?.headers.accept).toBe('text/event-stream');
   });
 
-  it('comes back after each lost connection and yields no event twice and none never', async () => {
+  it('reconnects after each lost connection and yields every event once', async () => {
     await using node = await startStreamNode((asked, response, count) => {
       if (count === 2) return void response.socket?.destroy();
       if (count === 1) beginStream(response, created, chunk(3), `${chunk(4)}id: 5\nevent: invoc`);

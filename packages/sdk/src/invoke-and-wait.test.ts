@@ -126,7 +126,7 @@ it.each([
   ['there is not enough', codes('INSUFFICIENT_FUNDS', 402), false],
   ['the proof is none', codes('VALIDATION_ERROR', 400), false],
   ['the wallet declined', new Error('The request was declined in the wallet. Nothing was signed.'), false],
-])('whether a call may have happened is told when %s', (_what, error, expected) =>
+])('reports if a call may have happened when %s', (_what, error, expected) =>
   expect(mayHaveHappened(error)).toBe(expected),
 );
 

@@ -33,10 +33,13 @@ const call = { params: { agentId: 'agt_0123456789abcdef' }, body: { task: 'x' } 
 const clientOf = (node: { baseUrl: string }, maxPerCall = '0.05') =>
   createClient({ baseUrl: node.baseUrl, payer: createPayer({ account, maxPerCall }) });
 
-it.each(['', '0x12', 'f'.repeat(64), undefined])('a private key that is none (%s) is named', (privateKey) => {
-  const options = { privateKey: privateKey as `0x${string}`, maxPerCall: '0.05' };
-  expect(() => createPayer(options)).toThrow('privateKey must be a string of 0x and 64 hexadecimal digits');
-});
+it.each(['', '0x12', 'f'.repeat(64), undefined])(
+  'an invalid private key (%s) is an error with its name',
+  (privateKey) => {
+    const options = { privateKey: privateKey as `0x${string}`, maxPerCall: '0.05' };
+    expect(() => createPayer(options)).toThrow('privateKey must be a string of 0x and 64 hexadecimal digits');
+  },
+);
 
 it.each([0.05, undefined])('a maximum that is no string (%s) is named', (maxPerCall) => {
   const options = { account, maxPerCall: maxPerCall as unknown as string };

@@ -87,7 +87,7 @@ describe('verifyWebhook', () => {
     expect(await reasonOf(message(change))).toBe(reason);
   });
 
-  it('accepts what is just five minutes old, and less when told so', async () => {
+  it('accepts messages of up to five minutes, or of the given tolerance', async () => {
     expect(await reasonOf(message({ now: late(300) }))).toBeNull();
     expect(await reasonOf(message({ now: late(11), toleranceS: 10 }))).toBe('outside_tolerance');
   });

@@ -59,7 +59,7 @@ describe('an agent of the SDK on a node', () => {
     expect(await client.invokeAgent(call)).toMatchObject({ status: 'completed', result: { did: 'x' } });
   });
 
-  it('that defers is told when its request is cancelled', async () => {
+  it('that defers gets a cancellation of its request', async () => {
     const [polled, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
     subscribe('http.server.request.start', (message) => {
       const { method, url } = (message as { request: IncomingMessage }).request;

@@ -40,7 +40,7 @@ it('answers as anvil does: results, errors with their code and data, batches, id
   ]);
 });
 
-it('refuses what it could not repeat, what it does not know, and what is no call', async () => {
+it('refuses calls that it could not replay, unknown methods, and malformed calls', async () => {
   for (const method of ['anvil_reset', 'evm_setIntervalMining', 'eth_sendSomething', 'anvil_toString', 'admin_peers'])
     expect((await post(JSON.stringify({ id: 1, method, params: [] }))).answer.error).toMatchObject({ code: -32601 });
   expect((await post('{')).answer.error.code).toBe(-32700);
@@ -93,7 +93,7 @@ it('readers that hang up hold nothing: the chain answers the next one', async ()
   expect((await post('{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}')).answer.result).toBe('0x14a34');
 });
 
-it('a page of the web neither reads nor changes it, by its own name or by one that leads here', async () => {
+it('a web page can neither read nor change it, by its own host name or by one that resolves here', async () => {
   const { port } = new URL(chain.rpcUrl);
   const statuses = (...all: Record<string, string>[]) => Promise.all(all.map((headers) => sendRaw(headers)));
   expect(

@@ -88,7 +88,7 @@ async function expectAll(rpcUrl: string, seen: readonly Awaited<ReturnType<typeo
   expect(await Promise.all(seen.map(({ hash }) => told(rpcUrl, hash)))).toEqual(seen);
 }
 
-it('a transaction whose receipt anyone saw is there after a kill -9 of everything, in the same block at the same time', async () => {
+it('a transaction with a receipt survives a kill -9 of everything, in the same block at the same time', async () => {
   await start();
   await chain?.stop();
   chain = undefined;
@@ -147,7 +147,7 @@ it('test money, settings and mined blocks of other programs come back as well, o
   expect(same.timestamp).toBe(latest.timestamp);
 });
 
-it('a payment whose window has closed since succeeds again, without a database that knows it', async () => {
+it('a payment with a window that has closed since succeeds again, without a database that knows it', async () => {
   await start();
   await chain?.stop();
   const rpcUrl = await startElsewhere();

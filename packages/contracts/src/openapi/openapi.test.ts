@@ -247,7 +247,7 @@ describe('the OpenAPI document', () => {
     for (const type of streamEventTypes) expect(stream?.schema?.description).toContain(type);
   });
 
-  it('takes an Idempotency-Key on each POST whose caller is known', () => {
+  it('takes an Idempotency-Key on each POST with a known caller', () => {
     const takes = operations.filter(({ parameters }) =>
       parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')),
     );

@@ -13,14 +13,14 @@ function readAs(sessionId: string) {
   return queryClient;
 }
 
-it('forgets what was read in another session, and keeps the session itself', () => {
+it('drops data read in another session, and keeps the session itself', () => {
   const queryClient = readAs('ses_a');
   queryClient.setQueryData(sessionKey, { session: { sessionId: 'ses_b' } });
   expect(queryClient.getQueryData(balance)).toBeUndefined();
   expect(queryClient.getQueryData(sessionKey)).toEqual({ session: { sessionId: 'ses_b' } });
 });
 
-it('forgets it also when nobody was signed in between', () => {
+it('drops it also after a time without a session', () => {
   const queryClient = readAs('ses_a');
   queryClient.setQueryData(sessionKey, { session: null });
   queryClient.setQueryData(sessionKey, { session: { sessionId: 'ses_b' } });

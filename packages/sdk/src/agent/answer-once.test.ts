@@ -28,7 +28,7 @@ describe('AnswerOnce', () => {
     expect(run.count).toBe(2);
   });
 
-  it('forgets an answer when its time is over', async () => {
+  it('drops an answer when its time is over', async () => {
     let nowMs = 0;
     const answers = new AnswerOnce({ keepMs: 100 }, () => nowMs);
     const run = answering();
@@ -41,7 +41,7 @@ describe('AnswerOnce', () => {
     expect(run.count).toBe(2);
   });
 
-  it.each([{ maxAnswers: 2 }, { maxChars: 2 }])('forgets the oldest first when memory is full: %j', async (limits) => {
+  it.each([{ maxAnswers: 2 }, { maxChars: 2 }])('evicts the oldest first when memory is full: %j', async (limits) => {
     const answers = new AnswerOnce(limits);
     const run = answering();
     for (const key of ['a', 'b', 'c']) await answers.answer(key, never, run);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { AnswerOnce } from './answer-once.ts';
 import { Deferred } from './deferred.ts';
 
-it('a call whose answer nobody has read is waited for until the answer is forgotten, and no longer', async () => {
+it('waits for an unread answer until the answer is evicted, and no longer', async () => {
   let nowMs = 0;
   const answers = new AnswerOnce({ keepMs: 100 }, () => nowMs);
   const deferred = new Deferred(answers);

@@ -259,7 +259,7 @@ describe('a served agent', () => {
     await expect(started).rejects.toThrow(TypeError);
   });
 
-  it.each(noTokens)('takes no call when the token that comes is "%s"', async (token) => {
+  it.each(noTokens)('refuses calls with the token "%s"', async (token) => {
     let runs = 0;
     const heard: unknown[] = [];
     const agent = await serve(() => (runs += 1), {

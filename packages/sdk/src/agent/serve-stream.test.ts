@@ -36,7 +36,7 @@ async function* poem() {
   yield 'are red';
 }
 
-describe('an agent whose handle is a generator', () => {
+describe('an agent with a generator as its handle', () => {
   it('streams what it yields and ends with the result', async () => {
     const answer = await call((await serve(poem)).url);
     expect(answer.headers.get('content-type')).toBe('text/event-stream');

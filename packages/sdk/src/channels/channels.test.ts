@@ -206,8 +206,8 @@ describe('a payer with channels', () => {
   });
 });
 
-describe('a payer whose books were lost', () => {
-  it('adopts the sum of a corrective 402 that its own signature stands behind', async () => {
+describe('a payer with lost books', () => {
+  it('adopts the sum of a corrective 402 if its own signature proves it', async () => {
     await using world = await startWorld();
     const before = world.clientOf({ deposit: '0.02' });
     for (let calls = 0; calls < 3; calls += 1) await before.invoke();
@@ -226,7 +226,7 @@ describe('a payer whose books were lost', () => {
     expect(world.node.channels.size).toBe(2);
   });
 
-  it('opens another channel when the node takes no more vouchers of the old one', async () => {
+  it('opens another channel when the node refuses vouchers of the old one', async () => {
     const isClosed = ({ payload }: Paid) => /^0x0+$/.test(payload.channelConfig.salt);
     await using world = await startWorld({
       before: (paid, _count, node) => (isClosed(paid) ? node.refuse(`${prefix}missing_channel`) : null),

@@ -176,7 +176,7 @@ describe('a receiver that lies', () => {
     expect(world.node.channels.size).toBe(1);
   });
 
-  it('is told apart from a storage that cannot be read: nothing is signed', async () => {
+  it('differs from an unreadable storage, for which nothing is signed', async () => {
     await using world = await startWorld();
     const storage = memoryStorage();
     await world.clientOf({ storage }).invoke();

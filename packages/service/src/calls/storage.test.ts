@@ -16,7 +16,7 @@ it('copies of a large input are stored one after the other, so that others store
   expect(taken).toHaveLength(3);
 });
 
-it('an account that stores far more than it may is told to wait, and what it asks for later is not held up by it', async () => {
+it('an account far above its storage rate gets RATE_LIMITED', async () => {
   const ctx = { clock: systemClock, storagePace: createStoragePace(64 * 1024) };
   const ask = { copies: 4, deadline: soon() };
   const refused = paceInputs(ctx, 'account', [{ text: 'x'.repeat(60_000) }], ask);

@@ -6,7 +6,7 @@ const bounds = feeBoundsOf(8453);
 const MAX_FEE_PER_GAS = bounds.max;
 const baseFee = fc.bigInt(0n, 100_000_000_000n);
 
-it('the first offer bears a base fee twice as high, and is never above the maximum', () => {
+it('the first offer covers twice the base fee, and never exceeds the maximum', () => {
   fc.assert(
     fc.property(baseFee, (base) => {
       const { maxFeePerGas, maxPriorityFeePerGas } = firstFees(base, bounds);

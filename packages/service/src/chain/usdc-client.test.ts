@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => void node.close());
 
-it('an authorization that the RPC node has no answer about is neither spent nor unspent, and keeps none of the others from being told', async () => {
+it('an authorization without an answer of the RPC node is neither spent nor unspent, and the answers about others count', async () => {
   const { port } = node.address() as AddressInfo;
   const usdc = createUsdcClient({ rpcUrl: `http://127.0.0.1:${port}`, token: address(1) });
   answers = [

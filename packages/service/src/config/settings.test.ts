@@ -42,7 +42,7 @@ describe('the table of settings', () => {
   it('has every variable that the configuration reads, once', () =>
     expect([...settingNames].sort()).toEqual(namesRead()));
 
-  it.each(settings)('$name: the default that is told is the one in force, wherever the node runs', (setting) => {
+  it.each(settings)('$name: the documented default is the one in force, wherever the node runs', (setting) => {
     if (setting.default === null) expect(setting.defaultText).toBeTruthy();
     for (const [env, placement] of placements) {
       const value = defaultOf(setting, placement);

@@ -40,7 +40,7 @@ describe('an entry that is not good', () => {
     expect(ms.at(-1)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('stays listed as it was while it only cannot be read, and is given time to be mended', () => {
+  it('stays listed while it is only unreadable, with time to fix it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), (tries) => {
         expect(stateAfter({ state: 'listed' }, 'unreachable', tries)).toBe('listed');
@@ -51,7 +51,7 @@ describe('an entry that is not good', () => {
     );
   });
 
-  it('is told at once, unless a moment may mend it', () => {
+  it('is reported at once, unless it may be temporary', () => {
     const early: Reason[] = ['no_token', 'unknown_node'];
     for (const reason of early) expect([isTold(reason, 1), isTold(reason, 4)]).toEqual([false, true]);
     expect(isTold('other_token', 1)).toBe(true);

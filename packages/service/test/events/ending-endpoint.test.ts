@@ -50,7 +50,7 @@ test.each([
     end: ({ ctx, accountId, webhookId }: Ending) => deleteWebhook(ctx, { accountId }, webhookId),
     left: [],
   },
-])('$what an endpoint that has much to end holds up the events of nobody', async ({ end, left }) => {
+])('$what an endpoint with many deliveries does not delay the events of others', async ({ end, left }) => {
   const { world, accountId, webhookId } = await setUp();
   const [other, quick] = [await world.newAccount(), await startReceiver()];
   await world.newEndpoint(other.accountId, quick.url);

@@ -127,7 +127,7 @@ const forgetIn = (db: Database, days: number) =>
     retention: { resultDays: 90, chunkDays: 7, eventDays: 30 },
   });
 
-test('an endpoint that is not told for weeks keeps its own events, for twice as long at most, and those of nobody else', async () => {
+test('an endpoint without deliveries for weeks keeps its own events, at most twice as long, and no events of others', async () => {
   const { world, accountId: other } = await setUp();
   const { accountId } = await world.newAccount();
   const { webhookId } = await world.newEndpoint(accountId, 'http://127.0.0.1:1/');

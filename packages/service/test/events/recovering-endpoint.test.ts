@@ -67,7 +67,7 @@ test('an endpoint that answers again gets what waits for it at once, not when th
   expect(receiver.received.slice(-3).map(subjectOf)).toEqual(['agt_c', 'agt_a', 'agt_b']);
 });
 
-test('what waits for an endpoint that was away for days is brought forward in steps, and holds up the events of nobody', async () => {
+test('deliveries of an endpoint that was away for days become due in steps, without delaying the events of others', async () => {
   const { world, receiver, accountId, webhookId, deliveryOf } = await setUp();
   const [other, quick] = [await world.newAccount(), await startReceiver()];
   await world.newEndpoint(other.accountId, quick.url);

@@ -103,7 +103,7 @@ test('several processes deliver each event once, and never the same one at the s
   expect(receiver.mostAtOnce()).toBe(1);
 });
 
-test('a slow endpoint holds up neither another one nor its own next event for more than a second', async () => {
+test('a slow endpoint delays neither other endpoints nor its own next event by more than a second', async () => {
   const { world, receiver, accountId } = await setUp();
   const quick = await startReceiver();
   await world.newEndpoint(accountId, quick.url);
@@ -278,7 +278,7 @@ test('an event without data carries the object as it is read; a large result is 
   expect(large).toEqual({ requestId: 'req_large', status: 'completed', resultUrl: `${BASE_URL}/invoke/req_large` });
 });
 
-test('an object that cannot be read for the moment is told of later, and nothing is held against the endpoint', async () => {
+test('an event with a temporarily unreadable object is sent later, and does not count as a failure of the endpoint', async () => {
   let isAway = true;
   const { world, receiver, accountId, log, advance } = await setUp({
     readSubject: async () => {
@@ -323,7 +323,7 @@ test('a long answer counts by its status, and its first 16 KiB are kept', async 
   expect((await log()).deliveries[0]?.attempts[0]?.response).toHaveLength(16 * 1024);
 });
 
-test('an event of a transaction that was rolled back is told to nobody', async () => {
+test('an event of a rolled-back transaction is not sent', async () => {
   const { world, receiver, accountId } = await setUp();
   const undone = world.db.transaction(async (tx) => {
     await emit(tx, [happened(accountId, 'agt_undone')], world.ctx.clock.now());

@@ -55,7 +55,7 @@ const calls = () => agents().map((agent) => agent.calls.length);
 /** Another agent is the best one from now on. */
 const lowerTheBest = () => change(best, { name: 'Painter' });
 
-describe('a call that names no agent', () => {
+describe('a call without an agent id', () => {
   it('runs the best match within maxCost from the treasury, and says why in its answer and record', async () => {
     const { key } = await newClient(h, '1.00');
     const { data } = (await invoke(key)).body;

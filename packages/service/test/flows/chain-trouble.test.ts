@@ -137,7 +137,7 @@ describe('a chain that does not answer', () => {
   });
 });
 
-describe('a payer who takes the payment back between its check and its settlement', () => {
+describe('a payer that cancels the payment between its check and its settlement', () => {
   it('by cancelling it: 402, nothing runs, also when it is shown again', async () => {
     const { key, wallet, headers, calls } = await payer();
     disturbFirst(SEND, 1, async ({ forward }) => {

@@ -74,7 +74,7 @@ async function callThrough(hosts: readonly Host[], rounds: number): Promise<void
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
 }
 
-it('processes whose clocks are twenty minutes apart are one node: each deadline, offer, quote, payment and session of one holds at the other', async () => {
+it('processes with clocks twenty minutes apart are one node: deadlines, offers, quotes, payments and sessions of one are valid at the other', async () => {
   const lines: string[] = [];
   const log = createLog({ level: 'warn', destination: { write: (line: string) => void lines.push(line) } });
   const h = await startJoinableHarness({}, { ownClock: offBy(OFF_MS), log });

@@ -69,7 +69,7 @@ it('while the database is away the metrics are read by a key that read them befo
   expect([await statusFor(reader), await statusFor(stranger), await statusFor(unknown)]).toEqual([200, 403, 403]);
 });
 
-it('an outcome that is not known is told as such; the same request under its key finds it, done and paid once', async () => {
+it('an unknown outcome is reported as unknown; repeating the request under its key finds it, run and paid once', async () => {
   const before = await balanceOf(h, client.key);
   const ran = new Set<unknown>();
   agent.behave((request, response) => {

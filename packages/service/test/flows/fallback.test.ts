@@ -93,7 +93,7 @@ describe('with `fallback`, an agent that is offline', () => {
     expect((await invoke(key, { input: { complexity: 'high' } })).body.data).toMatchObject({ cost: '0.04' });
   });
 
-  it('is not replaced by what is too dear, shares no capability, or by nobody asked for', async () => {
+  it('is not replaced by an agent that is too expensive or shares no capability, nor without `fallback`', async () => {
     const { key } = await newClient(h, '1.00');
     const refused = await invoke(key, { maxCost: '0.03' });
     expect([refused.status, refused.body.error.code]).toEqual([503, 'AGENT_UNAVAILABLE']);

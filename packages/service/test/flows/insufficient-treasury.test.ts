@@ -38,7 +38,7 @@ describe('a treasury that cannot pay', () => {
     expect(await balanceOf(h, key)).toEqual({ available: '0.049999', held: '0.00' });
   });
 
-  it('is told the terms when it is empty, as without a treasury; 422 when it is forced, or holds too little', async () => {
+  it('returns 402 with terms when it is empty, as without a treasury; 422 when it is forced or too low', async () => {
     const { key } = await h.newAccount();
     await h.request('POST', '/payments/treasury', { key, body: {} });
     const unpaid = await invoke(key);

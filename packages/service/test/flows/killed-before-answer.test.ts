@@ -23,7 +23,7 @@ const withdrawals = () =>
     `select subject_id as id from chain_payment where purpose = 'withdrawal'`,
   );
 
-it('a withdrawal whose process is killed after its commit, before its answer, is one: repeated under its key it is found, and paid once', async () => {
+it('a withdrawal is paid once when its process is killed between commit and answer, and its repetition under the key finds it', async () => {
   const mortal = await cluster.startProcess();
   const { key } = await newClient(at(cluster, mortal), '1');
   const to = privateKeyToAccount(generatePrivateKey()).address.toLowerCase();

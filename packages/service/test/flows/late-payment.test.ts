@@ -31,7 +31,7 @@ async function offer(key: string, wallet: TestWallet, task: string) {
   return payV2(h, wallet, unpaid);
 }
 
-it('a request whose payment was taken for failed, came in late and went back ends without a call of its agent', async () => {
+it('a request with a payment recorded as failed, mined late and refunded ends without a call of its agent', async () => {
   const { key } = await h.newAccount();
   const wallet = await h.newWallet(1_000_000n);
   const { db, chain } = h.ctx;

@@ -150,7 +150,7 @@ describe('no request is passed over', () => {
     return (await found('completed_without_capture')) - before;
   };
 
-  it('whose id follows from an Idempotency-Key and so does not sort by time', async () => {
+  it('with an id derived from an Idempotency-Key, which does not sort by time', async () => {
     await invoke();
     await auditMoney(laterCtx());
     for (let i = 0; i < 8; i++) {
@@ -186,7 +186,7 @@ describe('no request is passed over', () => {
     expect(await ask(listed, [ended.requestId])).toEqual([{ id: ended.requestId }]);
   });
 
-  it('whose money changed after it was looked at', async () => {
+  it('with money that changed after it was audited', async () => {
     const requestId = await invoke();
     await auditMoney(laterCtx());
     await h.ctx.db.transaction((tx) => markReturned(tx, requestId, 0n));

@@ -111,7 +111,7 @@ describe('a payment shown again', () => {
     await other.die();
   });
 
-  it('for an offer whose request a treasury has paid for under its Idempotency-Key is a conflict, and is not collected', async () => {
+  it('for an offer with a request that a treasury has paid under its Idempotency-Key is a conflict, and is not collected', async () => {
     const { key } = await newClient(h, '1.00');
     const wallet = await h.newWallet(1_000_000n);
     const named = { 'idempotency-key': 'paid-otherwise' };

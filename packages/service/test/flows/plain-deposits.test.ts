@@ -158,7 +158,7 @@ it('a claim needs the signature of that wallet, works once, and only for one acc
   expect(await available(second.key)).toBe('0.00');
 });
 
-it('what a former wallet of the node sends, the plain way or by an authorization, is credited to nobody and pays for nothing', async () => {
+it('transfers of a former wallet of the node, plain or by an authorization, are credited to no account and pay for nothing', async () => {
   const { ctx, rpcUrl } = h;
   const sender = await h.newWallet(2_000_000n);
   await send(sender, 2_000_000n);
@@ -195,7 +195,7 @@ it.each([
   ['the precompile that echoes what it is asked', '0x0000000000000000000000000000000000000004' as const],
   ['the token', '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as const],
   ['Multicall3', MULTICALL3_ADDRESS as Hex],
-])('an address that no key and no contract wallet stands behind is claimed by nobody: %s', async (_name, address) => {
+])("an address without a key or a contract wallet can't be claimed: %s", async (_name, address) => {
   const { key } = await accountOf(privateKeyToAccount(generatePrivateKey()));
   const claims = (body: object) => h.request('POST', '/payments/claims', { key, body });
   const signer = privateKeyToAccount(generatePrivateKey());
@@ -406,7 +406,7 @@ describe('a transfer that a reorg took back', () => {
     await ledgerEqualsChain();
   });
 
-  it('and whose transaction then moves as much at another place is credited once', async () => {
+  it('and came back in another position of its transaction is credited once', async () => {
     const address = privateKeyToAccount(generatePrivateKey()).address;
     const { token, wallet } = h.ctx.chain;
     await callChain(h.rpcUrl, 'anvil_setCode', address, dependingOnBlock(token, wallet, [100n, 300_000n]));
@@ -429,7 +429,7 @@ describe('a transfer that a reorg took back', () => {
     await ledgerEqualsChain();
   });
 
-  it('and that came by an authorization which nobody showed is credited again as well', async () => {
+  it('and that came by an authorization never presented is credited again as well', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const { key } = await accountOf(wallet);
     const invoker = await h.newAccount();

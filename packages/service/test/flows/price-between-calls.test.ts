@@ -78,7 +78,7 @@ describe('a price that is raised between two calls', () => {
     await agent.die();
   });
 
-  it('is refused to those who never called and may have been told the one of before, for a day', async () => {
+  it('is refused for a day to new callers, who may have seen the old price', async () => {
     await start();
     const { key } = await newClient(h, '5.00');
     await reprice('0.50');

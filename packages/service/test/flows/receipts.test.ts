@@ -155,7 +155,7 @@ describe('the receipt of a request', () => {
     expect(await isSigned(data)).toBe(true);
   });
 
-  it('exists from the end of the request on, for its caller and for nobody else', async () => {
+  it('is available once the request has ended, to its caller only', async () => {
     const gate = Promise.withResolvers<void>();
     agent.behave(async (_request, response) => {
       await gate.promise;

@@ -170,7 +170,7 @@ describe('when the wallet holds less than the books say', () => {
     expect(await gauge()).toBe(0);
   });
 
-  it('because USDC left behind the back of the node, operators are told at the second check, once, and nobody else', async () => {
+  it('because USDC left without a booking, operators alone get an event, once, at the second check', async () => {
     const toldBefore = (await driftsToldTo(operator)).length;
     await transfer(h.ctx.chain.wallet, customer.address, 1n);
     const reserves = await read();
@@ -187,7 +187,7 @@ describe('when the wallet holds less than the books say', () => {
     expect(await driftsToldTo(customer)).toEqual([]);
   });
 
-  it('because there is more, they are told of that, in a new episode', async () => {
+  it('because there is more, operators get another event, in a new episode', async () => {
     const toldBefore = (await driftsToldTo(operator)).length;
     await setWallet(before + 7_000_000n);
     await watch();
@@ -200,7 +200,7 @@ describe('when the wallet holds less than the books say', () => {
 });
 
 describe('an unexpected transfer', () => {
-  it('is no drift: USDC from a wallet of nobody is seen on chain, and owed to it in suspense', async () => {
+  it('is not drift: USDC from an unknown wallet counts on chain, and is owed to it in suspense', async () => {
     const before = await read();
     const stranger = await h.newWallet(5_000_000n);
     await transfer(stranger.address, h.ctx.chain.wallet, 2_000_000n);

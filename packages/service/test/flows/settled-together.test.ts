@@ -115,7 +115,7 @@ it('a reversal takes nothing of another request of the same wallet: what was spe
   expect(await untilEnded(h, two.key, two.invocation.id)).toMatchObject({ status: 'completed' });
 });
 
-it('a request whose money the reversal of another took ends, and goes back after its deadline, at the loss of the node', async () => {
+it('a request that loses its money to the reversal of another ends, and is refunded after its deadline at the loss of the node', async () => {
   const two = await twoOfOneWallet();
   await recordOnly(two);
   const { id: subjectId } = two.invocation;

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const statusOf = async (id: string) => (await h.request('GET', `/agents/${id}/status`)).body.data;
 
-it(`${AGENTS} agents under names that nobody answers hold up neither the node nor the agents of others`, async () => {
+it(`${AGENTS} agents with names that do not resolve delay neither the node nor the agents of others`, async () => {
   const stranger = await h.newAccount();
   const made = await Promise.all(
     Array.from({ length: AGENTS }, (_, i) =>

@@ -80,7 +80,7 @@ describe('a limited key', () => {
     expect(limitOf(await invoke(apiKey))).toBe('perDay');
   });
 
-  it('a call that the treasury cannot bear takes nothing of the day', async () => {
+  it('a call beyond the balance of the treasury does not count for the day', async () => {
     const poor = await newClient(h, '0.01');
     const body = { name: 'x', scopes: ['invoke'], limits: { perDay: '0.05' } };
     const { apiKey } = (await h.request('POST', '/account/keys', { key: poor.key, body })).body.data;
@@ -93,7 +93,7 @@ describe('a limited key', () => {
     expect(await h.usdcOf(wallet.address)).toBe(50_000n);
   });
 
-  it('cannot start a bulk request whose worst case is more than is left, and starts none of it', async () => {
+  it('cannot start any part of a bulk request with a maximum cost above the rest of the day', async () => {
     const { apiKey } = await keyWith({ perDay: '0.24' });
     const body = { task: 'x', agents: [agent.id, other.id], strategy: 'all' };
     const refused = await h.request('POST', '/invoke/bulk', { key: apiKey, body });

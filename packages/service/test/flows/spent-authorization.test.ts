@@ -89,7 +89,7 @@ describe('a spent authorization is refused to a stranger', () => {
     ['a call', 1, invoke],
   ] as const;
   it.each(ways)(
-    'who shows it for %s (x402 v%i), and is credited to the wallet that sent it',
+    'that presents it for %s (x402 v%i), and its money is credited to the wallet that sent it',
     async (_what, version, buy) => {
       const wallet = await h.newWallet(50_000n);
       const owner = await accountOf(wallet);
@@ -107,7 +107,7 @@ describe('a spent authorization is refused to a stranger', () => {
     },
   );
 
-  it('also when nobody has proven the wallet: it waits in suspense for that proof', async () => {
+  it('also when the wallet is unproven: its money waits in suspense for a proof', async () => {
     const wallet = await h.newWallet(50_000n);
     const signed = await payV2(h, wallet, await deposit(thief.key));
     await submitPayment(h.rpcUrl, h, signed);
@@ -217,7 +217,7 @@ describe('a payment under the nonce of its offer', () => {
   });
 });
 
-describe('an authorization that is spoken for is nobody’s payment, spent or not', () => {
+describe('a reserved authorization is never a payment, spent or not', () => {
   it('another node’s refund of a request, even for the account of that node', async () => {
     const wallet = await h.newWallet(100_000n);
     const { key } = await accountOf(wallet);
@@ -235,7 +235,7 @@ describe('an authorization that is spoken for is nobody’s payment, spent or no
     await expect.poll(() => available(key)).toBe('0.05');
   });
 
-  it('what the node itself signed', async () => {
+  it('one that the node itself signed', async () => {
     const { wallet, chain } = h.ctx;
     const authorization = {
       ...{ from: wallet.address, to: wallet.address, valueMicro: 50_000n, validAfterS: 0n },

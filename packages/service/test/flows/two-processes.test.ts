@@ -158,7 +158,7 @@ describe.concurrent('two processes of one node', () => {
     expect((await balanceOf(at(cluster, lasting), owner.key)).available).toBe('1.00');
   });
 
-  it('one is asked to stop: it ends within 5 s, tells who waits how it stands, and the other goes on with what it had', async ({
+  it('one is asked to stop: it ends within 5 s, returns the current state to waiting callers, and the other continues its work', async ({
     expect,
   }) => {
     const { agent } = await newAgent();

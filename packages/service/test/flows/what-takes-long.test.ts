@@ -110,7 +110,7 @@ describe.concurrent('slow parts', () => {
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
 
-  it('a database connection that breaks while the end is recorded loses neither the call nor the money: the waiting caller gets the result', async ({
+  it('a database connection that breaks while an end is recorded loses neither call nor money: the waiting caller gets the result', async ({
     expect,
     onTestFinished,
   }) => {

@@ -39,7 +39,7 @@ function holdAnswers(): void {
   });
 }
 
-it('a process that is asked to drain takes no call and no queued request, ends what it runs, and goes on when the word is taken back', async () => {
+it('a draining process takes no calls or queued requests, finishes running ones, and resumes when the drain is withdrawn', async () => {
   const other = await joinNode(h, { MAX_RUNNING: '2', MAX_RUNNING_PER_ACCOUNT: '1', MAX_RUNNING_PER_AGENT: '2' });
   holdAnswers();
   const { key } = await newClient(h, '1.00');
@@ -102,7 +102,7 @@ it('a process that is asked to drain takes no call and no queued request, ends w
   await other.stop();
 });
 
-it('a request whose body does not come holds up no drain, and is refused when it comes', async () => {
+it('a request without its body does not delay a drain, and is refused when the body comes', async () => {
   const other = await joinNode(h);
   const { host, hostname, port } = new URL(other.baseUrl);
   const { key } = await newClient(h, '0.05');
@@ -130,7 +130,7 @@ it('a request whose body does not come holds up no drain, and is refused when it
   await other.stop();
 });
 
-it('a drain whose wait is over says where each process stands, and its word stays until the process ends', async () => {
+it('a drain returns the state of each process after its wait, and stays in force until the process ends', async () => {
   const other = await joinNode(h);
   const place = (await listProcesses(h.ctx.db)).find(({ processId }) => processId === other.ctx.processId())?.place;
   const first = await drainProcesses(h.ctx, { which: { name: String(place) }, waitMs: 0, tell: quiet });

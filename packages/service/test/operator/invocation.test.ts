@@ -159,7 +159,7 @@ describe('an operator sees why an invocation was refunded and where the money we
 });
 
 describe('nobody else sees it', () => {
-  it('not who made the call or was called, nor any key without the scope operator', async () => {
+  it('not the caller, the agent, or any key without the scope operator', async () => {
     agent.behave(echo);
     const most = await h.newAccount({ scopes: scopes.filter((scope) => scope !== 'operator') });
     const { requestId } = (await invoke(sync, {}, agent, client.key)).body.data;
@@ -217,7 +217,7 @@ describe('every invocation that ends is logged once', () => {
     expect(endsOf(requestId)).toMatchObject([{ status: 'completed', reason: null, attempt: attempts }]);
   });
 
-  it('also when it ended as it was stored: a bulk request whose agent is offline', async () => {
+  it('also when it ended as it was stored: a bulk request with an offline agent', async () => {
     const gone = await startTestAgent(h, { perRequest: '0.05', provesItself: false });
     agent.behave(echo);
     const body = { task: 'x', agents: [gone.id, agent.id], strategy: 'all' };

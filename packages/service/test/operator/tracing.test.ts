@@ -117,7 +117,7 @@ describe('traces', () => {
   });
 });
 
-it('a collector that never answers holds up neither calls nor the stop of the node', async () => {
+it('a collector that never answers delays neither calls nor the stop of the node', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const settings = { endpoint: `http://127.0.0.1:${portOf(silent)}`, ratio: 1, perSecond: 1000 };

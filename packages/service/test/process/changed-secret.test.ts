@@ -51,7 +51,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-it('a repetition under an Idempotency-Key is told that its call was done, and nothing is done again', async () => {
+it('a repetition under an Idempotency-Key returns that its call was done, and does nothing again', async () => {
   const [calls, before] = [agent.calls.length, await balanceOf(node, ann.key)];
   const again = await node.request('POST', `/invoke/${agent.id}`, keyed());
   const error = { code: 'CONFLICT', details: { reason: 'answer_lost' } };
@@ -61,7 +61,7 @@ it('a repetition under an Idempotency-Key is told that its call was done, and no
   expect(await balanceOf(node, ann.key)).toEqual(before);
 });
 
-describe('an agent whose identityToken is lost', () => {
+describe('an agent with a lost identityToken', () => {
   it('fails calls at once instead of at their deadline, and the money is back', async () => {
     const [calls, before] = [agent.calls.length, await balanceOf(node, ann.key)];
     const headers = { 'x-sync': 'true' };
@@ -77,7 +77,7 @@ describe('an agent whose identityToken is lost', () => {
     await untilStatus(node, agent.id, 'offline');
   });
 
-  it('is told so if it was never proven, and its next check is a minute away at least', async () => {
+  it('shows that reason if it was never proven, and its next check is at least a minute away', async () => {
     await askDatabase(cluster.databaseUrl, 'update agent set next_check_at = now() where id = $1', [withHeadersId]);
     const path = `/account/agents?agentId=${withHeadersId}`;
     const told = async () => (await node.request('GET', path, { key: ann.key })).body.data.agents[0].offline;
@@ -88,7 +88,7 @@ describe('an agent whose identityToken is lost', () => {
   });
 });
 
-describe('an agent whose upstream headers are lost', () => {
+describe('an agent with lost upstream headers', () => {
   const update = (change: object) =>
     node.request('PUT', `/agents/${withHeadersId}`, { key: ann.key, body: change }).then(({ status }) => status);
 
@@ -98,11 +98,11 @@ describe('an agent whose upstream headers are lost', () => {
   });
 });
 
-describe('a webhook whose secret is lost', () => {
+describe('a webhook with a lost secret', () => {
   const test = async () =>
     (await node.request('POST', `/account/webhooks/${webhookId}/test`, { key: ann.key, body: {} })).body.data;
 
-  it('is sent nothing unsigned, and its owner is told to rotate the secret', async () => {
+  it('gets no unsigned deliveries, and its owner is asked to rotate the secret', async () => {
     const shown = await node.request('GET', `/account/webhooks/${webhookId}/secret`, { key: ann.key });
     expect(shown).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining('rotate it') } } });
     const sent = await test();

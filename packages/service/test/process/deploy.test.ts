@@ -77,7 +77,7 @@ describe('the deployment', () => {
     }
   });
 
-  it('has a lasting place that both processes may write in, and nobody else, for what was promised to them', () => {
+  it('has a persistent folder for the promise file, writable by both processes only', () => {
     const place = '/var/lib/agent-network';
     expect(read('deploy/.env.example')).toContain(`\n# DATABASE_PROMISE_FILE=${place}/`);
     expect(unit).toMatch(/^ProtectSystem=strict$/m);
@@ -99,7 +99,7 @@ describe('the deployment', () => {
     expect(allOf(nginx, /server node-\d:4020 (.*);/g)).toEqual(['max_fails=0', 'max_fails=0']);
   });
 
-  it('lets nobody reach a node without TLS, and requests of every size that the service answers itself through', () => {
+  it('refuses connections without TLS, and passes on requests of every size that the service answers itself', () => {
     const [plain = '', secure = '', ...more] = nginx.split(/^ {2}server \{$/m).slice(1);
     expect(more).toEqual([]);
     expect(plain).toMatch(/listen 80;/);

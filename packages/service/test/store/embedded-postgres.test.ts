@@ -159,7 +159,7 @@ describe('embedded PostgreSQL', () => {
 });
 
 describe('the lock on a DATA_DIR', () => {
-  test('a second service on one DATA_DIR is told who holds it', async () => {
+  test('a second service on one DATA_DIR gets an error with the holder', async () => {
     const dataDir = await makeDataDir();
     const lock = await lockDataDir(dataDir);
     await expect(lockDataDir(dataDir)).rejects.toThrow(`in use by another service (process ${process.pid})`);

@@ -58,7 +58,7 @@ test('a file that was changed after it was applied is refused', async () => {
   await expect(run()).rejects.toThrow('0001-one was changed after it was applied');
 });
 
-test('a database with all the files that a baseline replaces goes on after it; one with some of them is refused, and told how', async () => {
+test('a database with all files that a baseline replaces continues after it; one with some of them is refused with a remedy', async () => {
   await write('0001-one.sql', 'create table one (n integer)');
   await write('0002-two.sql', 'alter table one add column m integer');
   await run();
@@ -92,7 +92,7 @@ async function migrateBeyond(...files: readonly [name: string, text: string][]):
   for (const [name] of files) await rm(join(directory, name));
 }
 
-test('code starts on a newer database that has only been added to, by no more than it bears', async () => {
+test('code starts on a newer database with additions only, within its limit', async () => {
   await write('0001-one.sql', 'create table one (n integer)');
   const added = (version: number) =>
     [`${String(version).padStart(4, '0')}-more.sql`, `create table more_${version} (n integer)`] as const;
@@ -106,7 +106,7 @@ test('code starts on a newer database that has only been added to, by no more th
   );
 });
 
-test('code is refused by a database that was contracted since, and told which version it takes', async () => {
+test('code does not start on a database that was contracted since, and the error names the version that it needs', async () => {
   await write('0001-one.sql', 'create table one (n integer, old integer)');
   await migrateBeyond(
     ['0002-unused.sql', 'alter table one alter column old drop not null'],
@@ -196,7 +196,7 @@ test('two files with one number are refused before anything is applied', async (
   expect((await client.query(`select to_regclass('one') as one`)).rows).toEqual([{ one: null }]);
 });
 
-test('a process whose machine vanishes while it migrates keeps no other from starting', async () => {
+test('a machine that vanishes during a migration does not keep others from starting', async () => {
   await write('0001-slow.sql', 'create table slow (n integer); select pg_sleep(0.5)');
   const proxy = await startDatabaseProxy(database.url);
   const vanished = migrate(proxy.url, log, { directory, silentMs: 500 }).then(

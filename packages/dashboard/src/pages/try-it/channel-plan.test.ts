@@ -21,7 +21,7 @@ it.each<[string, Parameters<typeof planOf>, ReturnType<typeof planOf>]>([
 
 it('deposits ten calls as a rule', () => expect(usualDeposit('0.05')).toBe('0.50'));
 
-it('signs nothing while it is not known what the channel holds', () => {
+it('signs nothing while the balance of the channel is unknown', () => {
   expect(() => knownChannel(undefined)).toThrow('Nothing was signed.');
   expect(knownChannel(null)).toBeNull();
   expect(knownChannel(channel)).toBe(channel);

@@ -74,7 +74,7 @@ describe('the feed tells other nodes of a change', () => {
     },
   );
 
-  it('also of types, whose version the file names', () => {
+  it('also of types, as the file contains their version', () => {
     expect(changesFile(before, { ...before, typesId: 'typ_a' })).toBe(true);
   });
 });

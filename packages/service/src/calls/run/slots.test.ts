@@ -22,7 +22,7 @@ describe('slots', () => {
     expect(slots.free('back')).toBe(5);
   });
 
-  it('in front are for awaited calls, until nobody waits any more; the shares are of both sides', () => {
+  it('in front are for awaited calls until they are detached; limits per tenant and agent count both sides', () => {
     const slots = createSlots({ max: 1, maxPerTenant: 2, maxPerAgent: 2 });
     slots.take(call('a', 'x'), 'back');
     expect([slots.hasRoomFor(call('a', 'x'), 'back'), slots.hasRoomFor(call('a', 'x'), 'front')]).toEqual([

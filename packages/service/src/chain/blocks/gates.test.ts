@@ -19,7 +19,7 @@ describe('the safe block', () => {
   ])('%s', (_, head, reported, safe) => expect(safeBlockOf(head, reported)).toBe(safe));
 });
 
-describe('a gate that stands still is stalled, with its reason', () => {
+describe('a gate without progress is stalled, with its reason', () => {
   it('the head after a minute, the safe block after ten', () => {
     expect(stalledIn([row('head', 9n, 59), row('safe', 0n, 599)])).toEqual([]);
     expect(stalledIn([row('head', 9n, 60), row('safe', 0n, 600)])).toEqual(['head', 'safe']);

@@ -53,7 +53,7 @@ describe('work that follows the head', () => {
     expect(await isDue()).toBe(true);
   });
 
-  test('asks the chain once for all who look at the same moment, and each learns that it is away', async () => {
+  test('asks the chain once for concurrent callers, and each gets the error if it is away', async () => {
     const { state, watch } = chain();
     const followers = [1, 2, 3].map(() => watch.follow('transfers', async () => true));
     await Promise.all(followers.map(({ isDue }) => isDue()));

@@ -12,7 +12,7 @@ const engineOn = (env: Record<string, string>): string =>
     encoding: 'utf8',
   });
 
-it('is native where the package brings a build, and JavaScript is told where it silently takes its place', () => {
+it('is native where the package has a build, and reported as JavaScript where that silently replaces it', () => {
   expect(engineOn({ npm_config_platform: 'linux', npm_config_arch: 'riscv64' })).toBe('javascript');
   expect(engineOn({ npm_config_platform: 'sunos' })).toBe('javascript');
   if (process.platform === 'linux' && process.arch === 'x64') expect(engineOn({})).toBe('native');

@@ -45,7 +45,7 @@ describe('a local signer', () => {
       }),
     ));
 
-  it('shows its key to nobody who looks at it', () => {
+  it('does not expose its key to inspection', () => {
     const secretKey = 'a secret of at least thirty-two characters';
     const keys = createNodeKeys({
       ...{ settlementPrivateKey: key, senderPrivateKeys: [`0x${'5d'.repeat(32)}`] },

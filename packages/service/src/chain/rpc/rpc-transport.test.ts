@@ -35,7 +35,7 @@ it('an RPC node that asks to be left alone for a day is asked again within secon
   expect(await clientOf({ timeout: 60_000, retryCount: 1 }).getGasPrice()).toBe(10n);
 });
 
-it('an RPC node that does not end its answer holds up nobody', async () => {
+it('an answer of the RPC node that does not end times out', async () => {
   const held: unknown[] = [];
   respond = (_, response) => {
     held.push(response.writeHead(200, { 'content-type': 'application/json' }).write(answer.slice(0, 20)));

@@ -85,7 +85,7 @@ describe('requests that write, while the node does not keep up', () => {
     expect(await Promise.all(answers.map(statusOf))).toEqual(Array(50).fill(200));
   });
 
-  it('are served account by account; of one by priority; low when nobody has any other', async () => {
+  it('are served account by account; of one by priority; low when no account has another', async () => {
     node = await startGuarded();
     node.state.isHeld = true;
     const answers = await sendAll(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createReadiness } from './documents.ts';
 
-it('a check that hangs is not waited for, and none is begun beside it', async () => {
+it('a hanging check times out, and no other starts beside it', async () => {
   const failures: unknown[] = [];
   const hanging: PromiseWithResolvers<void>[] = [];
   const check = () => {

@@ -51,7 +51,7 @@ it('many parties share the rate of all evenly, and one that does little hardly w
   }
 });
 
-it('work that is given up waits no longer, uses nothing, and holds nobody up', async () => {
+it('aborted work stops waiting, uses nothing, and delays no other work', async () => {
   const pace = createFairPace({ ofOne, ofAll });
   await pace.take('one', 1000);
   const over = new AbortController();

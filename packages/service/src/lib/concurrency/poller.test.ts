@@ -4,7 +4,7 @@ import { createPoller } from './poller.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('polls once for all waiters, goes on after an error, and stops when nobody waits', async () => {
+it('polls once for all waiters, continues after an error, and stops without waiters', async () => {
   let waiters = 2;
   let polls = 0;
   const errors: unknown[] = [];

@@ -21,7 +21,7 @@ it('work that takes too long is not awaited, and its later failure is not report
   await promise.catch(() => undefined);
 });
 
-it('whether work ended in time is told also of work that failed', async () => {
+it('reports if work ended in time, also for failed work', async () => {
   expect(await endsWithin(Promise.reject(new Error('broken')), 1000)).toBe(true);
   const never = endsWithin(new Promise(() => undefined), 1000);
   await vi.advanceTimersByTimeAsync(1000);

@@ -41,7 +41,7 @@ test('a name resolves to its addresses, one that does not exist is refused, and 
   expect(dns.asked.sort()).toEqual(['bad.test', 'bad.test', 'good.test', 'good.test']);
 });
 
-test('names that nobody answers end in time and hold up neither other names nor the threads that files and the system resolve on', async () => {
+test('look-ups without an answer time out, and delay neither other names nor the threads of files and system look-ups', async () => {
   const { resolve } = await open((name) => (isSilent(name) ? null : ['192.0.2.1']));
   const silent = Array.from({ length: 60 }, (_, i) => timed(resolve(`a.silent-${i}.test`)));
   const good = await timed(resolve('good.test'));

@@ -73,7 +73,7 @@ describe('a stream', () => {
     expect(received).toEqual(['one']);
   });
 
-  test('a full body that nobody reads ends after the idle time; one that is read waits for its reader', async () => {
+  test('a full body without a reader ends after the idle time; one with a reader waits for it', async () => {
     const closed = new Map<string, Promise<unknown>>();
     endpoint.handle = (request, response) => {
       closed.set(request.url ?? '', once(response, 'close'));

@@ -44,7 +44,7 @@ const outputOf = (write: (log: ReturnType<typeof createLog>) => void): string =>
   return lines.join('');
 };
 
-it('no secret gets into the log, wherever in a line it stands', () => {
+it('no secret gets into the log, anywhere in a line', () => {
   fc.assert(
     fc.property(leak, ([secret, text]) => {
       const cause = Object.assign(new Error(text), { url: text, deep: [{ list: [text] }] });

@@ -43,7 +43,7 @@ it('nothing becomes claimed, and nothing leaves reversed', () => {
   expect(moves.filter(({ from, to }) => to === 'claimed' || from === 'reversed')).toEqual([]);
 });
 
-it('open are those that nobody has brought to an end', () => {
+it('open states are those without an end', () => {
   const open: ChainPaymentState[] = ['claimed', 'broadcasting'];
   expect(states.filter(isOpen)).toEqual(open);
 });

@@ -64,7 +64,7 @@ it('payments that differ under one nonce have answers of their own', async () =>
   expect(asked).toEqual([['0x', '0x'], ['0x01']]);
 });
 
-it('a crowd of payments under one nonce is asked about one at a time, and fails nobody else', async () => {
+it('many payments under one nonce are simulated one at a time, and fail no others', async () => {
   let running = 0;
   const sizes: number[] = [];
   const simulate = async (batch: readonly SignedAuthorization[]) => {

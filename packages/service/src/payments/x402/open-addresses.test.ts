@@ -4,7 +4,7 @@ import { openAddressReason } from './open-addresses.ts';
 
 const low = (digits: string) => `0x${digits.padStart(40, '0')}`;
 
-describe('an address from which anyone takes, or nobody', () => {
+describe('an address from which anyone, or no one, can take money', () => {
   it.each([
     ['Multicall3', '0xca11bde05977b3631167028862be2a173976ca11', /any call for anyone/],
     ['MultiSendCallOnly', '0x9641d764fc13c8b624c04430c7356c1c7c8102e2', /any call for anyone/],

@@ -37,7 +37,7 @@ describe('a server is used', () => {
     expect(kind({ timeline: 4, replayedTo: 1001n })).toBe('good');
   });
   test('when nothing was promised', () => expect(judgeServer(server({ position: 1n }), null, 0n).kind).toBe('good'));
-  test('whose hole an operator accepted, but for what was promised after that', () => {
+  test('with a hole that an operator accepted, unless it lacks commits acknowledged since', () => {
     const restored = { systemId: '8', timeline: 1, position: 5n };
     expect(kind(restored, 10n)).toBe('good');
     const after = withCommit(promised, { ...restored, position: 50n, transaction: '1', acceptedAt: 10n });

@@ -151,7 +151,7 @@ describe('a paid call', () => {
     await site.stop();
   });
 
-  it('that waits for its place beyond its deadline is nothing against the agent, and the wait of others none of its time', async () => {
+  it('that misses its deadline in the queue does not count against the agent, nor does waiting count as its time', async () => {
     const [client, payer, gate] = [await newClient(h, '1.00'), newVoucherPayer(h), Promise.withResolvers<void>()];
     await payer.fund(1_000_000n);
     const held = await startTestAgent(h, {
@@ -209,7 +209,7 @@ describe('an agent that customers are content with', () => {
     expect((await reputationOf(agentId)).components.outcomes.payers).toEqual({ credible: 4, weak: 0, linked: 0 });
   });
 
-  it('falls from day to day when nobody comes any more, without anybody asking', async () => {
+  it('falls from day to day without calls, even if it is not read', async () => {
     const agentId = await newAgent(await h.newAccount());
     const customer = await newCustomer();
     for (let call = 0; call < 3; call++) await record({ by: customer, agentId });
@@ -330,7 +330,7 @@ describe('an account that is related to the owner', () => {
     expect(proven.after).toBe(proven.start);
   });
 
-  it('may complain but not praise: who got money of the owner, whose agent the owner paid, whom the agent names as its owner', async () => {
+  it('lowers the score but does not raise it: it got money of the owner, the owner paid its agent, or the agent names it as its owner', async () => {
     const toCustomer = (owner: TestAccount, customer: TestAccount) =>
       payment(owner, 'withdrawal', h.ctx.chain.wallet, customer.address.toLowerCase());
     const praised = await tied(toCustomer);

@@ -141,7 +141,7 @@ describe.each<[string, () => Promise<TestUpstream>]>([
   ['A2A 1.0', startA2aUpstream],
   ['MCP', () => startMcpUpstream()],
 ])('an agent of %s that demands its payment in the middle of a stream', (_name, start) => {
-  it('is paid, and the stream goes on behind what was told before', async () => {
+  it('is paid, and the stream continues after the earlier chunks', async () => {
     const site = await start();
     const agent = await listUpstream(h, site);
     const terms = createTerms(h, 30_000n);

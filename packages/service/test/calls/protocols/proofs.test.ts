@@ -106,7 +106,7 @@ describe('an endpoint that cannot answer a challenge is proven', () => {
     expect(await verify(id)).toMatchObject({ status: 'online', by: 'card' });
   });
 
-  it('by no card whose interface is another tenant of the host', async () => {
+  it('not by a card with an interface of another tenant of the host', async () => {
     const base = new URL('/tenants/mallory', site.endpoint).href;
     const id = await register(base, 'a2a');
     files.set('/tenants/mallory/.well-known/agent-card.json', {
@@ -116,7 +116,7 @@ describe('an endpoint that cannot answer a challenge is proven', () => {
     expect(await verify(id)).toMatchObject({ status: 'pending_verification', by: null });
   });
 
-  it('by a token of its owner that its origin names and whose file lists it; by no file of a stranger', async () => {
+  it('by a token of its owner that its origin names and that has a file listing it; not by the file of a stranger', async () => {
     const endpoint = new URL('/tokens/v1', site.endpoint).href;
     const listing = (url: string) =>
       `data:application/json;base64,${Buffer.from(JSON.stringify({ services: [{ name: 'x', endpoint: url }] })).toString('base64')}`;
@@ -141,7 +141,7 @@ describe('an endpoint that cannot answer a challenge is proven', () => {
     expect(await verify(id)).toMatchObject({ by: 'erc8004' });
   });
 
-  it('by tokens whose files are read at once, so that slow ones add up to no more than one', async () => {
+  it('by tokens with files that are read in parallel, so that slow ones cost one timeout', async () => {
     const endpoint = new URL('/slow/v1', site.endpoint).href;
     const waiting = new Map<ServerResponse, string>();
     // Answers nobody before all three files are asked for at the same time. The first check of the agent may ask beside us.

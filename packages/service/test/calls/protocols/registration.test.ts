@@ -150,7 +150,7 @@ describe('the state of an endpoint', () => {
     });
   });
 
-  it('a model that is not there is told at the proof, and the agent is offline', async () => {
+  it('a missing model is reported at the proof, and the agent is offline', async () => {
     const { id } = await listUpstream(h, site, { owner });
     await update(id, { upstream: { model: 'gone' } });
     await untilStatus(h, id, 'offline');
@@ -321,7 +321,7 @@ describe('the state of an endpoint', () => {
     await server.stop();
   });
 
-  it('an agent that does not say for a while what it takes is still held to what it took', async () => {
+  it('an agent that stops publishing its types for a while is still checked against the last ones', async () => {
     const server = await startMipUpstream();
     const { id } = await listUpstream(h, server, { owner });
     const answer = async (status: number, body: object) => {
@@ -381,7 +381,7 @@ describe('the state of an endpoint', () => {
     ['a megabyte of lines that mean nothing', 'mcp', 200, 'text/event-stream', 'x\n'.repeat(MIB / 2)],
     ['a card with a row of slashes', 'a2a', 200, 'application/json', card(`/it${'/'.repeat(100_000)}rpc`)],
     ['a megabyte in which a thousand secrets are looked for', 'openai', 400, 'text/plain', 'a'.repeat(MIB)],
-  ])('an answer that is slow to read holds up nobody: %s', async (_what, protocol, status, type, text) => {
+  ])('an answer that is slow to parse does not block the process: %s', async (_what, protocol, status, type, text) => {
     const server = await startUpstream(() => ({
       protocol,
       path: '/it',

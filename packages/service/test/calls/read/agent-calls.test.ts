@@ -106,7 +106,7 @@ describe("the log of an agent's calls", () => {
     await end(newest.error.code, newest.error.message);
   });
 
-  it('is read by nobody but the owner', async () => {
+  it('is readable by the owner only', async () => {
     for (const name of ['calls', 'errors', 'earnings']) {
       const path = `/agents/${agent.id}/${name}`;
       expectError(await get(path, client.key), 'FORBIDDEN');
@@ -116,7 +116,7 @@ describe("the log of an agent's calls", () => {
     }
   });
 
-  it('lets nobody read the request of another by its id', async () => {
+  it('does not make requests of others readable by their ids', async () => {
     const [{ requestId }] = (await calls()).calls;
     expectError(await get(`/invoke/${requestId}`), 'NOT_FOUND');
   });

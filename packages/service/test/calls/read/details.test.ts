@@ -32,7 +32,7 @@ const invoke = (key: string, headers: Record<string, string> = { 'x-sync': 'true
 const eventsOf = (detail: { timeline: { event: string }[] }) => detail.timeline.map(({ event }) => event);
 
 describe('the detail of a request', () => {
-  it('is told when asked for, beside the record as it is without', async () => {
+  it('is included on request, and the rest of the record is unchanged', async () => {
     const { requestId } = (await invoke(client.key, { 'x-sync': 'true' }, { input: { a: 1 }, context: 'c' })).body.data;
     const plain = await get(client.key, `/invoke/${requestId}`);
     expect(plain.detail).toBeUndefined();

@@ -191,7 +191,7 @@ describe('the live stream of an account', () => {
 const keyIdOf = async ({ key }: TestAccount): Promise<string> =>
   (await h.request('GET', '/account/keys', { key })).body.data.keys[0].keyId;
 
-describe('who may listen', () => {
+describe('access to live events', () => {
   it.each(['here', 'by another process'])(
     'a stream ends within a second after its key was revoked %s',
     async (where) => {

@@ -56,7 +56,7 @@ it('all calls of a process that died are taken over at once, however many there 
   expect((await askDatabase<{ n: number }>(h.databaseUrl, attempts))[0]?.n).toBe(2);
 });
 
-it('all requests whose deadline has passed in line end in one run, however many there are', async () => {
+it('one run ends all queued requests past their deadline, however many there are', async () => {
   const { key } = await newClient(h, '1.00');
   const like = await finishedCall(key);
   const ids = Array.from({ length: ORPHANS }, (_, nth) => `req_overdue_${nth}`);

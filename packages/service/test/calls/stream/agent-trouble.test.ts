@@ -108,7 +108,7 @@ const failing: Record<string, { behaviour: Behaviour; code: string; says?: RegEx
   },
 };
 
-describe.each(Object.entries(failing))('an agent whose stream %s', (_name, expected) => {
+describe.each(Object.entries(failing))('an agent with a stream that %s', (_name, expected) => {
   it(`ends with ${expected.code}, once, and the money is back`, async () => {
     agent.behave(expected.behaviour);
     const calls = agent.calls.length;
@@ -174,7 +174,7 @@ it('events cut anywhere, in every line ending, with a BOM and with characters of
   expect(record).toMatchObject({ status: 'completed', result: 'ü' });
 });
 
-it('every JSON value is told as it was said', async () => {
+it('every JSON value is passed on as it was sent', async () => {
   const values = [0, -1.5, true, null, 'a\u0000b\u2028', { nested: { list: [1, { '': null }] } }, [[]], {}, ''];
   agent.behave(says(...values.map(chunk), result('end')));
   const { chunks, events } = await invoke();

@@ -160,7 +160,7 @@ describe('an Idempotency-Key', () => {
     expect(replayed(await invoke(headers))).toBe('true');
   });
 
-  it('whose process could not keep the answer, or let the key go, and lives on, is taken up again at once', async () => {
+  it('can be repeated at once after its process failed to store the answer or to release the key, and lives on', async () => {
     const [kept, refused] = [newKey(), newKey()];
     const call = { key: client.key, body: { task: 'x' } };
     const path = `/invoke/${agent.id}`;
@@ -300,7 +300,7 @@ describe('a paid call under an Idempotency-Key', () => {
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 
-  it('whose payment failed may be paid again under the same key', async () => {
+  it('can be paid again under the same key after its payment failed', async () => {
     const { key } = await h.newAccount();
     const poor = await h.newWallet(10_000n);
     const rich = await h.newWallet(1_000_000n);
@@ -312,7 +312,7 @@ describe('a paid call under an Idempotency-Key', () => {
     expect(paid.body.data).toMatchObject({ status: 'completed' });
   });
 
-  it('whose settlement failed after it was taken may be paid again under the same key', async () => {
+  it('can be paid again under the same key after its settlement failed', async () => {
     const { key } = await h.newAccount();
     const rich = await h.newWallet(1_000_000n);
     const headers = newKey();

@@ -60,7 +60,7 @@ it('a bulk request whose process is killed is decided by its rule elsewhere, and
   expect(await balanceOf(h, client.key)).toEqual({ available: '0.95', held: '0.00' });
 });
 
-it('calls whose process is killed before it answered are found by their repetition: one run, one charge, whatever is paid again', async () => {
+it('a repetition finds the call of a process killed before its answer: one run, one charge, even with a second payment', async () => {
   silence();
   const [agent, paid] = agents as [TestAgent, TestAgent];
   const options = { key: client.key, body: { task: 'x' }, headers: { ...headers, 'x-sync': 'true' } };

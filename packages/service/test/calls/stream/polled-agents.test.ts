@@ -246,7 +246,7 @@ describe.concurrent('work that an agent goes on with fails', () => {
 });
 
 /** Alone: it asks for the time of the end. */
-it('work that an agent goes on with fails at the deadline, also when it leaves the question or the word of the end unanswered; it is told once', async () => {
+it('work of a polled agent fails at the deadline, even if polls and the cancellation get no answer; the cancellation is sent once', async () => {
   const { answer, start, untilAsked, ended } = await newWork();
   answer(() => undefined);
   const stalls = countStalls();

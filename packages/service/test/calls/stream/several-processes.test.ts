@@ -180,7 +180,7 @@ describe('when the connections that listen break in mid-stream', () => {
     expect(await here.rest()).toEqual(heard.slice(1));
   });
 
-  it('a cancellation that nobody could hear of breaks the call off once the connection is back, and ends every stream', async () => {
+  it('a cancellation missed while disconnected aborts the call after the reconnect, and ends every stream', async () => {
     const other = await joinNode(h);
     const { key, invokeAt, followAt, ...talk } = await newTalk();
     const stream = await invokeAt(other);

@@ -105,7 +105,7 @@ describe('places to run', () => {
     expect(held.agent.calls.slice(4).map(({ body }) => body.task)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
-  it('who waits for the result goes ahead of the line, and leaves the place in front when the connection ends', async () => {
+  it('a synchronous call skips the queue, and gives up its slot in front when its connection ends', async () => {
     const one = await startHarness({
       env: { MAX_RUNNING: '1', MAX_RUNNING_PER_ACCOUNT: '9', MAX_RUNNING_PER_AGENT: '9' },
     });

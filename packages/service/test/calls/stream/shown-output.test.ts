@@ -82,7 +82,7 @@ const fails: Course['end'] = (call) => call.say({ event: 'error', data: { error:
 const breaks: Course['end'] = (call) => call.end();
 const some = [chunk('first'), chunk('second')];
 
-describe('what a caller was shown is paid, whoever ends the call', () => {
+describe('output shown to a caller is paid, no matter who ends the call', () => {
   it.each<[string, Course, string]>([
     ['cancels after it read chunks', { said: some, end: cancels }, '0.05'],
     ['cancels before there was any', { said: [], end: cancels }, '0.00'],

@@ -112,7 +112,7 @@ describe('the bytes of a stream', () => {
   });
 });
 
-it('a reader that takes nothing holds nobody up, and misses nothing when it comes back', async () => {
+it('a stalled reader delays no others, and misses nothing when it comes back', async () => {
   const h = await borrowHarness();
   const words = Array.from({ length: 3000 }, (_, index) => chunk({ index, text: 'x'.repeat(1000) }));
   const agent = await startTestAgent(h, { perRequest: '0', behaviour: says(...words, result('end')) });

@@ -43,7 +43,7 @@ async function whileStored(count: number, begin: (count: number) => Promise<'in 
   if ((await begin(count)) === 'too late') expect(await begin(3 * count)).toBe('in time');
 }
 
-it("an account's streams together are stored at its rate, whole and in order, and nobody else's call or stream waits for them", () =>
+it("an account's streams together are stored at its rate, complete and in order, without delaying other accounts", () =>
   whileStored(CHUNKS, async (chunks) => {
     const thief = await h.newAccount();
     const other = await h.newAccount();

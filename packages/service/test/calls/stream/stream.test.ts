@@ -195,7 +195,7 @@ describe('the events of a request', () => {
       expect((await h.request('GET', path, { key })).status).toBe(404);
   });
 
-  it('begin anew with an empty Last-Event-ID, and go on as polyfills of EventSource ask, whose address stays', async () => {
+  it('restart with an empty Last-Event-ID, and resume by query for polyfills of EventSource that keep one address', async () => {
     agent.behave(says(chunk(1), chunk(2), result('end')));
     const all = await (await invoke()).rest();
     const { requestId } = all[0]?.data ?? {};

@@ -48,7 +48,7 @@ it('a caller that waits is given the created shape when the time is up; the work
   expect((await h.request('POST', `/invoke/${agent.id}`, { key, body, headers })).body).toEqual(early.body);
 });
 
-it('so is one that paid by x402, told how; the same payment shown later gets the result', async () => {
+it('a caller that paid by x402 gets it too, with the settlement; presenting the payment later returns the result', async () => {
   const letGo = slowAgent();
   const { key } = await h.newAccount();
   const wallet = await h.newWallet(50_000n);

@@ -34,7 +34,7 @@ async function callSlowly() {
   return { requestId: await called.promise, answered, letGo: letGo.resolve };
 }
 
-it('who waits at a process that another has taken the request from is told its end, and not how it stands', async () => {
+it('a caller that waits at a process which lost the request gets its end, not its current state', async () => {
   const { requestId, answered, letGo } = await callSlowly();
   const here = h.ctx.runner.ending(requestId);
   const wait = { waitMs: 30_000, signal: new AbortController().signal };
@@ -52,7 +52,7 @@ it('who waits at a process that another has taken the request from is told its e
   expect(await awaited).toBeNull();
 });
 
-it('who waits at a process that stops is told how it stands', async () => {
+it('a caller that waits at a stopping process gets the current state', async () => {
   const { requestId, answered, letGo } = await callSlowly();
   const stopping = new AbortController();
   const ctx = { ...h.ctx, runner: { ...h.ctx.runner, signal: stopping.signal } };

@@ -126,7 +126,7 @@ describe('a call is repeated safely as the guide has it', () => {
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
-  it.skipIf(!has('python3'))('in Python, and what went wrong is told when no attempt succeeds', async () => {
+  it.skipIf(!has('python3'))('in Python, and raises the error when no attempt succeeds', async () => {
     const code = filled(program('python'), { [h.baseUrl]: 'http://127.0.0.1:1', 'time.sleep(': 'str(' });
     await expect(runProgram('python', code)).rejects.toThrow('Connection refused');
   });

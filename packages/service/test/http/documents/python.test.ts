@@ -154,7 +154,7 @@ const ofGateway = answers(502, 'application/json', '{"error":"Bad Gateway"}');
 const waitUntil: Step = (_request, response) =>
   void response.writeHead(503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }).end();
 
-describe.skipIf(!hasPython)('a caller of the guide to Python, whose connections break', () => {
+describe.skipIf(!hasPython)('a caller of the guide to Python with breaking connections', () => {
   /** Runs blocks of the guide, and lines behind them, on a server that answers each request with the next step, then with the last. */
   async function run(blocks: readonly string[], lines: readonly string[], steps: readonly Step[]) {
     const seen: IncomingMessage[] = [];
@@ -186,14 +186,14 @@ describe.skipIf(!hasPython)('a caller of the guide to Python, whose connections 
     expect(seen.map(({ headers }) => headers['content-length'])).toEqual(['2', '2', '2', '2', '2']);
   });
 
-  it('is told of what a proxy answers to every attempt', async () => {
+  it('gets the answer of a proxy to every attempt', async () => {
     const lines = ['try:', '    api("GET", "/any")', 'except ApiError as failure:', '    print(failure)'];
     const { said, seen } = await run([api], lines, [ofProxy(503)]);
     expect(said).toEqual(['503 NO_ANSWER: Service Unavailable']);
     expect(seen).toHaveLength(5);
   });
 
-  it('follows a stream over them, and is told of one that there is not', async () => {
+  it('follows a stream over them, and gets an error for one that does not exist', async () => {
     const [events = ''] = others.find((block) => block.includes('def events('))?.split('\nstreamed = ') ?? [];
     const chunk = (id: number) => `id: ${id}\nevent: invocation.chunk\ndata: {"chunk": ${id}}\n\n`;
     const gone = answers(410, 'application/json', '{"error": {"code": "GONE", "message": "It is too old."}}');

@@ -160,7 +160,7 @@ it('a stream of a call that is repeated counts as well, and is refused when too 
   expect((await invoke()).status).toBe(429);
 });
 
-it('a repetition of a streamed completion whose answer was lost is not bought anew, however much was read', async () => {
+it('repeating a streamed completion after a lost answer buys nothing, no matter how much was read', async () => {
   const { key } = await readerOfOne();
   const watch = vi.spyOn(h.ctx.changeHub, 'watch');
   const body = JSON.stringify({ model: agent.id, messages: [{ role: 'user', content: 'lost' }], stream: true });

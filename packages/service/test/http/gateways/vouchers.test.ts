@@ -225,7 +225,7 @@ describe.each(Object.entries(ways))('through %s', (_name, { ask, pay, resourceOf
 });
 
 it.each(['for the task', 'in a message of its own'])(
-  'the sum of a channel is told to its payer, and not to who reads the task (%s)',
+  'the sum of a channel is shown to its payer, and not to a reader of the task (%s)',
   async (where) => {
     const [payer, { ask, pay }] = [await funded(), ways.A2A as Way];
     await pay(agent.id, undefined, 'x', header(payer.pay(await ask(agent.id, undefined, 'x'), PRICE)));

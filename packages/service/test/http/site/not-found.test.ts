@@ -103,7 +103,7 @@ describe('a call that does not exist', () => {
     ['POST', '/webhooks', 'Did you mean POST /account/webhooks?'],
     ['GET', '/nowhere', 'All calls are in /openapi.json.'],
     ['GET', `/${'a'.repeat(500)}/agents`, 'All calls are in /openapi.json.'],
-  ] as const)('%s %s is told what it most likely means', async (method, path, meant) => {
+  ] as const)('%s %s returns a suggestion', async (method, path, meant) => {
     const answer = await ask(path, {}, method);
     expect(answer.status).toBe(404);
     expect(messageOf(answer)).toContain(meant);

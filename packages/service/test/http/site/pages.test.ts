@@ -138,7 +138,7 @@ describe('an address of an agent', () => {
   });
 
   it.each(['/agents/agt_00000000000000000000000000', '/agents/nobody', '/agents/x-00000000000000000000000000'])(
-    'of nobody (%s) is a page with 404, which nobody keeps or lists',
+    'that does not exist (%s) is a 404 page, not cached or indexed',
     async (path) => {
       const { status, headers, text } = await get(path);
       expect([status, headers['cache-control']]).toEqual([404, 'no-store']);

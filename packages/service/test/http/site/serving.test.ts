@@ -127,7 +127,7 @@ describe('files of the dashboard', () => {
   });
 
   it.each(['/dashboard/assets/gone-123.js', '/dashboard/assets/index-abc.js.br', '/dashboard/assets/'])(
-    '%s is not there, and nobody keeps that',
+    '%s is a 404 that is not cached',
     async (path) => {
       const { status, headers, bytes } = await get(path);
       expect(status).toBe(404);
@@ -136,7 +136,7 @@ describe('files of the dashboard', () => {
     },
   );
 
-  it.each(['/dashboard/manifest.json', '/dashboard/built.json'])('%s is nobody’s business', async (path) => {
+  it.each(['/dashboard/manifest.json', '/dashboard/built.json'])('%s is not served', async (path) => {
     expect((await get(path)).bytes.toString()).toBe(index);
   });
 

@@ -210,7 +210,7 @@ describe('a home that answers before it is done', () => {
     await untilSettled(home, here);
   });
 
-  it('is told of a cancellation later when it does not answer', async () => {
+  it('gets a cancellation later if it does not answer', async () => {
     const working = Promise.withResolvers<void>();
     const { requestId } = await invoke(() => working.resolve(), {}, {} as typeof sync);
     await working.promise;
@@ -477,7 +477,7 @@ describe('a call whose process was away until after the deadline', () => {
     await untilSettled(home, here);
   });
 
-  it('fails for its deadline when its home still works: that is told to stop, and what it gives back comes back', async () => {
+  it('fails at its deadline while its home still works: the home cancels it, and its refund arrives', async () => {
     const working = Promise.withResolvers<void>();
     const { requestId } = await invoke(() => working.resolve(), {}, {} as typeof sync);
     await working.promise;
@@ -725,7 +725,7 @@ describe('a streamed call that costs nothing', () => {
   const open = (more: object = {}) =>
     openSse(here, 'POST', `/invoke/${free.id}`, { key: client.key, body: { task: 'x', stream: true, ...more } });
 
-  it('whose stream is cut before its first event is made again under the same key, and runs once', async () => {
+  it('is repeated under the same key if its stream is cut before the first event, and runs once', async () => {
     const speech = spokenBy();
     free.behave(speech.behaviour);
     free.calls.length = 0;

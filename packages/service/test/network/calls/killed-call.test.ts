@@ -100,7 +100,7 @@ async function timesOf({ agent }: Call) {
   return { run: agent.calls.length, paid: paid.length };
 }
 
-it('a call whose process is killed in its midst is paid once, and run once', async () => {
+it('a call of a process killed halfway is paid once, and run once', async () => {
   const call = callOf('killed');
   const isTaken = async () => {
     const [row] = await askDatabase(here.databaseUrl, 'select attempt from invocation where id = $1', [call.requestId]);
@@ -113,7 +113,7 @@ it('a call whose process is killed in its midst is paid once, and run once', asy
   expect(await timesOf(call)).toEqual({ run: 1, paid: 1 });
 });
 
-it('a stream whose process is killed goes on in another behind what was stored', async () => {
+it('a stream of a killed process continues in another after the stored chunks', async () => {
   const call = callOf('streaming');
   talk.say(chunk({ n: 3 }));
   const events = [...heard, ...(await stream.take(1))];

@@ -83,7 +83,7 @@ describe("the feed of a node's agents", () => {
   });
 
   it.each(['2026-02-30T00:00:00', '2026-13-01T00:00:00', '0000-01-01T00:00:00', '2026-11-21T25:00:00'])(
-    'refuses a cursor whose time is none: %s',
+    'refuses a cursor with an invalid time: %s',
     async (time) => {
       const cursor = Buffer.from(`${time}.000000Z|`).toString('base64url');
       const { status, body } = await node.request('GET', `/network/agents?cursor=${cursor}`);
@@ -128,7 +128,7 @@ it('has fewer agents on a page when they are large: another node reads at most 8
 });
 
 describe('a node that joins', () => {
-  it('is told of to operators and to whoever asked for it by name, to nobody else', async () => {
+  it('is announced only to operators and to subscribers of that event', async () => {
     const [operator, subscriber, stranger] = [
       await node.newAccount(),
       await node.newAccount({ scopes: ['webhooks:manage'] }),
@@ -246,7 +246,7 @@ describe.concurrent('a node that asks to be left alone', () => {
       response.writeHead(status, { 'retry-after': String(seconds) }).end();
   const askedOf = ({ path }: Joined) => server.asked.get(`${path}/network/agents`) ?? 0;
 
-  it('stays online, and is asked for what follows what it told', async ({ expect }) => {
+  it('stays online, and is asked for the next page', async ({ expect }) => {
     const home = await joinNode('/busy', page([], 'a'));
     await untilSo('its feed is read', async () => askedOf(home) > 1);
     const asked: { cursor: string | null; atMs: number }[] = [];

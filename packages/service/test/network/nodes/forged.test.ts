@@ -307,7 +307,7 @@ describe.concurrent('the id of an agent', () => {
     await fresh.stop();
   });
 
-  it('is taken by nobody who only was first on chain, with its salt and all', async ({ expect }) => {
+  it('is not taken by a squatter that was first on chain, even with its salt', async ({ expect }) => {
     const evil = await listGoodNode('/squat');
     const { id, idSalt } = boundTo(good.registrar);
     const squat = await list('/squat', evil, id, idSalt);

@@ -72,7 +72,7 @@ it(`${COUNT} agents leave with their node and come back with it within seconds, 
   expect(offlineMs + backMs).toBeLessThan(60_000);
 }, 180_000);
 
-it('many nodes that leave at once are told to many listeners', async () => {
+it('many nodes that leave at once are announced to many listeners', async () => {
   const { db } = node.ctx;
   const baseUrl = `${server.origin}/at-once/`;
   const listeners = await insertListeners(100);

@@ -191,7 +191,7 @@ describe('a node', () => {
     await other.die();
   });
 
-  it('that dies is told of to operators', async () => {
+  it('that dies is reported to operators', async () => {
     const heard = async () => {
       const { events } = (await b.request('GET', '/events?type=network.node_left', { key: operator.key })).body.data;
       return events.map(({ data }: { data: { label: string } }) => data.label);

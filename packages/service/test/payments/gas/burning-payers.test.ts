@@ -104,7 +104,7 @@ it('an honest contract wallet pays, again and again, and many at once', async ()
   expect(together.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-it('a key whose money is gone when its payment is sent is refused for a while, and a treasury pays meanwhile', async () => {
+it('a wallet that is empty when its payment is sent is refused for a while, and a treasury can pay meanwhile', async () => {
   const { key } = await h.newAccount();
   const wallet = await h.newWallet(50_000n);
   const path = `/invoke/${agent.id}`;

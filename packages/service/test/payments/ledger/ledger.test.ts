@@ -266,7 +266,7 @@ describe('the ledger', () => {
     expect(await contradictions()).toEqual([]);
   });
 
-  it('holds as many of one batch as the account can bear, in their order', async () => {
+  it('holds as many of one batch as the account can cover, in their order', async () => {
     const names = await openRun();
     await take(pools[0], names, { kind: 'deposit', to: 'a', micro: 100n, id: 0 });
     const requests = [60n, 50n, 30n].map((amountMicro, index) => ({

@@ -156,7 +156,7 @@ async function withdrawFrom(signer: Signer, payer: Payer): Promise<NewChainPayme
   return withdrawal;
 }
 
-it('a withdrawal that a former wallet signed, and whose payment by the wallet of now the database has lost, is charged once', async () => {
+it('a withdrawal signed by a former wallet is charged once, if the database lost its payment by the current wallet', async () => {
   const former = createLocalSigner(generatePrivateKey());
   const chain = { ...ctx.chain, formerWallets: [former.address] };
   const payer = await engine.newPayer();

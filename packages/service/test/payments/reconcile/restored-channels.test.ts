@@ -185,7 +185,7 @@ describe('a node on a database that was restored to a time before vouchers, depo
     expect(needsOperator(await reportRestore({ db: node.ctx.db }))).toBe(false);
   });
 
-  it('takes no voucher that a claim since the backup has made public, and tells nobody who shows one the sum', async () => {
+  it('refuses vouchers published by a claim since the backup, without disclosing the sum', async () => {
     for (const nth of [2n, 3n, 4n, 5n]) {
       const refused = await payUpTo(lasting, nth * PRICE);
       expect(refused.status).toBe(402);

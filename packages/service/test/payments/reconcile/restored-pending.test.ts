@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const isWhole = (address: string) => until(async () => (await node.usdcOf(address)) === 950_000n);
 
-it('a request whose payment had not settled in the backup, and that the chain has refunded, ends with its refund in the books', async () => {
+it('a request with a payment unsettled in the backup, and refunded on chain since, ends with its refund in the books', async () => {
   const { key } = await node.newAccount();
   const wallet = await node.newWallet(1_000_000n);
   const invoke = (headers: Record<string, string> = {}) =>

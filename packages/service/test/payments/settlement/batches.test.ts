@@ -92,7 +92,7 @@ it('one that is not good any more hurts none of 60', async () => {
   expect(new Set(states)).toEqual(new Set(['settled']));
 });
 
-it('a wallet whose code burns all gas takes nobody with it, wherever it stands', async () => {
+it('a wallet with code that burns all gas fails alone, anywhere in the batch', async () => {
   const burner = await engine.newPayer();
   await callChain(engine.chain.rpcUrl, 'anvil_setCode', burner.address, GAS_BURNER);
   const [before, after] = [await engine.claimMany(3), await engine.claimMany(30)];

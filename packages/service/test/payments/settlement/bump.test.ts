@@ -116,7 +116,7 @@ it('a transaction that no block takes is signed again under its nonce, for at le
   expect((after?.maxPriorityFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual((before?.maxPriorityFeePerGas ?? 0n) * 9n);
 });
 
-it('the reconciler does so for a key that nobody looks after', async () => {
+it('the reconciler does so for a key without a process', async () => {
   const payment = await strand();
   swallow(0);
   await reconcilePayments(inSeconds(7), 60_000);

@@ -63,7 +63,7 @@ it('from the amount on it is not before its block is as deep', async () => {
   expect(await settled).toMatchObject({ state: 'settled' });
 });
 
-it('the reconciler finishes what nobody waits for any more', async () => {
+it('the reconciler finishes payments without a waiting process', async () => {
   const process = await engine.anotherProcess();
   const payment = await claim(TEN);
   const settled = process.settler.settle(payment);

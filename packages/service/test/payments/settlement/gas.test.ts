@@ -139,7 +139,7 @@ describe('keys that run out of gas', () => {
     expect(await ctx.settler.settle(payment)).toMatchObject({ state: 'settled' });
   });
 
-  it('are told of, and not picked; when none can pay, payments wait', async () => {
+  it('are reported and not picked; when no key can pay, payments wait', async () => {
     const { ctx, chain, databaseUrl } = engine;
     const [rich, ...poor] = ctx.senders.map(({ address }) => address);
     const since = new Date();
@@ -245,7 +245,7 @@ describe('a node that cannot pay for gas', () => {
     agent.behave(echo);
   });
 
-  it('takes no payment of a contract wallet whose code needs more gas than any key has', async () => {
+  it('refuses a payment of a contract wallet that needs more gas than any key has', async () => {
     const { key } = await h.newAccount();
     const call = { key, body: { task: 'x' }, headers: { 'x-sync': 'true' } };
     const path = `/invoke/${agent.id}`;

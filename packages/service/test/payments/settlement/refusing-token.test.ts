@@ -196,7 +196,7 @@ it('a held refund is sent once the token accepts it', async () => {
   await until(async () => (await held()).length === 0);
 });
 
-it('a held refund is credited by who has proven its wallet, or by an operator to that wallet, and by nobody else; once', async () => {
+it('a held refund is credited once, only by the owner who proved its wallet, or by an operator to that wallet', async () => {
   const payer = await h.newAccount({ scopes: withoutOperator });
   const stranger = await h.newAccount({ scopes: withoutOperator });
   const operator = await h.newAccount();

@@ -77,7 +77,7 @@ it('a step of the reconciler that fails is counted, and keeps no other from runn
   expect(values).toEqual([{ labels: { name: 'reconcile-payments' }, value: 1 }]);
 });
 
-it('payments that nobody knows the outcome of are counted, and how old the oldest is', async () => {
+it('payments with an unknown outcome are counted, with the age of the oldest', async () => {
   await engine.claimMany(2);
   const later = { ...engine.ctx, clock: { now: () => new Date(Date.now() + 100_000) } };
   await watchSettlement(later);

@@ -26,7 +26,7 @@ const countedAs = async (kind: string) =>
   (await index.ctx.metrics.registryLogs.get()).values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
 
 describe('a log of the registry', () => {
-  it('stands in a token: who made it, who owns it, where its file is, whom it pays, what it says of itself', async () => {
+  it('updates a token: its registrant, owner, URI, wallet and metadata', async () => {
     const [owner, next] = [newOwner(), newOwner()];
     const id = await registry.register(owner, 'https://a.example/1.json', [{ key: 'a', value: '0x01' }]);
     await read();

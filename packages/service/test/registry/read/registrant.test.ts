@@ -30,7 +30,7 @@ const own = (tokenId: bigint, value: string) => ({ tokenId, kind: 'owner', value
 
 /** The published registry asks a contract that registers to take its token before it logs the registration. */
 it.each(['one read', 'a read per block'])(
-  'who gives a token away while registering it has said the URI, not who holds it then (%s)',
+  'the registrant that transfers a token in the same transaction counts as author of the URI, not the new holder (%s)',
   async (reads) => {
     chain.mine([own(1n, registrant), own(1n, receiver), { tokenId: 1n, kind: 'registered', value: uri }]);
     if (reads === 'a read per block') await index.reader.read();

@@ -143,7 +143,7 @@ describe('the file of an agent', () => {
     expect(await (await read(agent.id)).json()).toMatchObject(body);
   });
 
-  it('of nobody is not found', async () => {
+  it('of an unknown agent is not found', async () => {
     const answer = await read('agt_nobody');
     expect(answer.status).toBe(404);
     expect(((await answer.json()) as { error: { code: string } }).error.code).toBe('NOT_FOUND');

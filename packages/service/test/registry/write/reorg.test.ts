@@ -76,7 +76,7 @@ async function claim({ h }: World, { id, owner }: Owned): Promise<void> {
 
 /** Beside each other: each waits for the node to read the chain and to write to it. */
 describe.concurrent('a reorg', () => {
-  it('that takes registrations back has them sent again: the token ids are corrected, nobody gets two', async ({
+  it('that removes registrations has them sent again: token ids are corrected, and no agent gets two', async ({
     expect,
     onTestFinished,
   }) => {
@@ -115,7 +115,7 @@ describe.concurrent('a reorg', () => {
 
   /** The shallowest and the deepest; what is between them is in the long run. */
   it.for(isLong ? [1, 3, 10] : [1, 10])(
-    'of %i blocks that takes a registration, a claim and a sale back: the node makes good what it did, and its index is as a fresh one',
+    'of %i blocks that removes a registration, a claim and a sale: the node repeats its own writes, and its index equals a fresh one',
     async (depth, { expect, onTestFinished }) => {
       const world = await newWorld(onTestFinished);
       const { local, h } = world;

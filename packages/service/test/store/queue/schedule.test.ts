@@ -136,7 +136,7 @@ test('work that has nothing to do is neither claimed nor run, and is as soon as 
   await schedule.stop();
 });
 
-test('a condition that is not answered, or fails, holds up nobody: its work runs', async () => {
+test('a condition that hangs or fails does not delay other work, and its own work runs', async () => {
   await db.query('test-locked', 'create table locked_thing ()');
   const runs = { locked: 0, failing: 0, silent: 0, other: 0 };
   await db.transaction(async (tx) => {

@@ -89,7 +89,7 @@ test('a row that changes while it is read is answered and not remembered', async
   expect([await valueIn(known, 'a'), known.asked.length]).toEqual([2, 2]);
 });
 
-test('guesses are not remembered and displace nothing; what was not asked for the longest goes first', async () => {
+test('missing rows are not cached and evict nothing; the least recently used copy goes first', async () => {
   const known = await know({ max: 3, strict: false });
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) await things.set(id, index);
   for (const id of ['a', 'b', 'c', 'a']) await known.copies.find(id);

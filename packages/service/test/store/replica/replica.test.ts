@@ -138,7 +138,7 @@ test('a process that is cut off answers nothing from old copies, and catches up 
   expect(loads()).toBe(1);
 });
 
-test('a process that slept until changes were forgotten loads anew; one that saw them does not', async () => {
+test('a process that slept until changes were deleted reloads; one that saw them does not', async () => {
   const gate = gated(things.db);
   const asleep = await things.follow({ ...STRICT, db: gate.db });
   const awake = await things.follow(STRICT);
@@ -175,7 +175,7 @@ test('a change of a transaction that is open while changes are forgotten is kept
   expect(loads()).toBe(1);
 });
 
-test('changes that a restored dump brought from a later count of transactions are forgotten, and hide nothing', async () => {
+test('changes in a restored dump with later transaction ids are deleted, and hide nothing', async () => {
   await things.db.pool.query(`insert into replica_change (xid, topic, id) values ('900000000000', 'agent', 'restored');
     update replica_forgotten set xid = '900000000000'`);
   const { replica, copies, loads } = await things.follow(STRICT);

@@ -35,7 +35,7 @@ it.each([
   ],
   [['completed'], ['task']],
   [['failed', 'failed'], ['task']],
-] as const)('of a request that is %s, a receiver is told %s', (course, messages) => {
+] as const)('for a request in the states %s, a receiver gets %s', (course, messages) => {
   expect(messagesOf(course)).toEqual(messages);
 });
 

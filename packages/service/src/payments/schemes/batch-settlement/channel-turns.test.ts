@@ -18,7 +18,7 @@ function createStore(): TurnStore & { readonly turns: Map<string, string> } {
   };
 }
 
-it('a turn in which nothing is told is passed on, and one that was told waits for its answer, at whichever process', async () => {
+it('an unused turn passes on, and one with a correction waits for the corrected call, in any process', async () => {
   const store = createStore();
   const [here, there] = [createChannelTurns(store), createChannelTurns(store)];
   expect(await here.take('a', 'req_1')).toBe(true);

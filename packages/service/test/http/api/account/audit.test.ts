@@ -169,7 +169,7 @@ describe('the audit log', () => {
     expect(await read(`&cursor=${all[0]}`, stranger.key)).toEqual({ entries: [], nextCursor: null });
   });
 
-  it('forgets what is older than 400 days', async () => {
+  it('removes entries after 400 days', async () => {
     const { key } = await h.newAccount();
     await h.request('POST', '/account/keys', { key, body: { name: 'old' } });
     offsetMs += 399 * DAY_MS;

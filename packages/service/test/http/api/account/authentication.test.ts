@@ -53,7 +53,7 @@ describe('an Authorization header', () => {
     for (const scheme of ['bearer', 'BEARER']) expect((await account(`${scheme} ${owner.key}`)).status).toBe(200);
   });
 
-  it('with a well-formed key that nobody has is refused, also where none is needed', async () => {
+  it('with a well-formed but unknown key is refused, also where a key is optional', async () => {
     const { key } = newApiKey('test');
     for (const path of ['/account', '/agents', `/agents/${agent.id}`])
       expectError(await h.request('GET', path, { key }), 'UNAUTHORIZED');

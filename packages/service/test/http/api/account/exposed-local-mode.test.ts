@@ -34,7 +34,7 @@ describe('a local node that listens for others', () => {
     ]);
   });
 
-  it('signs nobody in without a wallet', async () => {
+  it('does not sign in without a wallet', async () => {
     expect(h.ctx.localAccount).toBeNull();
     expectError(await h.request('POST', '/auth/session/local', { headers: fromOwnPage(h) }), 'NOT_FOUND');
     expect((await h.request('GET', '/auth/session')).body.data.hasLocalAccount).toBe(false);

@@ -62,7 +62,7 @@ describe.each(Object.entries(elsewhere))('a call by cookie from %s', (_from, hea
     expect(await databaseDigest(h)).toEqual(before);
   });
 
-  it('neither signs in nor out, and is told of no session', async () => {
+  it('neither signs in nor out, and does not see the session', async () => {
     const headers = headersOf();
     const body = await signedChallenge(h, newSigner());
     const before = await databaseDigest(h);

@@ -266,7 +266,7 @@ describe('the end of a session', () => {
   });
 });
 
-it('the stored form of a session lets nobody in', async () => {
+it('the stored form of a session does not authenticate', async () => {
   const browser = await openBrowser(h);
   const secret = browser.cookie().split('.')[1] ?? '';
   expect(JSON.stringify(await sessionRows())).not.toContain(secret);

@@ -268,7 +268,7 @@ describe('signing in with a wallet', () => {
     expect(await count()).toBe((before ?? 0n) + 1n);
   });
 
-  it('forgets what was used once it could not be used anyway', async () => {
+  it('removes used challenges after their expiry', async () => {
     await h.ctx.db.query(
       '',
       `insert into used_challenge select 'old_' || n, now() - interval '1 day' from generate_series(1, 15) as n`,

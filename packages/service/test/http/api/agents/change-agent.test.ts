@@ -89,7 +89,7 @@ describe('an update', () => {
     await update({ rates: { perRequest: '0.05' } });
   });
 
-  it('by another account, by nobody, or of nothing is refused and changes nothing', async () => {
+  it('by another account, without a key, or without valid fields is refused and changes nothing', async () => {
     const digest = await databaseDigest(h);
     expectError(await update({ name: 'Stolen' }, stranger), 'FORBIDDEN');
     expectError(await h.request('PUT', `/agents/${agent.id}`, { body: { name: 'x' } }), 'UNAUTHORIZED');

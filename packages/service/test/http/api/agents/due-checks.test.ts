@@ -43,7 +43,7 @@ async function startSilentServer() {
   };
 }
 
-it('an account whose endpoints never answer has ten checks at a time, and those of others do not wait for them', async () => {
+it('an account with endpoints that never answer has ten checks at a time, and others do not wait for them', async () => {
   const { seen, endpoint, close } = await startSilentServer();
   const owner = await h.newAccount();
   await times(20, () => register(owner, endpoint));

@@ -74,7 +74,7 @@ describe('an identity', () => {
     );
   });
 
-  it('of nobody is not found', async () => {
+  it('of an unknown agent is not found', async () => {
     expectError(await h.request('GET', '/identity/agt_nobody'), 'NOT_FOUND');
   });
 });

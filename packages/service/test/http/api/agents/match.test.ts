@@ -112,7 +112,7 @@ describe('POST /agents/match', () => {
     expect(await match({ task, capabilities: ['law'], limit: 1 })).toMatchObject({ considered: 5 });
   });
 
-  it.each([['the and of'], ['zxqwv qwvzx'], ['?!']])('finds nobody for the task %j', async (nonsense) => {
+  it.each([['the and of'], ['zxqwv qwvzx'], ['?!']])('finds no agent for the task %j', async (nonsense) => {
     expect(await match({ task: nonsense })).toMatchObject({ matches: [], considered: 0, words: [] });
   });
 

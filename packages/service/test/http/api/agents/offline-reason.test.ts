@@ -76,7 +76,7 @@ async function untilOffline(site: Site): Promise<void> {
 }
 
 describe('the reason for which an agent takes no calls', () => {
-  it("is told its owner with status, time and first characters of the answer, without hidden ones and the owner's secrets", async () => {
+  it("is shown to its owner with status, time and beginning of the answer, without control characters and the owner's secrets", async () => {
     const site = await startSite(
       (request, response) => {
         const text = `<b>No\u202e\u001b[1m database</b>\r\n${request.headers.authorization} ${'x'.repeat(900)}`;
@@ -119,7 +119,7 @@ describe('the reason for which an agent takes no calls', () => {
     });
   });
 
-  it('is that the agent said so, also of one whose endpoint has to be proven anew', () => {
+  it('is that the agent reported it, also for one with an endpoint to prove again', () => {
     const checked = { isAccepting: false, fault: null, faultDetail: null, lastPingAt: null };
     const { reason } = offlineReason({ ...checked, status: 'pending_verification' }, null) ?? {};
     expect(reason).toBe('The agent reported that it does not accept calls.');

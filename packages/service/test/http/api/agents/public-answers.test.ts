@@ -61,7 +61,7 @@ describe.each([...publicPaths, ...documents])('%s', (path) => {
 });
 
 describe('public answers', () => {
-  it('are the same for everyone; a shared cache keeps none that was asked for with a key, whose limits its headers tell', async () => {
+  it('are the same for everyone; answers to a key have its limits in their headers, so shared caches do not keep them', async () => {
     for (const path of ['/agents', `/agents/${agent.id}`, '/agents/facets']) {
       const nobody = await get(path);
       const someone = await get(path, { authorization: `Bearer ${key}` });

@@ -26,7 +26,7 @@ const read = async (id: string) => (await h.request('GET', `/agents/${id}`)).bod
 const statusOf = async (id: string) => (await h.request('GET', `/agents/${id}/status`)).body.data;
 
 describe('an agent that cannot be invoked', () => {
-  it('is answered with others that could stand in, the most alike first', async () => {
+  it('returns alternatives, most similar first', async () => {
     const skills = ['alike-a', 'alike-b', 'alike-c', 'alike-d'];
     const wanted = await start({ capabilities: skills, perRequest: '0.05', provesItself: false });
     const twin = await start({ capabilities: skills, perRequest: '0.05' });

@@ -65,7 +65,7 @@ async function whileAccepted(call: () => Promise<Answer>, meanwhile: () => Promi
 const available = async () => (await balanceOf(h, client.key)).available;
 const costOf = (answer: Answer) => answer.body.data?.cost;
 
-describe('a call whose agent changes right before it is stored', () => {
+describe('a call with an agent that changes right before it is stored', () => {
   it('is charged the new price, never the old one', async () => {
     const agent = await newAgent();
     expect(costOf(await invoke(agent))).toBe('0.05');

@@ -41,7 +41,7 @@ const bodies: [string, RequestOptions][] = [
   ['a field of its own', { body: { task: 'x', prompt: 'y' } }],
 ];
 
-describe('an unpaid call of a priced address is told the terms', () => {
+describe('an unpaid call of a priced address returns the terms', () => {
   it.each(bodies)('with %s; with a payment it is refused for that, and nothing is taken', async (_what, options) => {
     const unpaid = await ask(options);
     expect(unpaid).toMatchObject({ status: 402, body: { error: { code: 'PAYMENT_REQUIRED' } } });
@@ -72,7 +72,7 @@ describe('an unpaid call of a priced address is told the terms', () => {
     expect(await h.usdcOf(wallet.address)).toBe(1_000_000n);
   });
 
-  it('and is refused where nothing is to be paid, or nobody is there', async () => {
+  it('and is refused for a free agent, or one that does not exist', async () => {
     expectError(await ask({ body: {} }, { to: free }), 'VALIDATION_ERROR', 'task');
     const nobody = { ...agent, id: `agt_${'0'.repeat(26)}` };
     expectError(await ask({ body: {} }, { to: nobody }), 'NOT_FOUND');
@@ -86,7 +86,7 @@ it('parameters that links add to the address refuse no payment', async () => {
   expect(await ask({ body: { task: 'x' }, headers }, { query })).toMatchObject({ status: 200 });
 });
 
-it.each(['PUT', 'DELETE'])('%s of a priced address is told the method that it takes', async (method) => {
+it.each(['PUT', 'DELETE'])('%s of a priced address returns the allowed method', async (method) => {
   const answer = await h.request(method, `/x402/${agent.id}`, {});
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
 });

@@ -39,7 +39,7 @@ const accountOf = async ({ body }: Answer) => {
   return ((await askDatabase(h.databaseUrl, sql)) as { account_id: string }[])[0]?.account_id;
 };
 
-it('a visitor without an account runs a free agent, and nobody else reads the result', async () => {
+it('a visitor without an account runs a free agent, and is the only reader of the result', async () => {
   const answer = await call('192.1.2.1');
   expect(codeOf(answer)).toEqual(done);
   const { requestId, resultToken, cost, ...rest } = answer.body.data;
@@ -182,7 +182,7 @@ it('visitors of one site share a limit and an account, whatever networks they co
   expect(new Set(accounts).size).toBe(1);
 });
 
-it('a full account of visitors loses its oldest results, and shuts nobody out', async () => {
+it('a full account of visitors loses its oldest results, and stays open', async () => {
   const first = await call('198.51.100.1');
   const account = await accountOf(first);
   const fill = 'insert into storage_change (account_id, bytes) values ($1, $2)';

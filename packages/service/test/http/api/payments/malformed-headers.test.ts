@@ -127,14 +127,14 @@ describe.each([
     ]);
   });
 
-  it('that will be valid for thousands of years is refused: nobody could watch it as long', async () => {
+  it('valid for thousands of years is refused, as the node cannot watch it that long', async () => {
     const headers = await pay(h, wallet, await invoke(), { validBefore: 10n ** 18n - 1n });
     const reason = 'invalid_exact_evm_payload_authorization_valid_before';
     expect(await invoke(headers)).toMatchObject({ status: 402, body: { error: { details: { reason } } } });
   });
 });
 
-it('a payment in each header is refused: nobody could tell which one should pay', async () => {
+it('payments in both headers are refused, as it is unclear which one should pay', async () => {
   const terms = await invoke();
   const headers = { ...(await payV1(h, wallet, terms)), ...(await payV2(h, wallet, terms)) };
   expect(problemWithError(await invoke(headers), 'VALIDATION_ERROR', 'X-PAYMENT')).toBeNull();

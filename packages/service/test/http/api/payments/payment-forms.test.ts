@@ -130,7 +130,7 @@ it('a wrapped signature pays as soon as its wallet is deployed, and is told apar
   expect(await h.usdcOf(wallet.address)).toBe(HELD - PRICE);
 });
 
-it('a wallet whose delegated code (EIP-7702) refuses its signature is told that', async () => {
+it('an error names the delegated code (EIP-7702) that refuses the signature of its wallet', async () => {
   const wallet = await h.newWallet(HELD);
   const headers = await payV2(h, wallet, await invoke());
   await callChain(h.rpcUrl, 'anvil_setCode', wallet.address, `0xef0100${h.ctx.chain.token.slice(2)}`);
@@ -159,7 +159,7 @@ describe('a payment whose time has not come', () => {
     expect(await invoke(headers)).toMatchObject({ status: 200 });
   });
 
-  it('by more than that is told by how much', async () => {
+  it('by more than that returns by how much', async () => {
     const wallet = await h.newWallet(HELD);
     const answer = await invoke(await payV2(h, wallet, await invoke(), { validAfter: nowS() + 90n }));
     expect(reasonOf(answer)).toBe('invalid_exact_evm_payload_authorization_valid_after');

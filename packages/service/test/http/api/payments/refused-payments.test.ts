@@ -177,7 +177,7 @@ describe('an offer', () => {
   });
 });
 
-it('a payment valid from this second on, which the last block of the chain has not reached, is told to be too early', async () => {
+it('a payment valid from this second on, which the last block has not reached, is refused as too early', async () => {
   const ahead = await startHarness({ clock: fixedClock(new Date(Date.now() + 60_000)) });
   const early = await startTestAgent(ahead, { perRequest: '0.05' });
   try {

@@ -147,7 +147,7 @@ describe('a withdrawal', () => {
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
 
-  it('whose process died before it was signed leaves its money free again', async () => {
+  it('frees its money if its process died before signing', async () => {
     const { key, treasuryId } = await newClient(h, '1');
     const before = new Date(Date.now() - 600_000);
     await h.ctx.db.transaction(async (tx) => {
@@ -257,7 +257,7 @@ describe('a withdrawal', () => {
 });
 
 describe('when the chain gives trouble, a withdrawal', () => {
-  it('whose sending was answered by nothing is pending, and paid once', async () => {
+  it('sent without an answer of the RPC node is pending, and paid once', async () => {
     const { key, accountId } = await newClient(h, '1');
     const to = newAddress();
     h.proxy.rule('eth_sendRawTransaction', async ({ forward }) => {
@@ -277,7 +277,7 @@ describe('when the chain gives trouble, a withdrawal', () => {
     expect(await contradictions(h.databaseUrl)).toEqual([]);
   });
 
-  it('that nobody could send is paid once by all who come to send it', async () => {
+  it('that could not be sent is paid once by concurrent reconcilers', async () => {
     const { key } = await newClient(h, '1');
     const to = newAddress();
     h.proxy.rule('eth_sendRawTransaction', () => null);

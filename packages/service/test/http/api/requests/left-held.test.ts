@@ -137,7 +137,7 @@ const foundHere = (call: Call, other: Pick<Awaited<ReturnType<typeof anotherProc
     return again.status === 200 ? again.body.data : null;
   });
 
-it('a key whose process lives, but lost its connections before it could answer, is found by its repetition elsewhere within seconds', async () => {
+it('a repetition elsewhere finds, within seconds, the call of a living process that lost its connections before answering', async () => {
   const other = await anotherProcess();
   other.cutBefore('store-idempotent-answer');
   const call = await quoted('cut');
@@ -159,7 +159,7 @@ it('an answer that was kept with the end is found elsewhere at once, though its 
   expect((await h.request('POST', `/invoke/${agent.id}`, otherBody)).status).toBe(422);
 });
 
-it('a key that was taken with a call whose acceptance was not heard is free for its repetition elsewhere, which finds that call', async () => {
+it('a repetition elsewhere finds a call that was accepted although its process did not get the answer', async () => {
   const other = await anotherProcess();
   const call = plain('unheard-acceptance', false);
   other.cutAfter(ACCEPTANCE);
@@ -173,7 +173,7 @@ it('a key that was taken with a call whose acceptance was not heard is free for 
   expect(rows).toEqual([{ id: found.requestId }]);
 });
 
-it('a key whose acceptance arrives only after the key was released is free for its repetition elsewhere, and one call is made', async () => {
+it('a repetition elsewhere makes the one call if the acceptance arrives after the key was released', async () => {
   const other = await anotherProcess();
   const call = plain('late-arrival', false);
   other.cutBefore(ACCEPTANCE);
@@ -188,7 +188,7 @@ it('a key whose acceptance arrives only after the key was released is free for i
   expect(rows).toEqual([{ id: found.requestId }]);
 });
 
-it('a key whose acceptance commits while it is released is free for its repetition elsewhere', async () => {
+it('a key is free for a repetition elsewhere if the acceptance commits while the key is being released', async () => {
   const other = await anotherProcess();
   const call = plain('late-commit', false);
   const client = new pg.Client(h.databaseUrl);
@@ -214,7 +214,7 @@ it('a key whose acceptance commits while it is released is free for its repetiti
   expect(await foundHere(call, other)).toHaveProperty('requestId');
 });
 
-it('a key whose acceptance was not heard of is released, though its process ran a call under it meanwhile', async () => {
+it('a key of an acceptance without an answer is released, although its process has run another call under it since', async () => {
   const other = await anotherProcess();
   const call = plain('seen-again', false);
   other.cutBefore(ACCEPTANCE);
@@ -230,7 +230,7 @@ it('a key whose acceptance was not heard of is released, though its process ran 
   );
 });
 
-it('a key that was taken, but whose process never heard so, is free for its repetition elsewhere within seconds', async () => {
+it('a key taken without an answer to its process is free for a repetition elsewhere within seconds', async () => {
   const other = await anotherProcess();
   other.cutAfter('take-idempotency-keys');
   const call = await quoted('unheard');
@@ -240,7 +240,7 @@ it('a key that was taken, but whose process never heard so, is free for its repe
   expect(await foundHere(call, other)).toMatchObject({ status: 'completed' });
 });
 
-it('a key whose process shows no sign of life is taken up elsewhere before that process is declared dead', async () => {
+it('a key of a silent process can be taken over before that process is declared dead', async () => {
   const other = await anotherProcess();
   other.cutBefore('store-idempotent-answer');
   const call = await quoted('silent');

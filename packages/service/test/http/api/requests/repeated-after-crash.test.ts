@@ -162,7 +162,7 @@ describe('a call whose process dies before it kept its answer, repeated under it
     expect([await h.usdcOf(wallet.address), world.agent.calls.length - calls]).toEqual([950_000n, 1]);
   });
 
-  it('invokeAgent, when nobody waits and it has ended meanwhile: the stored record is the answer, its result included', async () => {
+  it('invokeAgent, asynchronous and ended since: the answer is the stored record with its result', async () => {
     const { h, owner } = world;
     const call = { key: owner.key, body: { task: 'async' }, headers: { 'idempotency-key': 'ended-meanwhile' } };
     const path = `/invoke/${world.strangersAgent.id}`;

@@ -104,7 +104,7 @@ describe('a secret that is shown once', () => {
     expect((await h.request('GET', '/payments/balance', { key: proven.identityToken })).status).toBe(200);
   });
 
-  it('and never was, as its process died, is shown once to who made the call and to nobody else', async () => {
+  it('and was not, as its process died, is shown once, to the caller alone', async () => {
     const { key, accountId } = await h.newAccount();
     const died = { before: 'take-idempotent-secret' };
     expect((await callAndDie(h, '/account/keys', call(key, 'lost'), died)).status).toBe(503);

@@ -180,7 +180,7 @@ it('old attempts are removed in steps before their deliveries, which can have mo
   expect([await count('webhook_attempt'), await count('webhook_delivery')]).toEqual([0, 0]);
 });
 
-it('an account whose plan has no room left is refused before it is charged, and others are not', async () => {
+it('an account over its storage limit is refused before it is charged, and others are not', async () => {
   const { h, agent, accountId, key, later } = await startOld();
   agent.behave(answerWith(200, { result: 'r' }));
   // It was found far below its limit, and has filled its storage in the two seconds since.

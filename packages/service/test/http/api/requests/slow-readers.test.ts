@@ -91,7 +91,7 @@ it('forty clients that ask for the largest page and read nothing cost less than 
   await expect.poll(() => inUse() - before).toBeLessThan(150 * MIB);
 });
 
-it('a large result comes from the database to the answer as text: nobody parses or encodes it, or reads one that a page has no room for', async () => {
+it('a large result goes from the database to the answer as text: it is neither parsed nor encoded, nor read if the page is full', async () => {
   const parse = vi.spyOn(JSON, 'parse');
   const stringify = vi.spyOn(JSON, 'stringify');
   onTestFinished(() => void vi.restoreAllMocks());

@@ -125,7 +125,7 @@ describe('payment on the task', () => {
     expect(receiptsIn((await read(v1)).result)).toMatchObject([{ success: true, network: h.ctx.chain.caip2 }]);
   });
 
-  it('of version 1 without a key that is shown again, as everybody can who reads the chain, has neither result nor token', async () => {
+  it('of version 1 without a key, presented again, returns neither result nor token, as anyone can copy it from the chain', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const task = await waiting({ headers: firstExtension });
     const payload = await paymentV1(wallet, termsOf(task));
@@ -143,7 +143,7 @@ describe('payment on the task', () => {
     expect(await h.usdcOf(wallet.address)).toBe(950_000n);
   });
 
-  it('of version 1 without a key that is shown again while it is accepted has neither result nor token', async () => {
+  it('of version 1 without a key, presented again during its acceptance, returns neither result nor token', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const task = await waiting({ headers: firstExtension });
     const payload = await paymentV1(wallet, termsOf(task));
@@ -259,7 +259,7 @@ describe('payment on the task', () => {
     });
   });
 
-  it('of a key whose treasury was filled meanwhile needs no payment', async () => {
+  it('is not needed for a key with a treasury filled since', async () => {
     const poor = await h.newAccount();
     const { id } = await waiting({ key: poor.key });
     const { treasuryId } = (await h.request('POST', '/payments/treasury', { key: poor.key, body: {} })).body.data;

@@ -107,7 +107,7 @@ it('tells of the task, its result and its end, with what the receiver wants to b
   expect(result).toMatchObject({ lastChunk: true, artifact: { artifactId: 'result', parts: [{ text: 'done' }, {}] } });
 });
 
-it('is told once of each state by a receiver that takes its time', async () => {
+it('is sent once per state to a slow receiver', async () => {
   isHeld = (body) => isEnd({ body });
   const { task } = (await send({ url: hook })).result;
   await untilTrue(() => got.length > 0);
@@ -126,7 +126,7 @@ it('is told once of each state by a receiver that takes its time', async () => {
   expect(got.filter(isEnd)).toHaveLength(1);
 });
 
-it('whose process died before it recorded the answer is sent again after its lease, and goes on as one', async () => {
+it('is sent again after the lease of a process that died before recording the answer, and then continues', async () => {
   isHeld = () => true;
   await send({ url: hook });
   await untilTrue(() => got.length > 0);
@@ -279,7 +279,7 @@ it('of a task that was never paid makes room an hour later; those of tasks that 
   await finish();
 });
 
-it('of a task that has long ended is forgotten', async () => {
+it('of a task that ended long ago is removed', async () => {
   const count = async () => (await h.ctx.db.query('test-pushes', 'select id from a2a_push', [])).length;
   await forgetPushes(h.ctx);
   expect(await count()).toBeGreaterThan(0);
@@ -288,7 +288,7 @@ it('of a task that has long ended is forgotten', async () => {
   expect(await count()).toBe(0);
 });
 
-it('of a message is one however often that is sent; one that finds no room has nothing bought, or what was bought answered', async () => {
+it('of a repeated message is one; beyond the limit, a new message buys nothing and a repeated one returns its task', async () => {
   const message = { messageId: `push-${++messages}`, role: 'ROLE_USER', parts: [{ text: 'go' }] };
   const again = () =>
     rpc('SendMessage', {

@@ -88,7 +88,7 @@ describe.each(stockClients)('%s', (_name, connect) => {
     expect(cost).toBe(0);
   });
 
-  it('configures where it is told of a task', async () => {
+  it('configures push notifications for a task', async () => {
     const client = await connect(urlOf(slow), bearer(buyer.key));
     const { id } = await client.send({ text: 'wait', isImmediate: true });
     const url = `${h.baseUrl}/hook`;
@@ -96,7 +96,7 @@ describe.each(stockClients)('%s', (_name, connect) => {
     await client.cancel(id);
   });
 
-  it('is told why an agent failed, and gets the money back', async () => {
+  it('gets the reason of a failure, and a refund', async () => {
     const client = await connect(urlOf(failing), bearer(buyer.key));
     const cost = await spent(async () => {
       const task = await client.send({ text: 'x' });

@@ -181,7 +181,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     await client.close();
   });
 
-  it.runIf(!sendsMeta)('is told the terms of x402, which it has no place for a payment of', async () => {
+  it.runIf(!sendsMeta)('gets the terms of x402, though it cannot send a payment', async () => {
     const client = await open((await h.newAccount()).key);
     const calls = agent.calls.length;
     const terms = await client.call('invoke_agent', { agentId: agent.id, task: 'Unpaid.', maxCost: '0.05' });
@@ -190,7 +190,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     await client.close();
   });
 
-  it.runIf(asksProgress)('is told the progress of a stream', async () => {
+  it.runIf(asksProgress)('gets the progress of a stream', async () => {
     const client = await open(buyer.key);
     const told: string[] = [];
     const { data } = await client.call(
@@ -235,7 +235,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     await client.close();
   });
 
-  it('is told what is wrong: a bad key, too little money, no key, bad arguments', async () => {
+  it('gets the error: a bad key, insufficient money, no key, bad arguments', async () => {
     await expect(open(`${buyer.key}x`)).rejects.toThrow();
     const poor = await newClient(h, '0.01');
     const client = await open(poor.key);

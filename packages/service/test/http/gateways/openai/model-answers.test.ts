@@ -71,7 +71,7 @@ const call = { id: 'call_a', type: 'function', function: { name: 'weather', argu
 const asks = { role: 'assistant', content: null, tool_calls: [call] };
 
 describe('tools of the caller', () => {
-  it('of another kind, or none, are not passed on, and neither is a choice among them', async () => {
+  it('of another kind are not passed on, nor is a tool choice without a tool', async () => {
     says({ role: 'assistant', content: 'Hi.' });
     const hosted = [{ type: 'web_search' }, { type: 'custom', custom: { name: 'done' } }];
     for (const tools of [[], hosted, [...hosted, weather]]) {
@@ -159,7 +159,7 @@ describe('the end of an answer', () => {
     ['length', 'incomplete', { reason: 'max_output_tokens' }],
     ['content_filter', 'incomplete', { reason: 'content_filter' }],
     ['stop', 'completed', null],
-  ])('%s is told as the model told it', async (finish, status, incomplete_details) => {
+  ])('%s is passed on as the model sent it', async (finish, status, incomplete_details) => {
     says({ role: 'assistant', content: 'Once upon' }, finish);
     const chat = await open().chat.completions.create({ model: model.id, messages: said('Tell.') });
     expect(chat.choices[0]).toMatchObject({ finish_reason: finish, message: { content: 'Once upon' } });
@@ -284,7 +284,7 @@ describe('a model', () => {
   });
 
   it.each(['', '/v1/v1', '/api/v1', '/openai/v1', '/v1/chat/completions'])(
-    'below the wrong base URL %j: the client is told the right one',
+    'below the wrong base URL %j: the error names the right one',
     async (path) => {
       const client = new OpenAI({ baseURL: h.baseUrl + path, apiKey: buyer.key, maxRetries: 0 });
       const error = await failure(client.chat.completions.create({ model: model.id, messages: said('x') }));

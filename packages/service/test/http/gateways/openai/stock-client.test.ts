@@ -204,7 +204,7 @@ describe('a chat completion', () => {
     expect((await failure(read())).message).toContain('came back');
   });
 
-  it('whose answer is lost is found by the repetition of the client: one run, one charge', async () => {
+  it('is found by the retry of the client after a lost answer: one run, one charge', async () => {
     const calls = writer.calls.length;
     const losing = losingOne();
     let completion: Any;
@@ -259,7 +259,7 @@ describe('a chat completion without a key', () => {
     h.request('POST', path, { body: asking(text), headers: { ...headers, ...(await paymentFor(wallet, text)) } });
 
   it.each([1_000_000n, 50_000n])(
-    'whose answer is lost is found by the repetition, which brings another payment: one run, one charge (of %s)',
+    'is found by a repetition with another payment after a lost answer: one run, one charge (of %s)',
     async (hasMicro) => {
       const wallet = await h.newWallet(hasMicro);
       const calls = writer.calls.length;
@@ -275,7 +275,7 @@ describe('a chat completion without a key', () => {
     },
   );
 
-  it('whose answer is lost is found by the repetition, which brings another voucher: one run, one charge', async () => {
+  it('is found by a repetition with another voucher after a lost answer: one run, one charge', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const calls = writer.calls.length;
     const losing = losingOne();
@@ -367,7 +367,7 @@ describe('a chat completion without a key', () => {
     expect([writer.calls.length - calls, await h.usdcOf(wallet.address)]).toEqual([1, 950_000n]);
   });
 
-  it('whose payment is not confirmed in time is found by the same call with another payment, once', async () => {
+  it('with an unconfirmed payment is found by the same call with another payment, once', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const calls = writer.calls.length;
     const app = createApp({ ...h.ctx, syncWaitMs: 0 });
@@ -397,7 +397,7 @@ describe('a chat completion without a key', () => {
     await expect.poll(() => h.usdcOf(wallet.address)).toBe(900_000n);
   });
 
-  it('whose payment was not confirmed in time, and failed then, is no older purchase: the repetition buys', async () => {
+  it('with an unconfirmed payment that failed later does not count as a purchase: the repetition buys', async () => {
     const wallet = await h.newWallet(1_000_000n);
     const older = await pay(wallet, 'failed then');
     expect(older.status).toBe(200);
@@ -627,7 +627,7 @@ describe('an error', () => {
     expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
   });
 
-  it('is the answer to a repetition whose client has gone before the first attempt under its key was refused: nothing is bought', async () => {
+  it('is stored for a repetition if the client left before the first attempt under its key was refused: nothing is bought', async () => {
     const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     using _refused = vi.spyOn(h.ctx.acceptor, 'accept').mockImplementationOnce(async () => {
       checked.resolve();

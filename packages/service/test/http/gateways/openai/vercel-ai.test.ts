@@ -125,7 +125,7 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
     expect(new Set(failing.calls.slice(calls).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   });
 
-  it('is told of a bad key and of too little money', async () => {
+  it('reports a bad key and insufficient money', async () => {
     const bad = await failure(generateText({ model: models({ apiKey: 'ank_test_bad' })(writer.id), prompt: 'x' }));
     expect([bad.statusCode, bad.isRetryable]).toEqual([401, false]);
     const poor = await newClient(h, '0.01');
@@ -135,7 +135,7 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
   });
 
   it.each(['with a key', 'without a key', 'without a key, by channel'])(
-    'whose answer is lost repeats the call by itself, and it is the same purchase, once (%s)',
+    'retries automatically after a lost answer, and it is the same purchase, once (%s)',
     async (who) => {
       const isKeyless = who !== 'with a key';
       const isByChannel = who === 'without a key, by channel';
@@ -176,7 +176,7 @@ describe.each(apis)('Vercel ai with its OpenAI provider, by %s', (name, models) 
     },
   );
 
-  it('whose answer is lost, and whose repetition is refused, finds its purchase once; the call after is another', async () => {
+  it('finds its purchase once after a lost answer and a refused repetition; the next call is another purchase', async () => {
     const calls = slow.calls.length;
     const prompt = `refused ${name}`;
     const ask = (settings?: OpenAIProviderSettings) =>

@@ -142,7 +142,7 @@ describe('the account of the paying wallet', () => {
     });
   });
 
-  it.each(['', '/history', '/charges'])('and nobody else: GET /payments/channels/{id}%s', async (part) => {
+  it.each(['', '/history', '/charges'])('and no other: GET /payments/channels/{id}%s', async (part) => {
     const stranger = await h.newAccount();
     expect((await get(path() + part, stranger.key)).body.error.code).toBe('NOT_FOUND');
     expect(await data('/payments/channels', stranger.key)).toMatchObject({ channels: [], hasMore: false });

@@ -74,7 +74,7 @@ describe('a deposit with a voucher', () => {
     expect(await h.usdcOf(payer.config.payer)).toBe(1_000_000n - DEPOSIT);
   });
 
-  it('of a wallet that has no calls left, or whose account is suspended, is not taken', async () => {
+  it('is refused if the wallet has used up its calls, or its account is suspended', async () => {
     const payer = await richPayer();
     const pay = async (by: VoucherPayer) =>
       keyless(by.pay(await keyless(), PRICE, { payload: await by.deposit(DEPOSIT) }));
@@ -131,7 +131,7 @@ describe('a deposit with a voucher', () => {
     expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '50000', reserved_micro: '0' });
   });
 
-  it('whose answer was lost, signed anew, is not taken a second time: the channel covers the call', async () => {
+  it('signed again after a lost answer is not collected twice: the channel covers the call', async () => {
     const payer = await richPayer();
     const [first, second] = [await payer.deposit(DEPOSIT), await payer.deposit(DEPOSIT)];
     await post(payer.pay(await post(), PRICE, { payload: first }));

@@ -162,7 +162,7 @@ describe('a deposit', () => {
     expect(await paymentsOf(config)).toMatchObject([{ state: 'settled' }]);
   });
 
-  it('whose authorization was spent outside of the channel is refused, even if its money went to the collector', async () => {
+  it('with an authorization spent outside of the channel is refused, even if its money went to the collector', async () => {
     const payer = await engine.newPayer();
     const config = channelOf(ctx.chain, payer);
     const deposit = await newDeposit(payer, config);

@@ -208,7 +208,7 @@ describe('a call without a key that a voucher pays for', () => {
     expect(await chargedOf(h, wallet)).toEqual([{ chargedMicro: PRICE, reservedMicro: 0n }]);
   });
 
-  it('of a channel that nobody has paid into is refused, and opens no account for the payer it names', async () => {
+  it('of an empty channel is refused, and opens no account for the payer that it names', async () => {
     const victim = await h.newWallet(1_000_000n);
     const thief = newVoucherPayer(h, { payer: victim.address.toLowerCase() as `0x${string}` });
     const refused = await call('x', thief.pay(await call('x'), PRICE));

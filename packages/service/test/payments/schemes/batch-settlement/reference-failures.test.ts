@@ -80,7 +80,7 @@ describe('of the failures of the reference server', () => {
     expect(await claimedOf(payer)).toBe(DUE);
   });
 
-  it('4: who has read of a channel in the events of the contract is told nothing of it, and refunds nothing', async () => {
+  it('4: a stranger who knows a channel from the events of the contract can neither read nor refund it', async () => {
     const payer = await site.depositor();
     const key = `0x${'01'.repeat(32)}` as Hex;
     for (const max of [0n, PRICE, DUE]) {

@@ -32,12 +32,12 @@ const measured = async () => {
   return [await readyz(), await gauge('channel_claims_overdue'), await gauge('channel_withdrawals')];
 };
 
-describe('/readyz and /metrics tell of channels', () => {
-  it('that are offered and owe nothing for long', async () => {
+describe('channels in /readyz and /metrics', () => {
+  it('are offered, and no claim is overdue', async () => {
     expect(await measured()).toEqual([{ isOffered: true, claimsOverdue: 0, withdrawals: 0 }, 0, 0]);
   });
 
-  it('of claims that nobody made for longer than the interval', async () => {
+  it('have overdue claims after the interval', async () => {
     // The contract has no such deposit: nothing can be claimed.
     aheadMs = (24 * 60 + 9) * MINUTE_MS;
     expect(await measured()).toMatchObject([{ claimsOverdue: 0 }, 0, 0]);
@@ -49,7 +49,7 @@ describe('/readyz and /metrics tell of channels', () => {
     aheadMs = 0;
   });
 
-  it('of payers that withdraw, and of those to which no claim has answered', async () => {
+  it('show withdrawing payers, and those without a claim in answer', async () => {
     const requestedAt = (minutes: number) =>
       askDatabase(site.h.databaseUrl, 'update channel set withdraw_requested_at = $2 where id = $1', [
         payer.channelId,
@@ -63,7 +63,7 @@ describe('/readyz and /metrics tell of channels', () => {
   });
 });
 
-it('a node that does not offer channels tells why', async () => {
+it('a node that does not offer channels shows the reason', async () => {
   const code = await callChain<string>(site.h.rpcUrl, 'eth_getCode', DEPOSIT_COLLECTOR, 'latest');
   await callChain(site.h.rpcUrl, 'anvil_setCode', DEPOSIT_COLLECTOR, '0x00');
   const without = await startHarness({ env: { CHAIN_RPC_URL: site.h.rpcUrl } });

@@ -50,9 +50,9 @@ async function claimedOnChain() {
 const copied = async (call: Call, changes: VoucherChanges = {}): Promise<Headers> =>
   payer.pay(await call(), published.maxMicro, { signature: published.signature, ...changes });
 
-describe('a stranger that shows a voucher which stands in a claim', () => {
+describe('a stranger that presents a voucher published by a claim', () => {
   it.each(['keyed', 'keyless'] as const)(
-    'for a %s call has nothing run, charged or told, and takes no turn',
+    'for a %s call is refused without a run, a charge, a disclosure or a turn',
     async (face) => {
       for (let count = 0; count < 3; count++) {
         const headers = await copied(site[face]);
@@ -75,12 +75,12 @@ describe('a stranger that shows a voucher which stands in a claim', () => {
     await site.expectRefused(payer, () => site.keyless(headers), { code: 'cumulative_below_claimed' });
   });
 
-  it('for a refund is refused, and is not told the sum', async () => {
+  it('for a refund is refused, without disclosing the sum', async () => {
     const headers = await copied(site.askRefund, { payload: { type: 'refund' } });
     await site.expectRefused(payer, () => site.askRefund(headers), { code: 'cumulative_amount_mismatch' });
   });
 
-  it('who changes the sum or the payer has no signature for it', async () => {
+  it('and changes the sum or the payer is refused, as the signature does not match', async () => {
     const more = payer.pay(await site.keyless(), 4n * PRICE, { signature: published.signature });
     await site.expectRefused(payer, () => site.keyless(more), { code: 'voucher_signature' });
     const his = await copied(site.keyless, { config: { payer: `0x${'12'.repeat(20)}` } });
@@ -93,7 +93,7 @@ it('a payment that was seen on the wire pays for no call of another caller', asy
   await site.expectRefused(payer, () => site.keyed(seen), { code: '=invalid_offer' });
 });
 
-it('strangers have used up none of the payer’s calls, and hold up none: a wrong sum is corrected at once', async () => {
+it('strangers neither use up nor delay the payer’s calls: a wrong sum is corrected at once', async () => {
   const stale = await site.keyless(payer.pay(await site.keyless(), 3n * PRICE));
   expect(requiredBy(stale).accepts[1].extra.channelState).toMatchObject({
     chargedCumulativeAmount: String(3n * PRICE),

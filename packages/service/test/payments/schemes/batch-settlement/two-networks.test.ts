@@ -201,7 +201,7 @@ describe('channels on two networks', () => {
       expect(await held(ctx, payer)).toBe(HELD - DEPOSIT);
   });
 
-  it('are refunded on their own network, to nobody who shows the payload for the other', async () => {
+  it('are refunded on their own network, and not by a payload for the other', async () => {
     const payer = await payerOn(t.onOther());
     expect((await open(payer)).status).toBe(200);
     const get = (headers: Record<string, string> = {}) => h.request('GET', `/invoke/${agent.id}`, { headers });
@@ -264,7 +264,7 @@ describe('channels on two networks', () => {
     await earning.die();
   });
 
-  it('whose row others have locked delay their own calls, and refuse none', async () => {
+  it('with a locked row delay their own calls, and refuse none', async () => {
     const payer = await payerOn(t.onOther());
     expect((await open(payer)).status).toBe(200);
     const unpaid = await call();
@@ -281,7 +281,7 @@ describe('channels on two networks', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it('whose chain does not answer take no deposit, and stop none on the other', async () => {
+  it('refuse deposits while their chain does not answer, without stopping those on the other', async () => {
     const [here, there] = [await payerOn(h.ctx), await payerOn(t.onOther())];
     const known = await payerOn(t.onOther());
     expect((await open(known)).status).toBe(200);

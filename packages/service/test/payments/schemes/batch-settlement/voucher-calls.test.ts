@@ -216,7 +216,7 @@ describe('a call paid by a voucher', () => {
 });
 
 describe('a voucher for a wrong sum', () => {
-  it('is told the sum and the last voucher, which its holder goes on from', async () => {
+  it('gets the sum and the last voucher, from which the payer continues', async () => {
     const payer = await funded();
     await buy(payer, PRICE);
     const refused = await buy(payer, PRICE);
@@ -232,7 +232,7 @@ describe('a voucher for a wrong sum', () => {
     expect((await call(payer.pay(refused, 2n * PRICE))).status).toBe(200);
   });
 
-  it('is told the sum also when a claim has published the voucher while the call waited for its turn', async () => {
+  it('gets the sum also if a claim published the voucher while the call waited for its turn', async () => {
     const payer = await funded();
     await buy(payer, PRICE);
     const { turns } = h.ctx.channels;
@@ -250,7 +250,7 @@ describe('a voucher for a wrong sum', () => {
     await publish(payer, 0n);
   });
 
-  it('waits for the call that was told the sum: a right voucher does not overtake it', async () => {
+  it('makes later calls wait until its correction is used: a right voucher does not overtake it', async () => {
     const payer = await funded();
     await buy(payer, PRICE);
     const told = await buy(payer, PRICE);

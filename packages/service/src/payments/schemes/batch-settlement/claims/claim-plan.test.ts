@@ -69,7 +69,7 @@ describe('the claim of a channel', () => {
     expect(claim && [claim.voucher.maxMicro, claim.totalMicro, claim.reason]).toEqual(expected);
   });
 
-  it('never publishes, of an open channel, a voucher for more than what is charged', () => {
+  it('never publishes a voucher of an open channel beyond its charges', () => {
     for (const mode of ['due', 'payout', 'stop'] as const)
       for (const covered of [null, voucher(2100n), voucher(500n)]) {
         const claim = planClaim({ ...channel, covered, oldestAt: minutesAgo(600) }, mode, rules, now);
