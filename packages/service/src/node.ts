@@ -137,7 +137,8 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
       ctx.changeHub.leave();
       // The recurring work, stopped next, waits for its run.
       void ctx.registryWriter.stop();
-      await Promise.all(ctx.networks.map(({ settler }) => settler.stop(SETTLE_GRACE_MS)));
+      const settlers = ctx.networks.map(({ settler }) => settler.stop(SETTLE_GRACE_MS));
+      await Promise.all([front.lastAnswers(), ...settlers]);
       await Promise.all(ctx.networks.map(({ channelClaims }) => channelClaims.stop(SETTLE_GRACE_MS)));
     },
   });

@@ -1,6 +1,5 @@
 import { whyStalled } from '../../chain/blocks/gates.ts';
 import { onChain } from '../../chain/networks.ts';
-import { until } from '../../lib/concurrency/until.ts';
 import { within } from '../../lib/concurrency/within.ts';
 import { newId } from '../../lib/id.ts';
 import type { RefusalReason } from '../../payments/chain-outbox/refusal-reason.ts';
@@ -14,8 +13,9 @@ import type { Invoked } from './invoke-input.ts';
 
 type AwaitContext = Records & TermsContext & HasChangeHub;
 
-/** Poll interval for changes in other processes; changes in this one are notified. */
-const ASK_AGAIN_MS = 200;
+/** Poll intervals for changes in other processes: each twice the one before. */
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
 
 /**
  * The invocation when it has ended, or its state after `waitMs` or when this process ends. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
@@ -30,20 +30,15 @@ export async function awaitInvocation(ctx: AwaitContext, invoked: Invoked, waitM
 export const rereadInvocation = (ctx: AwaitContext, requestId: string): Promise<Invocation | null> =>
   findInvocation(ctx.db, requestId);
 
-/** The invocation once it is `processing` or has ended; throws as `awaitInvocation` does. */
+/**
+ * The invocation once it is `processing` or has ended, or its state after `waitMs` or when this process ends; throws as `awaitInvocation`
+ * does.
+ */
 export async function awaitBegun(ctx: AwaitContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
-  const endMs = performance.now() + waitMs;
-  let { invocation } = invoked;
-  const watch = ctx.changeHub.watch(invocation.id);
-  try {
-    while (invoked.payment && invocation.status === 'pending' && performance.now() < endMs) {
-      await watch.next(ASK_AGAIN_MS);
-      invocation = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
-    }
-  } finally {
-    watch.close();
-  }
-  return requirePaid(ctx, invoked, invocation);
+  const { invocation, payment } = invoked;
+  const hasBegun = ({ status }: Invocation) => status !== 'pending';
+  const mustWait = payment && !hasBegun(invocation);
+  return requirePaid(ctx, invoked, mustWait ? await watchUntil(ctx, invocation, hasBegun, waitMs) : invocation);
 }
 
 async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invocation): Promise<Invocation> {
@@ -63,15 +58,34 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
   );
 }
 
-/** An end in this process is notified; otherwise, and when another process has taken the work over, polls the database. */
 async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
-  const find = async () => {
-    const found = await findInvocation(ctx.db, invocation.id);
-    return found && (hasEnded(found.status) || ctx.changeHub.hasLeft()) ? found : null;
-  };
   const endMs = performance.now() + waitMs;
   const heard = ending && (await within(ending, waitMs, null).catch(() => null));
   if (heard && hasEnded(heard.status)) return heard;
-  const ended = await until(find, { timeoutMs: endMs - performance.now(), firstMs: 20, maxMs: 500 });
-  return ended ?? (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+  return watchUntil(ctx, invocation, ({ status }) => hasEnded(status), endMs - performance.now());
+}
+
+/**
+ * The invocation once `isOver` holds of it, or its state after `waitMs` or when this process ends. Changes in this process are notified;
+ * those in other processes are polled for.
+ */
+async function watchUntil(
+  ctx: AwaitContext,
+  invocation: Invocation,
+  isOver: (found: Invocation) => boolean,
+  waitMs: number,
+): Promise<Invocation> {
+  const endMs = performance.now() + waitMs;
+  const watch = ctx.changeHub.watch(invocation.id);
+  try {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      const isLeaving = ctx.changeHub.hasLeft();
+      const found = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+      const leftMs = endMs - performance.now();
+      if (isOver(found) || isLeaving || leftMs <= 0) return found;
+      await watch.next(Math.min(pauseMs, leftMs));
+    }
+  } finally {
+    watch.close();
+  }
 }

@@ -55,4 +55,13 @@ describe('a reader of a request', () => {
     expect(await told).toBe(true);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
+
+  it('who waits is woken when the process is about to end', async () => {
+    const hub = createChangeHub();
+    const watch = hub.watch('req_1');
+    const waiting = watch.next(60_000);
+    hub.leave();
+    expect(await waiting).toBe(false);
+    expect(hub.hasLeft()).toBe(true);
+  });
 });

@@ -6,7 +6,7 @@ export interface ChangeHub {
   changed(requestId: string, said?: readonly Chunk[]): void;
   /** Starts to record changes of a request. Close it when done. */
   watch(requestId: string): ChangeWatch;
-  /** Announces that this process is about to end: waiting readers get the current state. */
+  /** Announces that this process is about to end, and wakes all who wait: they get the current state. */
   leave(): void;
   hasLeft(): boolean;
 }
@@ -14,7 +14,7 @@ export interface ChangeHub {
 export interface ChangeWatch {
   /**
    * Resolves at a change since the last resolved call, so that none is missed while the reader queries the database; else after `atMostMs`,
-   * or when the signal aborts. Resolves true for a change.
+   * or when the signal aborts or this process is about to end. Resolves true for a change.
    */
   next(atMostMs: number, signal?: AbortSignal): Promise<boolean>;
   /** The chunks stored since the last call, if they are the only change and few enough; null: read the database. */
@@ -31,6 +31,8 @@ const MAX_KEPT = 8;
 
 interface Watcher extends Omit<ChangeWatch, 'close'> {
   record(said: readonly Chunk[] | undefined): void;
+  /** Ends the present wait, without a change. */
+  wake(): void;
 }
 
 export function createChangeHub(): ChangeHub {
@@ -39,6 +41,7 @@ export function createChangeHub(): ChangeHub {
   return {
     leave() {
       isLeft = true;
+      for (const watcher of [...watched.values()].flatMap((each) => [...each])) watcher.wake();
     },
     hasLeft: () => isLeft,
     changed(requestId, said) {
@@ -71,6 +74,7 @@ function createWatcher(): Watcher {
       else kept?.push(said);
       wake();
     },
+    wake: () => wake(),
     takeSaid() {
       const said = kept?.flat() ?? null;
       kept = [];

@@ -29,13 +29,15 @@ export interface Front {
    * in use are closed.
    */
   retire(): Promise<void>;
+  /** Resolves when no request is being answered, or after half a second. */
+  lastAnswers(): Promise<void>;
 }
 
 /** Time in which connections that are kept alive bring another request, which is served as ever. */
 const LAST_REQUESTS_MS = 600;
 /** Connections that wait to be accepted, as far as the system allows: those beyond would try again after a second. */
 const BACKLOG = 4096;
-/** Time for answers under way after all work has ended or was handed over. */
+/** Time for answers under way after all work has ended or was handed over, while the database can still be asked. */
 const LAST_ANSWERS_MS = 500;
 
 /**
@@ -108,6 +110,7 @@ export async function listen(
       retiring.begin();
       await retiring.lastConnections(LAST_REQUESTS_MS);
     },
+    lastAnswers: () => retiring.lastAnswers(LAST_ANSWERS_MS),
   };
 }
 
