@@ -266,7 +266,7 @@ CREATE TRIGGER operator_key_added AFTER INSERT ON public.api_key FOR EACH ROW WH
 CREATE TRIGGER operator_key_changed AFTER UPDATE OF scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW WHEN (((old.kind = 'key'::text) AND ('operator'::text = ANY ((old.scopes || new.scopes))) AND (((old.scopes IS DISTINCT FROM new.scopes) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)))) EXECUTE FUNCTION note_operator_change();
 CREATE TRIGGER operator_key_gone AFTER DELETE ON public.api_key FOR EACH ROW WHEN (((old.kind = 'key'::text) AND ('operator'::text = ANY (old.scopes)))) EXECUTE FUNCTION note_operator_change();
 
--- Assets that the books have or had, each the one token of a network. Rows stay when a network is removed from the settings.
+-- Assets that the books have or had, each a token of a network. Rows stay when a network is removed from the settings.
 create table asset (
   id text not null,
   chain_id integer not null,
@@ -275,10 +275,11 @@ create table asset (
   token_name text,
   token_version text,
   domain_separator text,
-  constraint asset_pkey PRIMARY KEY (id),
-  constraint asset_chain_id_key UNIQUE (chain_id)
+  token_key text default ''::text not null,
+  constraint asset_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX asset_default ON public.asset USING btree (is_default) WHERE is_default;
+CREATE UNIQUE INDEX asset_token ON public.asset USING btree (chain_id, token_key);
 
 create table audit_entry (
   id text not null,
@@ -308,7 +309,8 @@ create table awaited_refund (
   nonce text not null,
   request_id text not null,
   purpose text not null,
-  constraint awaited_refund_pkey PRIMARY KEY (chain_id, from_address, nonce),
+  token text default ''::text not null,
+  constraint awaited_refund_pkey PRIMARY KEY (chain_id, token, from_address, nonce),
   constraint awaited_refund_purpose_check CHECK ((purpose = ANY (ARRAY['home_refund'::text, 'home_return'::text])))
 );
 
@@ -373,10 +375,11 @@ create table chain_catch_up (
   to_block bigint not null,
   is_restored boolean not null,
   caught_up_at timestamp with time zone not null,
-  constraint chain_catch_up_pkey PRIMARY KEY (chain_id, database)
+  token text default ''::text not null,
+  constraint chain_catch_up_pkey PRIMARY KEY (chain_id, token, database)
 );
 
--- What answers wait for: the head and the safe block of the chain as the RPC node tells them, and how far each follower of the head has read
+-- What answers wait for: the head and the safe block of the chain as the RPC node tells them, and how far each follower of the head has read; those of a further token have names that end in @ and its address
 create table chain_gate (
   chain_id integer not null,
   name text not null,
@@ -521,7 +524,7 @@ CREATE INDEX channel_due_block ON public.channel USING btree (chain_id, due_bloc
 CREATE INDEX channel_lossy ON public.channel USING btree (chain_id, id) WHERE is_lossy;
 CREATE INDEX channel_owing ON public.channel USING btree (chain_id, id) WHERE owes;
 CREATE INDEX channel_payer ON public.channel USING btree (payer, created_at);
-CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, read_block);
+CREATE INDEX channel_read_block ON public.channel USING btree (chain_id, token, read_block);
 CREATE INDEX channel_refunding ON public.channel USING btree (chain_id, id) WHERE (refund_id IS NOT NULL);
 CREATE INDEX channel_under_way ON public.channel USING btree (chain_id, id) WHERE is_under_way;
 CREATE INDEX channel_under_way_of_payer ON public.channel USING btree (payer) WHERE is_under_way;
@@ -560,12 +563,13 @@ create table channel_claim (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   gas_used bigint,
+  token text default ''::text not null,
   constraint channel_claim_pkey PRIMARY KEY (id),
   constraint channel_claim_check CHECK (((state = 'sent'::text) = (ended_at IS NULL))),
   constraint channel_claim_reason_check CHECK ((reason = ANY (ARRAY['threshold'::text, 'age'::text, 'payout'::text, 'stop'::text, 'withdrawal'::text, 'refund'::text]))),
   constraint channel_claim_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'done'::text, 'failed'::text])))
 );
-CREATE INDEX channel_claim_block ON public.channel_claim USING btree (chain_id, block_number) WHERE (state = 'done'::text);
+CREATE INDEX channel_claim_block ON public.channel_claim USING btree (chain_id, token, block_number) WHERE (state = 'done'::text);
 CREATE INDEX channel_claim_created ON public.channel_claim USING btree (chain_id, created_at, id);
 CREATE INDEX channel_claim_ended ON public.channel_claim USING btree (ended_at) WHERE (state <> 'sent'::text);
 CREATE INDEX channel_claim_open ON public.channel_claim USING btree (chain_id) WHERE (state = 'sent'::text);
@@ -599,7 +603,8 @@ create table channel_point (
   chain_id integer not null,
   block_number bigint not null,
   block_hash text not null,
-  constraint channel_point_pkey PRIMARY KEY (chain_id, block_number)
+  token text default ''::text not null,
+  constraint channel_point_pkey PRIMARY KEY (chain_id, token, block_number)
 );
 
 create table channel_receiver (
@@ -611,7 +616,8 @@ create table channel_receiver (
   block_number bigint not null,
   block_hash text not null,
   known_micro bigint default 0 not null,
-  constraint channel_receiver_pkey PRIMARY KEY (chain_id, receiver)
+  token text default ''::text not null,
+  constraint channel_receiver_pkey PRIMARY KEY (chain_id, token, receiver)
 );
 
 create table channel_refund (
@@ -726,7 +732,7 @@ create table found_payout (
   found_at timestamp with time zone not null,
   changed_at timestamp with time zone not null,
   constraint found_payout_pkey PRIMARY KEY (id),
-  constraint found_payout_chain_id_nonce_key UNIQUE (chain_id, nonce),
+  constraint found_payout_chain_id_token_nonce_key UNIQUE (chain_id, token, nonce),
   constraint found_payout_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES chain_payment(id),
   constraint found_payout_check CHECK (((state <> 'decided'::text) OR (decided_by IS NOT NULL))),
   constraint found_payout_check1 CHECK (((due_micro = 0) OR (state = 'due'::text))),
@@ -1096,7 +1102,8 @@ create table payout_point (
   chain_id integer not null,
   block_number bigint not null,
   block_hash text not null,
-  constraint payout_point_pkey PRIMARY KEY (chain_id, block_number)
+  token text default ''::text not null,
+  constraint payout_point_pkey PRIMARY KEY (chain_id, token, block_number)
 );
 
 create table process (
@@ -1321,7 +1328,8 @@ create table transfer_point (
   chain_id integer not null,
   block_number bigint not null,
   block_hash text not null,
-  constraint transfer_point_pkey PRIMARY KEY (chain_id, block_number)
+  token text default ''::text not null,
+  constraint transfer_point_pkey PRIMARY KEY (chain_id, token, block_number)
 );
 
 create table unaudited_request (
@@ -1362,7 +1370,8 @@ create table unshown_transfer (
   block_number bigint not null,
   block_hash text not null,
   seen_at timestamp with time zone not null,
-  constraint unshown_transfer_pkey PRIMARY KEY (chain_id, from_address, nonce),
+  token text default ''::text not null,
+  constraint unshown_transfer_pkey PRIMARY KEY (chain_id, token, from_address, nonce),
   constraint unshown_transfer_value_micro_check CHECK ((value_micro > 0))
 );
 

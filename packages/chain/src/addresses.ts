@@ -51,6 +51,34 @@ export const payableChainIds: readonly number[] = Object.keys(payableChains).map
 export const payableChain = (chainId: number): PayableChain | undefined =>
   Object.hasOwn(payableChains, chainId) ? payableChains[chainId] : undefined;
 
+/** A token that a node can be paid in: worth one US dollar, with 6 decimals and the authorizations of EIP-3009. */
+export interface PayableToken {
+  readonly chainId: number;
+  readonly symbol: string;
+  readonly address: Address;
+  /** The test token, under another name, on the chain that local mode starts: taken in local mode only. */
+  readonly isLocal?: true;
+}
+
+/** Tokens beside the USDC of each chain: a further one is a row. */
+const furtherTokens: readonly PayableToken[] = [
+  { chainId: 84532, symbol: 'TUSD', address: '0x7e57d0117e57d0117e57d0117e57d0117e57d011', isLocal: true },
+];
+
+/** Every token that a node can be paid in; the USDC of a chain is its first. */
+export const payableTokens: readonly PayableToken[] = [
+  ...payableChainIds.flatMap((chainId) => {
+    const address = payableChain(chainId)?.usdc;
+    return address ? [{ chainId, symbol: 'USDC', address }] : [];
+  }),
+  ...furtherTokens,
+];
+
+/** The symbol of a token by its address. */
+export const symbolOf = (chainId: number, address: string): string =>
+  payableTokens.find((each) => each.chainId === chainId && each.address.toLowerCase() === address.toLowerCase())
+    ?.symbol ?? 'USDC';
+
 /** The published ERC-8004 identity registries by chain id; on the local chain ours has the address of Base Sepolia's. */
 export const identityRegistryByChain: Record<KnownChainId, Address> = {
   8453: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',

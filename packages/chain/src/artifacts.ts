@@ -1,4 +1,4 @@
-import { type Hex, parseAbi } from 'viem';
+import { type Hex, keccak256, parseAbi, toHex } from 'viem';
 import agentHolder from '../artifacts/AgentHolder.json' with { type: 'json' };
 import contractWallet from '../artifacts/ContractWallet.json' with { type: 'json' };
 import depositCollector from '../artifacts/Erc3009DepositCollector.json' with { type: 'json' };
@@ -11,6 +11,16 @@ import { usdcAbi } from './usdc-abi.ts';
 
 /** Code to install with `anvil_setCode`; it needs no constructor. */
 export const testUsdcCode = testUsdc.deployedBytecode as Hex;
+
+/** The same token under another name and symbol, of as many letters: constants of the code, and the hash of the name in its EIP-712 domain. */
+export const testTokenCode = (symbol: string): Hex => {
+  const constantOf = (text: string) => toHex(text).slice(2).padEnd(64, '0');
+  const hashOf = (text: string) => keccak256(toHex(text)).slice(2);
+  const renamed = testUsdcCode
+    .replaceAll(constantOf('USDC'), constantOf(symbol))
+    .replaceAll(hashOf('USDC'), hashOf(symbol));
+  return renamed as Hex;
+};
 
 /** Code to install with `anvil_setCode`; it needs no constructor. */
 export const multicall3Code = multicall3.deployedBytecode as Hex;

@@ -5,6 +5,7 @@ import {
   identityRegistryByChain,
   LOCAL_CHAIN_ID,
   MULTICALL3_ADDRESS,
+  payableTokens,
   reputationRegistryByChain,
 } from './addresses.ts';
 import {
@@ -13,6 +14,7 @@ import {
   identityRegistryCode,
   multicall3Code,
   reputationRegistryCode,
+  testTokenCode,
   testUsdcAbi,
   testUsdcCode,
 } from './artifacts.ts';
@@ -30,12 +32,17 @@ const MINTER: Address = '0x000000000000000000000000000000000000face';
  */
 const BLOCK_HASH_HISTORY: Address = '0x0000F90827F1C53a10cb7A02335B175320002935';
 
-/** Contracts of public chains that a chain which somebody else started may lack: ERC-8004 registries, and those of x402 channels. */
+const localTokens = payableTokens
+  .filter(({ isLocal }) => isLocal)
+  .map(({ address, symbol }) => [address, testTokenCode(symbol)] as const);
+
+/** Contracts of public chains, and test tokens, that a chain which somebody else started may lack: ERC-8004 registries, and those of x402 channels. */
 const publicContracts: readonly (readonly [address: Address, code: Hex])[] = [
   [identityRegistryByChain[LOCAL_CHAIN_ID], identityRegistryCode],
   [reputationRegistryByChain[LOCAL_CHAIN_ID], reputationRegistryCode],
   [BATCH_SETTLEMENT_ADDRESS, batchSettlementCode],
   [DEPOSIT_COLLECTOR_ADDRESS, depositCollectorCode],
+  ...localTokens,
 ];
 
 /** Installs our contracts at their addresses. Storage stays, so a loaded chain also gets the present code. */

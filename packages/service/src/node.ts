@@ -56,8 +56,9 @@ export interface RunningNode {
 /** Time that running work gets after the stop; the rest is handed back. */
 const GRACE_MS = 2500;
 const SETTLE_GRACE_MS = 500;
-/** The migration from which on processes keep assets apart: one of before would take further ones for the default asset. */
+/** The migrations from which on processes keep networks, and tokens of one chain, apart: one of before would take further ones for the first. */
 const SEVERAL_NETWORKS = 143;
+const SEVERAL_TOKENS = 145;
 /** Time limit of an orderly stop after it has been announced. */
 const STOP_MS = 10_000;
 
@@ -77,6 +78,13 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   }
 }
 
+/** The oldest migration that every process on the database must know; null: any. */
+function neededBy({ chainId, furtherNetworks, localChainIds, localTokens }: Config): number | null {
+  const chainIds = [chainId, ...furtherNetworks.map((each) => each.chainId)];
+  if (localTokens.length > 0 || new Set(chainIds).size < chainIds.length) return SEVERAL_TOKENS;
+  return chainIds.length + localChainIds.length > 1 ? SEVERAL_NETWORKS : null;
+}
+
 async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<RunningNode, 'stop'>> {
   const { config, log } = options;
   if (config.failpoint) armFailpoint(config.failpoint);
@@ -88,8 +96,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   const gate = createPrimaryGate({ url: databaseUrl, log, label: config.nodeLabel });
   if (config.databasePromiseFile !== null) await recallPromise(gate, config.databasePromiseFile);
-  const isOnSeveral = config.furtherNetworks.length + config.localChainIds.length > 0;
-  const schemaVersion = await migrate(databaseUrl, log, { gate, needs: isOnSeveral ? SEVERAL_NETWORKS : null });
+  const schemaVersion = await migrate(databaseUrl, log, { gate, needs: neededBy(config) });
   const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
 
   let isReady = false;

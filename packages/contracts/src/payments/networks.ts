@@ -10,9 +10,10 @@ export const networkStates = ['open', 'halted', 'no_gas', 'gas_cap', 'away', 're
 
 const Token = z.object({
   asset: AssetId.describe('CAIP-19 id.'),
-  symbol: z.literal('USDC'),
+  symbol: z.string().meta({ examples: ['USDC'] }),
   address: z.string(),
   decimals: z.literal(6),
+  state: z.enum(networkStates).describe('State of payments in this token, as that of the network.'),
 });
 
 export const PaymentNetwork = z.object({
@@ -22,7 +23,7 @@ export const PaymentNetwork = z.object({
     .describe('Name in x402 v1, or its common name.')
     .meta({ examples: ['base'] }),
   isDefault: z.boolean().describe('The network of amounts that name none, and of the registries.'),
-  tokens: z.array(Token),
+  tokens: z.array(Token).describe('Each worth one US dollar; prices are in USDC.'),
   schemes: z
     .array(z.string())
     .describe('Schemes of x402 that it can be paid by.')

@@ -127,6 +127,9 @@ const WithdrawalInput = z.object({
   amount: UsdcInput,
   to: WalletAddress.optional().describe('Default: the wallet of the account.'),
   treasuryId: TreasuryId.optional().describe('Default: the treasury of the account.'),
+  asset: AssetId.optional().describe(
+    "Out of the holder's treasury in this asset; GET /payments/networks lists them. Default: that of the treasury.",
+  ),
   from: z
     .enum(['treasury', 'fees'])
     .optional()
@@ -173,7 +176,11 @@ export const paymentEndpoints = {
       'payment-signature': z.string().max(16_384).optional(),
       'x-payment': z.string().max(16_384).optional(),
     }),
-    body: z.object({ amount: UsdcInput, treasuryId: TreasuryId.optional() }),
+    body: z.object({
+      amount: UsdcInput,
+      treasuryId: TreasuryId.optional(),
+      asset: AssetId.optional().describe('The terms are in this asset only; GET /payments/networks lists them.'),
+    }),
     data: DepositReceipt,
     errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING'],
   }),

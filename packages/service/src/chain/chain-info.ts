@@ -9,7 +9,7 @@ export interface ChainInfo {
   readonly caip2: string;
   /** Network name in x402 v1 and in the payment terms: `base`. */
   readonly name: string;
-  /** USDC, lower case. */
+  /** The token that is taken, lower case. */
   readonly token: string;
   /** CAIP-19 id that the ids of the token's ledger accounts end in; null: it is the node's default asset. */
   readonly ledgerAsset: string | null;
@@ -45,6 +45,24 @@ export interface ChannelTerms {
   /** Longest time of a call that a channel pays (`config/call-time.ts`). */
   readonly longestCallS: number;
 }
+
+/** What payments, transfers and channels are kept by: a token on a chain. */
+export type AssetKey = Pick<ChainInfo, 'chainId' | 'token'>;
+
+const isUsdc = ({ chainId, token }: AssetKey): boolean => payableChain(chainId)?.usdc.toLowerCase() === token;
+
+/** The token as tables have it that name a chain: empty for the chain's USDC, as in rows of releases that knew no other. */
+export const tokenKey = (asset: AssetKey): string => (isUsdc(asset) ? '' : asset.token);
+
+/** The names under which an asset is asked for. That of a network means its USDC. */
+export const namesOfAsset = (asset: AssetKey & Pick<ChainInfo, 'caip2' | 'name'>): readonly string[] => [
+  assetIdOf(asset),
+  ...(isUsdc(asset) ? [asset.caip2, asset.name] : []),
+];
+
+/** The name of an asset in metrics and jobs: the CAIP-2 id of the network for its USDC, else the asset's CAIP-19 id. */
+export const assetNameOf = (asset: AssetKey & Pick<ChainInfo, 'caip2'>): string =>
+  isUsdc(asset) ? asset.caip2 : assetIdOf(asset);
 
 /** CAIP-19 id of a network's token. */
 export const assetIdOf = ({ caip2, token }: Pick<ChainInfo, 'caip2' | 'token'>): string => `${caip2}/erc20:${token}`;

@@ -1,8 +1,8 @@
 import { AppError, invalid } from '../lib/app-error.ts';
-import type { ChainInfo, HasChain } from './chain-info.ts';
+import { type AssetKey, assetNameOf, type ChainInfo, type HasChain, namesOfAsset } from './chain-info.ts';
 
 /**
- * The networks that the node is paid on, the default one first. Each has what use cases need of a chain, under the names that a context has it:
+ * The networks that the node is paid on, the default one first: one for each token of a chain. Each has what use cases need of a chain, under the names that a context has it:
  * a context is on one network, and the same on another has those parts of that one in their place.
  */
 export interface HasNetworks {
@@ -39,17 +39,17 @@ function on<C extends OnNetwork>(ctx: C, fits: (network: Network) => boolean): C
   return network ? { ...ctx, ...network } : null;
 }
 
-/** The context on a chain; null: it is none of the node's. */
-export const onChain = <C extends OnNetwork>(ctx: C, chainId: number): C | null =>
-  on(ctx, ({ chain }) => chain.chainId === chainId);
+/** The context on a token of a chain, as a payment names both; null: the node does not take it there. */
+export const onToken = <C extends OnNetwork>(ctx: C, { chainId, token }: AssetKey): C | null =>
+  on(ctx, ({ chain }) => chain.chainId === chainId && chain.token === token);
 
 /** The context on the network of this ledger asset; null: the node is not, or no longer, on it. */
 export const onAsset = <C extends OnNetwork>(ctx: C, ledgerAsset: string | null): C | null =>
   on(ctx, ({ chain }) => chain.ledgerAsset === ledgerAsset);
 
-/** The context on a network by its name in x402: CAIP-2, or as version 1 has it; null: it is none of the node's. */
+/** The context on an asset by a name of it: its CAIP-19 id, or that of the network whose USDC it is, as CAIP-2 or x402 version 1 have it; null: it is none of the node's. */
 export const onNamed = <C extends OnNetwork>(ctx: C, name: string): C | null =>
-  on(ctx, ({ chain }) => chain.caip2 === name || chain.name === name);
+  on(ctx, ({ chain }) => namesOfAsset(chain).includes(name));
 
 /** The chain of an asset, also while it does not answer; null: the node is not on its network, any more. */
 export const chainOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): ChainInfo | null =>
@@ -57,16 +57,18 @@ export const chainOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): ChainI
   ctx.closedNetworks?.find(({ state, asset }) => state === 'away' && asset === ledgerAsset)?.chain ??
   null;
 
-/** Throws UNAVAILABLE for a closed network, by its name in x402, so that clients do not pay again on another one. */
-export function refuseClosed({ closedNetworks = [] }: Partial<HasNetworks>, network: string): void {
-  const closed = closedNetworks.find(({ caip2, name }) => caip2 === network || name === network);
+/** Throws UNAVAILABLE for a closed asset, by a name of it, so that clients do not pay again in another one. */
+export function refuseClosed({ closedNetworks = [] }: Partial<HasNetworks>, name: string): void {
+  const closed = closedNetworks.find((each) => namesOfAsset(each).includes(name));
   if (closed) throw new AppError('UNAVAILABLE', `${whyClosed(closed)} Nothing was changed.`);
 }
 
-export const whyClosed = ({ state, caip2 }: Pick<ClosedNetwork, 'state' | 'caip2'>): string =>
-  state === 'away'
-    ? `The chain of ${caip2} does not answer now.`
-    : `The node is not on ${caip2} any more; its operator can name it in the settings again.`;
+export function whyClosed({ state, ...asset }: Pick<ClosedNetwork, 'state' | 'chainId' | 'token' | 'caip2'>): string {
+  const name = assetNameOf(asset);
+  return state === 'away'
+    ? `The chain of ${name} does not answer now.`
+    : `The node is not on ${name} any more; its operator can name it in the settings again.`;
+}
 
 /** The name in x402 of an asset's network, as long as the node knows it. */
 export const nameOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): string =>
@@ -75,27 +77,31 @@ export const nameOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): string 
   ctx.chain.name;
 
 /**
- * The context on the network that a caller asks for; as it is: for none. Throws VALIDATION_ERROR for one that is none of the node's, and
+ * The context on the network or asset that a caller asks for; as it is: for none. Throws VALIDATION_ERROR for one that is none of the node's, and
  * UNAVAILABLE while its chain does not answer.
  */
-export function onAsked<C extends OnNetwork & Partial<Network>>(ctx: C, name: string | undefined): C {
+export function onAsked<C extends OnNetwork & Partial<Network>>(
+  ctx: C,
+  name: string | undefined,
+  field = 'network',
+): C {
   if (name === undefined) return ctx;
   refuseClosed(ctx, name);
   const asked = onNamed(ctx, name);
-  const names = onEach(ctx).map(({ chain }) => chain.caip2);
-  if (!asked) throw invalid('network', `is one of ${names.join(', ')}`);
+  const names = onEach(ctx).map(({ chain }) => assetNameOf(chain));
+  if (!asked) throw invalid(field, `is one of ${names.join(', ')}`);
   if (asked.isOpen?.() ?? true) return asked;
-  throw new AppError('UNAVAILABLE', `${whyClosed({ state: 'away', caip2: asked.chain.caip2 })} Nothing was changed.`);
+  throw new AppError('UNAVAILABLE', `${whyClosed({ state: 'away', ...asked.chain })} Nothing was changed.`);
 }
 
 /** The context on the default network. */
 export const onDefault = <C extends OnNetwork>(ctx: C): C => onAsset(ctx, null) ?? ctx;
 
-/** The context on each network of the node, its own first. */
+/** The context on each network and token of the node, its own first. */
 export const onEach = <C extends OnNetwork>(ctx: C): C[] => [
   ctx,
   ...(ctx.networks ?? []).flatMap(({ chain }) =>
-    chain.chainId === ctx.chain.chainId ? [] : (onChain(ctx, chain.chainId) ?? []),
+    chain.ledgerAsset === ctx.chain.ledgerAsset ? [] : (onAsset(ctx, chain.ledgerAsset) ?? []),
   ),
 ];
 

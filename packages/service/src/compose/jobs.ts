@@ -34,6 +34,7 @@ import { HAS_STORAGE_CHANGES } from '../calls/storage-store.ts';
 import { recordGates } from '../chain/blocks/gate-store.ts';
 import { createHeadWatch, type HeadWatch } from '../chain/blocks/head-watch.ts';
 import { HAS_UNSHOWN_TRANSFERS } from '../chain/blocks/transfer-point-store.ts';
+import { assetNameOf, tokenKey } from '../chain/chain-info.ts';
 import { HAS_OPEN_NONCES } from '../chain/transaction-store.ts';
 import type { HasWebhookDispatcher } from '../events/deliveries/webhook-dispatcher.ts';
 import { forgetEvents } from '../events/outbox/forget-events.ts';
@@ -102,7 +103,7 @@ export interface JobContext
 
 /** Starts the recurring jobs: those of `every` run on one process of the node at a time, those of `here` on each. */
 export function startRecurring(ctx: JobContext): Repeating[] {
-  const schedule = createSchedule(ctx, () => ({ now: ctx.clock.now(), chainId: ctx.chain.chainId }));
+  const schedule = createSchedule(ctx, () => givenOf(ctx));
   addWorkOnCalls(ctx, schedule);
   addWorkOnMoney(ctx, schedule);
   const heads = headWatchOf(ctx);
@@ -125,8 +126,8 @@ export function startRecurring(ctx: JobContext): Repeating[] {
  * whether the chain answers.
  */
 export function startRecurringOn(ctx: JobContext, refresh: RecurringWork): Repeating {
-  const schedule = createSchedule(ctx, () => ({ now: ctx.clock.now(), chainId: ctx.chain.chainId }));
-  const named = (name: string) => `${name}@${ctx.chain.caip2}`;
+  const schedule = createSchedule(ctx, () => givenOf(ctx));
+  const named = (name: string) => `${name}@${assetNameOf(ctx.chain)}`;
   const ofNetwork: Pick<Schedule, 'every' | 'here'> = {
     every: (name, ...rest) => schedule.every(named(name), ...rest),
     here: (name, ...rest) => schedule.here(named(name), ...rest),
@@ -135,6 +136,10 @@ export function startRecurringOn(ctx: JobContext, refresh: RecurringWork): Repea
   ofNetwork.here('watch-network', 2000, refresh);
   return schedule;
 }
+
+const givenOf = ({ clock, chain }: JobContext) => ({
+  ...{ now: clock.now(), chainId: chain.chainId, token: tokenKey(chain) },
+});
 
 /** Agents and their calls. */
 function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
@@ -193,7 +198,7 @@ function addWorkOnNetwork(ctx: JobContext, { every, here }: Pick<Schedule, 'ever
 const headWatchOf = ({ usdc, db, chain, clock }: JobContext) =>
   createHeadWatch({
     usdc,
-    record: (name, block, reason) => recordGates(db, chain.chainId, [{ name, block, reason }], clock.now()),
+    record: (name, block, reason) => recordGates(db, chain, [{ name, block, reason }], clock.now()),
   });
 
 /** The work on the registry, which is on the default network. */

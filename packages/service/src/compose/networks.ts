@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { payableChain } from '@agent-network/chain/addresses';
-import { chainInfoOf, networkName, openChain } from '../chain/chain-access.ts';
-import { assetIdOf } from '../chain/chain-info.ts';
-import { createGasWatches } from '../chain/gas-watch.ts';
+import { type ChainAccess, chainInfoOf, networkName, openChain } from '../chain/chain-access.ts';
+import { assetIdOf, assetNameOf } from '../chain/chain-info.ts';
+import { createGasWatches, type GasWatch } from '../chain/gas-watch.ts';
 import type { ClosedNetwork } from '../chain/networks.ts';
 import type { NetworkSettings } from '../config/networks.ts';
 import type { ChannelSettings } from '../config/payments.ts';
@@ -29,7 +29,7 @@ const START_WITHIN_MS = 5000;
 const AGAIN_AFTER_MS = 5000;
 
 /**
- * Opens the networks beside the default one, each as soon as its chain answers and its books agree with it; until then it is none of the
+ * Opens the networks beside the default one, and tokens beside the first of a chain, each as soon as its chain answers and its books agree with it; until then it is none of the
  * node's: nothing is offered on it, and what is under way on it waits.
  */
 export async function startNetworks(
@@ -40,10 +40,11 @@ export async function startNetworks(
   const stopping = new AbortController();
   const started: Repeating[] = [];
   ctx.closedNetworks.push(...closedOf(ctx, settings, await listAssets(ctx.db)));
+  const gasOf = createGasOf(ctx);
   const open = async (each: NetworkSettings) => {
     while (!stopping.signal.aborted) {
       try {
-        started.push(await openNetwork(ctx, each, channels));
+        started.push(await openNetwork(ctx, each, { channels, gasOf }));
         return;
       } catch (err) {
         ctx.log.error({ err, chainId: each.chainId }, 'a network cannot be used yet; the others go on');
@@ -70,7 +71,7 @@ function closedOf(
 ): ClosedNetwork[] {
   const closed = (state: ClosedNetwork['state'], of: Pick<NetworkSettings, 'chainId' | 'isLocal' | 'token'>) => {
     const { chainId, isLocal } = of;
-    const token = (of.token ?? payableChain(chainId)?.usdc ?? '').toLowerCase();
+    const token = tokenOf(of);
     const caip2 = `eip155:${chainId}`;
     const asset = assetIdOf({ caip2, token });
     const facts = assets.find(({ id }) => id === asset)?.domain ?? null;
@@ -83,29 +84,50 @@ function closedOf(
   return [...away, ...removed.map((each) => closed('removed', { ...each, isLocal: false }))];
 }
 
+const tokenOf = ({ chainId, token }: Pick<NetworkSettings, 'chainId' | 'token'>): string =>
+  (token ?? payableChain(chainId)?.usdc ?? '').toLowerCase();
+
+interface OpeningNeeds {
+  readonly channels: ChannelSettings;
+  readonly gasOf: ReturnType<typeof createGasOf>;
+}
+
+/** The gas of each chain, watched once: its tokens are sent by the same keys. */
+function createGasOf(ctx: NodeContext) {
+  const known = new Map<number, GasWatch>([[ctx.chain.chainId, ctx.gas]]);
+  return (access: ChainAccess): GasWatch => {
+    const { chainId, caip2 } = access.chain;
+    const needs = { ...ctx, ...access, ...ctx.paymentLimits, metrics: metricsOn(ctx.metrics, caip2) };
+    const gas = known.get(chainId) ?? createGasWatches(ctx, needs).gas;
+    known.set(chainId, gas);
+    return gas;
+  };
+}
+
 /** The network is the node's once its chain has been compared with the books. */
-async function openNetwork(ctx: NodeContext, settings: NetworkSettings, channels: ChannelSettings): Promise<Repeating> {
-  const caip2 = `eip155:${settings.chainId}`;
-  const metrics = metricsOn(ctx.metrics, caip2);
-  ctx.metrics.networkOpen.set({ network: caip2 }, 0);
-  const { network, refresh } = await createNetwork({ ...ctx, metrics }, settings, channels);
-  const on = { ...ctx, ...network, metrics };
+async function openNetwork(ctx: NodeContext, settings: NetworkSettings, needs: OpeningNeeds): Promise<Repeating> {
   const { isLocal, chainId, rpcUrl } = settings;
-  await prepareChain(on, isLocal ? localRepair({ chainId, rpcUrl: () => rpcUrl }) : null, () => catchUp(on));
+  const token = tokenOf(settings);
+  const name = assetNameOf({ chainId, token, caip2: `eip155:${chainId}` });
+  const metrics = metricsOn(ctx.metrics, name);
+  ctx.metrics.networkOpen.set({ network: name }, 0);
+  const { network, refresh } = await createNetwork({ ...ctx, metrics }, settings, needs);
+  const on = { ...ctx, ...network, metrics };
+  await prepareChain(on, isLocal ? localRepair({ token, rpcUrl: () => rpcUrl }) : null, () => catchUp(on));
   const place = ctx.closedNetworks.findIndex(({ asset }) => asset === network.chain.ledgerAsset);
   ctx.closedNetworks.splice(place, 1);
   ctx.networks.push(network);
-  metrics.networkOpen.set({ network: caip2 }, 1);
-  ctx.log.info({ network: network.chain.caip2 }, 'a further network is open');
+  metrics.networkOpen.set({ network: name }, 1);
+  ctx.log.info({ network: name }, 'a further network is open');
   return startRecurringOn(on, refresh);
 }
 
-async function createNetwork(ctx: NodeContext, settings: NetworkSettings, channels: ChannelSettings) {
+async function createNetwork(ctx: NodeContext, settings: NetworkSettings, { channels, gasOf }: OpeningNeeds) {
   const { formerWallets = [], wallet } = ctx.chain;
   const opened = await openChain({ ...settings, isDefault: false, wallet, formerWallets });
   const access = await withChannels(opened, channels, ctx.log);
   const needs = { ...ctx, ...access };
-  const { gas } = createGasWatches(ctx, { ...needs, ...ctx.paymentLimits });
+  const gas = gasOf(access);
   const parts = { ...createPaymentParts(needs), ...createChainReaders(settings.rpcUrl, access.chain) };
   const base = { ...needs, gas, ...parts, transferDepthBlocks: settings.transferDepthBlocks };
   const channelWork = createChannelWork(base);
@@ -116,7 +138,7 @@ async function createNetwork(ctx: NodeContext, settings: NetworkSettings, channe
       () => true,
       () => false,
     );
-    ctx.metrics.networkOpen.set({ network: access.chain.caip2 }, isOpen ? 1 : 0);
+    ctx.metrics.networkOpen.set({ network: assetNameOf(access.chain) }, isOpen ? 1 : 0);
   };
   return { network: networkOf({ ...base, ...channelWork, ...moneyWork }, () => isOpen), refresh };
 }

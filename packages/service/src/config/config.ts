@@ -64,6 +64,8 @@ export interface Config extends Limits {
   readonly furtherNetworks: readonly NetworkSettings[];
   /** Ids of further chains that local mode starts. */
   readonly localChainIds: readonly number[];
+  /** Addresses of further tokens that are taken on the first of them. */
+  readonly localTokens: readonly string[];
   /** Former addresses of the node's wallet, lower case. Their transfers to the wallet are credited to no account. */
   readonly formerWallets: readonly string[];
   readonly nodeLabel: string;

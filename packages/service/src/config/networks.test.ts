@@ -10,6 +10,7 @@ const base = {
   rpcUrls: ['https://one.example/v2/secret-path', 'https://user:pass-word@two.example'],
 };
 const other = { id: 'eip155:421614', rpcUrls: ['https://three.example'] };
+const TUSD = '0x7e57d0117e57d0117e57d0117e57d0117e57d011';
 const read = (value: unknown, env: Record<string, string> = {}) =>
   readConfig({ NETWORKS: typeof value === 'string' ? value : JSON.stringify(value), ...env }).config;
 const messageOf = (value: unknown, env: Record<string, string> = {}): string => {
@@ -50,6 +51,22 @@ describe('NETWORKS', () => {
     const [local, away] = read([base, here, other]).furtherNetworks;
     expect(local).toMatchObject({ isLocal: true, transferDepthBlocks: 1 });
     expect(away).toMatchObject({ isLocal: false, transferDepthBlocks: 12 });
+  });
+
+  it('has one for each token, those of a chain with the same address and depths', () => {
+    const here = { id: base.id, rpcUrls: ['http://127.0.0.1:1'], tokens: ['USDC', 'TUSD'], confirmations: '0:2' };
+    expect(read([here, other])).toMatchObject({
+      chainId: 84_532,
+      furtherNetworks: [
+        {
+          chainId: 84_532,
+          token: TUSD,
+          rpcUrl: 'http://127.0.0.1:1',
+          confirmations: [{ fromMicro: 0n, depthBlocks: 2 }],
+        },
+        { chainId: 421_614 },
+      ],
+    });
   });
 
   it('may stand in a file', () => {
@@ -94,7 +111,22 @@ describe('NETWORKS', () => {
     ['two in one', [{ ...base, rpcUrls: ['http://a http://b'] }], 'NETWORKS entry 1: rpcUrls.0 must be an http'],
     ['another scheme', [{ ...base, rpcUrls: ['ws://secret@a'] }], 'NETWORKS entry 1: rpcUrls.0 must be an http'],
     ['an address twice', [{ ...base, rpcUrls: ['http://a', 'http://a'] }], 'NETWORKS entry 1: tokens and rpcUrls must'],
-    ['an unknown token', [{ ...base, tokens: ['DAI'] }], 'NETWORKS entry 1: tokens.0 must be "USDC".'],
+    ['an unknown token', [{ ...base, tokens: ['DAI'] }], 'NETWORKS entry 1: tokens.0 must be "USDC" or "TUSD"'],
+    [
+      'a token of another chain',
+      [base, { ...other, tokens: ['TUSD'] }],
+      'entry 2: tokens must be of eip155:421614, which',
+    ],
+    [
+      'a test token elsewhere',
+      [{ ...base, tokens: ['USDC', 'TUSD'] }],
+      'entry 1: tokens must be of eip155:84532, which',
+    ],
+    [
+      'another default asset',
+      [{ id: base.id, rpcUrls: ['http://127.0.0.1:1'], tokens: ['TUSD', 'USDC'] }],
+      'NETWORKS entry 1: tokens of the default network must begin with USDC',
+    ],
     ['no token', [{ ...base, tokens: [] }], 'NETWORKS entry 1: tokens must have at least 1 item.'],
     ['a token twice', [{ ...base, tokens: ['USDC', 'USDC'] }], 'NETWORKS entry 1: tokens and rpcUrls must not have'],
     ['another settler', [{ ...base, settlers: ['cdp'] }], 'NETWORKS entry 1: settlers.0 must be "own".'],
@@ -130,4 +162,22 @@ describe('LOCAL_CHAINS', () => {
     { LOCAL_CHAINS: '2', CHAIN_RPC_URL: 'http://127.0.0.1:1' },
     { LOCAL_CHAINS: '2', NETWORKS: JSON.stringify([base]) },
   ])('%j is refused', (env) => expect(() => readConfig(env as Record<string, string>)).toThrow(/^LOCAL_CHAINS must/));
+});
+
+describe('LOCAL_TOKENS', () => {
+  it.each([
+    [{}, []],
+    [{ LOCAL_TOKENS: 'USDC' }, []],
+    [{ LOCAL_TOKENS: 'USDC, TUSD' }, [TUSD]],
+  ])('%j takes %j beside USDC', (env, tokens) =>
+    expect(readConfig(env as Record<string, string>).config.localTokens).toEqual(tokens),
+  );
+
+  it.each([
+    { LOCAL_TOKENS: 'TUSD' },
+    { LOCAL_TOKENS: 'USDC,EURC' },
+    { LOCAL_TOKENS: 'USDC,TUSD,TUSD' },
+    { LOCAL_TOKENS: 'USDC,TUSD', CHAIN_RPC_URL: 'http://127.0.0.1:1' },
+    { LOCAL_TOKENS: 'USDC,TUSD', NETWORKS: JSON.stringify([base]) },
+  ])('%j is refused', (env) => expect(() => readConfig(env as Record<string, string>)).toThrow(/^LOCAL_TOKENS must/));
 });

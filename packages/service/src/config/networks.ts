@@ -5,6 +5,7 @@ import {
   LOCAL_CHAIN_ID,
   payableChain,
   payableChainIds,
+  payableTokens,
 } from '@agent-network/chain/addresses';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { z } from 'zod';
@@ -44,6 +45,8 @@ interface Networks {
   readonly furtherNetworks: readonly NetworkSettings[];
   /** Ids of further chains that local mode starts. */
   readonly localChainIds: readonly number[];
+  /** Addresses of further tokens that are taken on the first chain that local mode starts. */
+  readonly localTokens: readonly string[];
 }
 
 /** Chains that local mode starts, in order. */
@@ -58,12 +61,31 @@ export function readNetworks(env: Env, mode: Mode): Networks {
       'LOCAL_CHAINS must be left out where the node starts no chain: in production, with NETWORKS, with CHAIN_RPC_URL.',
     );
   const localChainIds = LOCAL_IDS.slice(1, count);
-  if (!first) return { ...readOnly(env, mode), furtherNetworks: [], localChainIds };
+  const localTokens = readLocalTokens(env, mode === 'local' && !first && env.CHAIN_RPC_URL === undefined);
+  const ofLocal = { localChainIds, localTokens };
+  if (!first) return { ...readOnly(env, mode), furtherNetworks: [], ...ofLocal };
   const { chainId, rpcUrl, confirmations, transferDepthBlocks } = first;
   return {
     ...{ chainId: chainId as KnownChainId, chainRpcUrl: rpcUrl, confirmations, transferDepthBlocks },
-    ...{ furtherNetworks, localChainIds },
+    ...{ furtherNetworks, ...ofLocal },
   };
+}
+
+/** `LOCAL_TOKENS`: symbols, USDC first. */
+function readLocalTokens(env: Env, startsChain: boolean): string[] {
+  const [first, ...symbols] = (env.LOCAL_TOKENS ?? 'USDC').split(',').map((each) => each.trim());
+  const local = payableTokens.filter(({ chainId, isLocal }) => isLocal && chainId === LOCAL_CHAIN_ID);
+  const tokens = symbols.map((symbol) => local.find((each) => each.symbol === symbol));
+  const isGood = first === 'USDC' && new Set(symbols).size === symbols.length && !tokens.includes(undefined);
+  if (!isGood)
+    throw new ConfigError(
+      `LOCAL_TOKENS must be USDC, and any of ${local.map(({ symbol }) => symbol).join(', ')} after it.`,
+    );
+  if (symbols.length > 0 && !startsChain)
+    throw new ConfigError(
+      'LOCAL_TOKENS must be left out where the node starts no chain: in production, with NETWORKS, with CHAIN_RPC_URL.',
+    );
+  return tokens.flatMap((each) => each?.address ?? []);
 }
 
 function readOnly(env: Env, mode: Mode) {
@@ -82,9 +104,9 @@ const depthsOf = (env: Env, isLocal: boolean) => ({
   transferDepthBlocks: integer(env, 'TRANSFER_CONFIRMATIONS', isLocal ? 1 : 12, 1, 10_000),
 });
 
-/** A further chain that local mode has started. */
-export const localNetwork = (chainId: number, rpcUrl: string): NetworkSettings => ({
-  ...{ chainId, rpcUrl, isLocal: true, transferDepthBlocks: 1 },
+/** A further chain that local mode has started, or a further token on one. */
+export const localNetwork = (chainId: number, rpcUrl: string, token?: string): NetworkSettings => ({
+  ...{ chainId, rpcUrl, isLocal: true, transferDepthBlocks: 1, ...(token && { token }) },
   confirmations: [{ fromMicro: 0n, depthBlocks: 1 }],
 });
 
@@ -105,10 +127,9 @@ export function isLocalChain({
 
 const MAX_NETWORKS = 16;
 const MAX_URLS = 8;
-const tokens = ['USDC'] as const;
 const settlers = ['own'] as const;
 
-const tokenOf = (chainId: number, _symbol: (typeof tokens)[number]) => payableChain(chainId)?.usdc.toLowerCase() ?? '';
+const symbols = [...new Set(payableTokens.map(({ symbol }) => symbol))];
 
 const Entry = z.strictObject({
   id: z.enum(payableChainIds.map((id): `eip155:${number}` => `eip155:${id}`)),
@@ -116,7 +137,7 @@ const Entry = z.strictObject({
     .array(z.string().refine(isRpcUrl, { error: 'must be an http or https URL' }))
     .min(1)
     .max(MAX_URLS),
-  tokens: z.array(z.enum(tokens)).min(1).default(['USDC']),
+  tokens: z.array(z.enum(symbols)).min(1).default(['USDC']),
   confirmations: z.string().optional(),
   transferDepthBlocks: z.int().min(1).max(10_000).optional(),
   settlers: z
@@ -145,6 +166,8 @@ function readList(env: Env, mode: Mode): readonly NetworkSettings[] | null {
   const [first] = settings;
   if (!first || !isKnownChainId(first.chainId))
     throw refused(1, 'id of the default network must be eip155:8453 or eip155:84532, which have the registries');
+  if (first.token !== payableChain(first.chainId)?.usdc.toLowerCase())
+    throw refused(1, 'tokens of the default network must begin with USDC, in which prices are');
   if (new Set(settings.map(({ chainId }) => payableChain(chainId)?.isTest)).size > 1)
     throw new ConfigError('NETWORKS must be all of real money or all of test money: the one would buy the other.');
   return settings;
@@ -182,7 +205,11 @@ function networksOf(env: Env, mode: Mode, { value, place }: { value: unknown; pl
         : depths.confirmations,
     transferDepthBlocks: transferDepthBlocks ?? depths.transferDepthBlocks,
   };
-  return tokens.map((symbol) => ({ ...network, token: tokenOf(chainId, symbol) }));
+  return tokens.map((symbol) => {
+    const found = payableTokens.find((each) => each.chainId === chainId && each.symbol === symbol);
+    if (!found || (found.isLocal && !isLocal)) throw refused(place, `tokens must be of ${id}, which has no ${symbol}`);
+    return { ...network, token: found.address.toLowerCase() };
+  });
 }
 
 function problemOf({ issues }: z.ZodError): string {

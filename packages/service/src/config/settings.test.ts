@@ -56,7 +56,7 @@ describe('the table of settings', () => {
     (setting) => {
       const { name, example, production: inProduction } = setting;
       const { CHAIN_RPC_URL: _url, CHAIN_ID: _id, ...others } = production as Record<string, string>;
-      const base = { NETWORKS: others, LOCAL_CHAINS: {} }[name] ?? production;
+      const base = { NETWORKS: others, LOCAL_CHAINS: {}, LOCAL_TOKENS: {} }[name] ?? production;
       expect(() => readConfig({ ...base, [name]: example })).not.toThrow();
       if (inProduction === 'required') expect(() => readConfig({ ...production, [name]: undefined })).toThrow(name);
     },

@@ -25,6 +25,8 @@ if (delivers === 'deliver') {
   const secrets = createSecrets(SECRET_KEY);
   const metrics = createMetrics();
   const ctx = { db, log, clock, metrics, secrets, baseUrl: BASE_URL, guardedFetch, processId, readSubject };
-  createWebhookDispatcher(ctx).start(createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0 })));
+  createWebhookDispatcher(ctx).start(
+    createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0, token: '' })),
+  );
 }
 process.send?.({ processId: heartbeat.processId() });

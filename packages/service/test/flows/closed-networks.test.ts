@@ -3,7 +3,7 @@ import { type LocalChain, startLocalChain } from '@agent-network/chain/local-cha
 import pg from 'pg';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { onChain } from '../../src/chain/networks.ts';
+import { onNamed } from '../../src/chain/networks.ts';
 import { freePort } from '../../src/compose/local/free-port.ts';
 import { readReserves } from '../../src/payments/statements/read-reserves.ts';
 import { contradictions } from '../support/books.ts';
@@ -50,7 +50,7 @@ function onNetworks(hasOther: boolean): void {
 }
 
 function on() {
-  const found = onChain(node.ctx, OTHER);
+  const found = onNamed(node.ctx, `eip155:${OTHER}`);
   if (!found) throw new Error('the node is not on the other network');
   return found;
 }

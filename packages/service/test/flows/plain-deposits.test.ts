@@ -352,7 +352,7 @@ describe('a transfer that a reorg took back', () => {
     held[0]?.();
     await Promise.all([first, second]);
     expect(
-      await listLost(h.ctx.db, h.ctx.chain.chainId, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10),
+      await listLost(h.ctx.db, h.ctx.chain, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10),
     ).toHaveLength(1);
     await reverseLost();
     expect(await available(key)).toBe('0.00');
@@ -365,19 +365,12 @@ describe('a transfer that a reorg took back', () => {
     await eventually(() => available(key)).toBe('0.20');
     await takeBack(keccak256(raw));
     // Asked before the transfer is back, and answered after the reader has seen it.
-    const [lost] = await listLost(
-      h.ctx.db,
-      h.ctx.chain.chainId,
-      h.ctx.clock.now(),
-      { createdAt: new Date(0), id: '' },
-      10,
-    );
+    const [lost] = await listLost(h.ctx.db, h.ctx.chain, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10);
     if (!lost) throw new Error('nothing is lost');
     await callChain(h.rpcUrl, 'eth_sendRawTransaction', raw);
     await eventually(
       async () =>
-        (await listLost(h.ctx.db, h.ctx.chain.chainId, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10))
-          .length,
+        (await listLost(h.ctx.db, h.ctx.chain, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10)).length,
     ).toBe(0);
     await reversePayment(h.ctx, lost, 'of a reading that is old');
     await reverseLost();
@@ -456,13 +449,7 @@ describe('a transfer that a reorg took back', () => {
     const raw = await sendSigned(wallet, 400_000n);
     await eventually(() => suspended(wallet)).toBe(400_000n);
     await takeBack(keccak256(raw));
-    const [before] = await listLost(
-      h.ctx.db,
-      h.ctx.chain.chainId,
-      h.ctx.clock.now(),
-      { createdAt: new Date(0), id: '' },
-      10,
-    );
+    const [before] = await listLost(h.ctx.db, h.ctx.chain, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10);
     if (!before) throw new Error('nothing is lost');
     const { key } = await accountOf(privateKeyToAccount(generatePrivateKey()));
     await claim(key, wallet);
@@ -484,8 +471,7 @@ async function takeBack(hash: Hex): Promise<void> {
   await reorgOut(hash);
   const lost = async () => {
     await h.ctx.reorgWatch.look();
-    return (await listLost(h.ctx.db, h.ctx.chain.chainId, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10))
-      .length;
+    return (await listLost(h.ctx.db, h.ctx.chain, h.ctx.clock.now(), { createdAt: new Date(0), id: '' }, 10)).length;
   };
   await expect.poll(lost).toBe(1);
 }

@@ -1,6 +1,6 @@
 import { type LocalChain, startLocalChain } from '@agent-network/chain/local-chain';
 import type { Hex } from 'viem';
-import { onChain } from '../../src/chain/networks.ts';
+import { onNamed } from '../../src/chain/networks.ts';
 import type { NodeContext } from '../../src/compose/context.ts';
 import { type Harness, type HarnessOptions, newWallet, startHarness, type TestWallet } from './harness.ts';
 import { type RpcProxy, type RpcRule, startRpcProxy } from './rpc-proxy.ts';
@@ -43,7 +43,7 @@ export async function startTwoNetworks(options: HarnessOptions = {}): Promise<Tw
   const h = await startHarness({ furtherNetworks: [networkAt(proxy.url)], ...options });
   await other.fund([{ address: h.ctx.chain.wallet as Hex, ethWei: 10n * ETHER, usdcMicro: 0n }]);
   const onOther = () => {
-    const found = onChain(h.ctx, OTHER);
+    const found = onNamed(h.ctx, `eip155:${OTHER}`);
     if (!found) throw new Error('the node is not on the other network');
     return found;
   };
@@ -82,7 +82,8 @@ export async function payOn(
 ): Promise<{ 'payment-signature': string }> {
   const required = headerIn(unpaid, 'payment-required');
   const accepts = required.accepts.filter(
-    ({ network, scheme }: { network: string; scheme: string }) => network === ctx.chain.caip2 && scheme === 'exact',
+    ({ network, asset, scheme }: { network: string; asset: string; scheme: string }) =>
+      network === ctx.chain.caip2 && asset === ctx.chain.token && scheme === 'exact',
   );
   return { 'payment-signature': encode(await paymentOf({ ctx }, wallet, { ...required, accepts }, changes)) };
 }

@@ -89,8 +89,10 @@ export function newVoucherPayer(
     pay(unpaid: Answer, maxMicro: bigint, changes: VoucherChanges = {}): Record<string, string> {
       const required = requiredBy(unpaid);
       const accepted = required.accepts.find(
-        (each: { scheme: string; network: string }) =>
-          each.scheme === 'batch-settlement' && each.network === `eip155:${chain.chainId}`,
+        (each: { scheme: string; network: string; asset: string }) =>
+          each.scheme === 'batch-settlement' &&
+          each.network === `eip155:${chain.chainId}` &&
+          each.asset === chain.token,
       );
       const { withdrawDelayS, ...shown } = { ...config, ...changes.config };
       const payload = {

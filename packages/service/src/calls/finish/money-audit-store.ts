@@ -187,8 +187,8 @@ export const findHoldContradictions = (sql: Sql): Promise<Contradiction[]> =>
        from hold h where h.ended_at is null and h.id not like 'wdr\\_%' and not exists (select from invocation v where v.id = h.id) limit 1000`,
   );
 
-/** Chains by the suffix of their ledger accounts; one that no process has registered is the default network. */
-const NETWORK = `select chain_id, case when is_default then '' else '@' || id end as asset from asset`;
+/** Tokens by the suffix of their ledger accounts; one that no process has registered is the default asset. */
+const NETWORK = `select chain_id, token, token_key, case when is_default then '' else '@' || id end as asset from asset`;
 
 /**
  * Contradictions between channels and the ledger, in each asset: what vouchers owe and what is claimed and not swept are the sums of the
@@ -205,10 +205,10 @@ export const findChannelContradictions = (sql: Sql): Promise<Contradiction[]> =>
      ), channels as (
        select coalesce(n.asset, '') as asset, sum(charged_micro + reserved_micro - claimed_micro - lost_micro) as vouchers,
               sum(claimed_micro) as claimed
-         from channel left join network n using (chain_id) group by 1
+         from channel left join network n using (chain_id, token) group by 1
      ), receivers as (
        select coalesce(n.asset, '') as asset, sum(foreign_micro - settled_micro) as micro, sum(known_micro) as known
-         from channel_receiver left join network n using (chain_id) group by 1
+         from channel_receiver r left join network n on n.chain_id = r.chain_id and n.token_key = r.token group by 1
      ), expected as (
        select 'vouchers' as kind, asset, vouchers as micro from channels
        union all
@@ -229,7 +229,7 @@ export const findChannelContradictions = (sql: Sql): Promise<Contradiction[]> =>
        from channel c left join in_flight f on f.channel_id = c.id where c.reserved_micro <> coalesce(f.micro, 0)
      union all
      select 'channel_account_differs', c.id, 'has reserved ' || c.reserved_micro || ', its account holds ' || a.posted_micro
-       from channel c left join network n using (chain_id)
+       from channel c left join network n using (chain_id, token)
        join ledger_account a on a.id = 'channel:' || c.id || coalesce(n.asset, '') where a.posted_micro > c.reserved_micro
      union all
      select 'billed_differs', c.id, 'has paid bills of ' || c.billed_micro || ' for calls in flight, which have ' || coalesce(f.billed, 0)

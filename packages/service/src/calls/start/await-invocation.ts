@@ -1,5 +1,5 @@
 import { whyStalled } from '../../chain/blocks/gates.ts';
-import { onChain } from '../../chain/networks.ts';
+import { onToken } from '../../chain/networks.ts';
 import { within } from '../../lib/concurrency/within.ts';
 import { newId } from '../../lib/id.ts';
 import type { RefusalReason } from '../../payments/chain-outbox/refusal-reason.ts';
@@ -54,7 +54,7 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
   throw paymentPending(
     invocation.id,
     payment?.transactionHash ?? null,
-    await whyStalled(ctx, onChain(ctx, invoked.payment.chainId)?.chain ?? ctx.chain),
+    await whyStalled(ctx, onToken(ctx, invoked.payment)?.chain ?? ctx.chain),
   );
 }
 

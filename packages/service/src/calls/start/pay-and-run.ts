@@ -1,4 +1,4 @@
-import { onChain, requireNetwork } from '../../chain/networks.ts';
+import { onToken, requireNetwork } from '../../chain/networks.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { until } from '../../lib/concurrency/until.ts';
@@ -34,7 +34,7 @@ export async function payAndRun(
   { payment, carrier = null }: { readonly payment: NewChainPayment; readonly carrier?: Carrier | null },
   signal: AbortSignal,
 ): Promise<Invocation> {
-  const outcome: SettleOutcome = (await onChain(ctx, payment.chainId)?.settler.settle(payment, carrier)) ?? notHere;
+  const outcome: SettleOutcome = (await onToken(ctx, payment)?.settler.settle(payment, carrier)) ?? notHere;
   return runPaid(ctx, invocation, outcome.state === 'unknown' ? await decide(ctx, invocation) : outcome, signal);
 }
 
@@ -112,7 +112,7 @@ async function lookAgain(ctx: PayContext, requestId: string): Promise<ChainPayme
   try {
     const payment = await paymentOf(ctx, requestId);
     if (payment?.state !== 'claimed' && payment?.state !== 'broadcasting') return payment;
-    await reconcilePayment(requireNetwork(onChain(ctx, payment.chainId)), payment);
+    await reconcilePayment(requireNetwork(onToken(ctx, payment)), payment);
     return await paymentOf(ctx, requestId);
   } catch (error) {
     ctx.log.warn({ err: error, requestId }, 'open payment lookup failed');

@@ -1,4 +1,5 @@
 import type { Sql } from '../../store/sql.ts';
+import { type AssetKey, tokenKey } from '../chain-info.ts';
 
 /** `head`, `safe`: blocks that the RPC node tells. The others are followers of the head, and their block is the head that they have seen all of. */
 export type GateName = 'head' | 'safe' | 'registry' | 'transfers' | 'payments';
@@ -18,8 +19,21 @@ export interface GateNews {
   readonly reason: string | null;
 }
 
+/** Whose gates: of the chain, and the followers of this token there; absent: of its USDC. */
+export type GatesOf = Pick<AssetKey, 'chainId'> & Partial<Pick<AssetKey, 'token'>>;
+
+const ofChain: ReadonlySet<GateName> = new Set(['head', 'safe', 'registry']);
+
+/** What comes after the name of a gate that each token of a chain has: nothing for its USDC. */
+function suffixOf({ chainId, token }: GatesOf): string {
+  const key = token === undefined ? '' : tokenKey({ chainId, token });
+  return key === '' ? '' : `@${key}`;
+}
+
 /** Notes where gates stand. Writes nothing where nothing changed. */
-export async function recordGates(sql: Sql, chainId: number, gates: readonly GateNews[], now: Date): Promise<void> {
+export async function recordGates(sql: Sql, of: GatesOf, gates: readonly GateNews[], now: Date): Promise<void> {
+  const { chainId } = of;
+  const names = gates.map(({ name }) => (ofChain.has(name) ? name : name + suffixOf(of)));
   await sql.query(
     'record-chain-gates',
     `insert into chain_gate as g (chain_id, name, block_number, moved_at, reason)
@@ -31,13 +45,14 @@ export async function recordGates(sql: Sql, chainId: number, gates: readonly Gat
      on conflict (chain_id, name) do update
         set block_number = excluded.block_number, reason = excluded.reason,
             moved_at = case when excluded.block_number > g.block_number then excluded.moved_at else g.moved_at end`,
-    [chainId, gates.map(({ name }) => name), gates.map(({ block }) => block), gates.map(({ reason }) => reason), now],
+    [chainId, names, gates.map(({ block }) => block), gates.map(({ reason }) => reason), now],
   );
 }
 
-export const listGates = (sql: Sql, chainId: number): Promise<GateRow[]> =>
+export const listGates = (sql: Sql, of: GatesOf): Promise<GateRow[]> =>
   sql.query<GateRow>(
     'list-chain-gates',
-    `select name, block_number as block, moved_at as "movedAt", reason from chain_gate where chain_id = $1 order by name`,
-    [chainId],
+    `select split_part(name, '@', 1) as name, block_number as block, moved_at as "movedAt", reason from chain_gate
+      where chain_id = $1 and (name = any($2) or substring(name from '@.*') is not distinct from $3) order by name`,
+    [of.chainId, [...ofChain], suffixOf(of) || null],
   );

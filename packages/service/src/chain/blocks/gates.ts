@@ -1,7 +1,8 @@
 import type { Gate } from '@agent-network/contracts/network/network';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasDb } from '../../store/database.ts';
-import { type GateRow, listGates } from './gate-store.ts';
+import type { ChainInfo } from '../chain-info.ts';
+import { type GateRow, type GatesOf, listGates } from './gate-store.ts';
 
 /** Time without a new block after which a gate counts as stalled. `safe` rises by steps, on Base every one or two minutes. */
 const STALLED_MS = { head: 60_000, safe: 600_000, follower: 60_000 };
@@ -47,15 +48,13 @@ function reasonOf({ name, block, reason }: GateRow, head: bigint, ageS: number):
 }
 
 /** States of the gates of a chain, of all processes. */
-export const readGates = async (
-  ctx: HasDb & HasClock,
-  { chainId, isLocal }: { readonly chainId: number; readonly isLocal: boolean },
-): Promise<Gate[]> => gatesOf(await listGates(ctx.db, chainId), ctx.clock.now(), isLocal);
+export const readGates = async (ctx: HasDb & HasClock, chain: GatesOf & Pick<ChainInfo, 'isLocal'>): Promise<Gate[]> =>
+  gatesOf(await listGates(ctx.db, chain), ctx.clock.now(), chain.isLocal);
 
 /** Reason that gates are stalled, for an answer that depends on one; null: none is. */
 export async function whyStalled(
   ctx: HasDb & HasClock,
-  chain: { readonly chainId: number; readonly isLocal: boolean },
+  chain: GatesOf & Pick<ChainInfo, 'isLocal'>,
 ): Promise<string | null> {
   const reasons = (await readGates(ctx, chain)).flatMap(({ reason }) => reason ?? []);
   return reasons.length === 0 ? null : reasons.join('; ');

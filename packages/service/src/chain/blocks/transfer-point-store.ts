@@ -1,4 +1,5 @@
 import type { Sql } from '../../store/sql.ts';
+import { type AssetKey, tokenKey } from '../chain-info.ts';
 import type { IncomingTransfer } from '../incoming-transfer-client.ts';
 import { pointStore } from './point-store.ts';
 
@@ -6,12 +7,13 @@ import { pointStore } from './point-store.ts';
 export const transferPoints = pointStore('transfer_point');
 
 /** Deletes every point above a block and the uncredited transfers seen there; those blocks will be read again. */
-export async function goBackToPoint(sql: Sql, chainId: number, block: bigint): Promise<void> {
-  await transferPoints.goBack(sql, chainId, block);
-  await sql.query('unsee-transfers', 'delete from unshown_transfer where chain_id = $1 and block_number > $2', [
-    chainId,
-    block,
-  ]);
+export async function goBackToPoint(sql: Sql, asset: AssetKey, block: bigint): Promise<void> {
+  await transferPoints.goBack(sql, asset, block);
+  await sql.query(
+    'unsee-transfers',
+    'delete from unshown_transfer where chain_id = $1 and token = $2 and block_number > $3',
+    [asset.chainId, tokenKey(asset), block],
+  );
 }
 
 const transferColumns = `from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
@@ -32,15 +34,15 @@ const AT_ONCE = new Date(0);
  */
 export async function insertUnshown(
   sql: Sql,
-  { chainId, token, now }: { chainId: number; token: string; now: Date },
+  { chainId, token, now }: AssetKey & { now: Date },
   transfers: readonly SeenTransfer[],
 ): Promise<void> {
   const of = <T>(pick: (t: SeenTransfer) => T) => transfers.map(pick);
   await sql.query(
     'insert-unshown-transfers',
     `insert into unshown_transfer
-        (chain_id, from_address, nonce, value_micro, transaction_hash, block_number, block_hash, seen_at)
-     select $1, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, t.seen_at
+        (chain_id, token, from_address, nonce, value_micro, transaction_hash, block_number, block_hash, seen_at)
+     select $1, $10, t.from_address, t.nonce, t.value, t.hash, t.block, t.block_hash, t.seen_at
        from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], $9::timestamptz[])
          as t(from_address, nonce, value, hash, block, block_hash, seen_at)
       where not exists (select from chain_payment p
@@ -57,6 +59,7 @@ export async function insertUnshown(
       of((t) => t.blockNumber),
       of((t) => t.blockHash),
       of((t) => (t.isPlain ? AT_ONCE : now)),
+      tokenKey({ chainId, token }),
     ],
   );
 }
@@ -64,13 +67,13 @@ export async function insertUnshown(
 export const HAS_UNSHOWN_TRANSFERS = 'exists (select from unshown_transfer)';
 
 /** Deletes the stored transfers of payments that have settled. */
-export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
+export async function forgetBooked(sql: Sql, asset: AssetKey): Promise<void> {
   await sql.query(
     'forget-booked-transfers',
     `delete from unshown_transfer u using chain_payment p
-      where u.chain_id = $1 and p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
-        and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'settled'`,
-    [chainId],
+      where u.chain_id = $1 and u.token = $2 and p.chain_id = u.chain_id and p.token = $3 and p.from_address = u.from_address
+        and p.nonce = u.nonce and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'settled'`,
+    [asset.chainId, tokenKey(asset), asset.token],
   );
 }
 
@@ -80,20 +83,20 @@ export async function forgetBooked(sql: Sql, chainId: number): Promise<void> {
  */
 export const takeUnshown = (
   sql: Sql,
-  { chainId, before, limit }: { chainId: number; before: Date; limit: number },
+  { before, limit, ...asset }: AssetKey & { before: Date; limit: number },
 ): Promise<StoredTransfer[]> =>
   sql.query<StoredTransfer>(
     'take-unshown-transfers',
-    `delete from unshown_transfer where (chain_id, from_address, nonce) in (
-       select u.chain_id, u.from_address, u.nonce from unshown_transfer u
-        where u.chain_id = $1 and u.seen_at <= $2 and not exists (select from awaited_refund a
-          where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
+    `delete from unshown_transfer where (chain_id, token, from_address, nonce) in (
+       select u.chain_id, u.token, u.from_address, u.nonce from unshown_transfer u
+        where u.chain_id = $1 and u.token = $4 and u.seen_at <= $2 and not exists (select from awaited_refund a
+          where a.chain_id = u.chain_id and a.token = u.token and a.from_address = u.from_address and a.nonce = u.nonce)
           and not exists (select from chain_payment p
-            where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+            where p.chain_id = u.chain_id and p.token = $5 and p.from_address = u.from_address and p.nonce = u.nonce
               and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed'))
         order by u.seen_at limit $3 for update skip locked)
      returning ${transferColumns}`,
-    [chainId, before, limit],
+    [asset.chainId, before, limit, tokenKey(asset), asset.token],
   );
 
 /** A transfer with a payment recorded as failed: anyone can submit an authorization until it expires. */
@@ -106,26 +109,28 @@ export interface LateTransfer {
   readonly blockHash: string;
 }
 
-export const listLate = (sql: Sql, chainId: number, limit: number): Promise<LateTransfer[]> =>
+export const listLate = (sql: Sql, asset: AssetKey, limit: number): Promise<LateTransfer[]> =>
   sql.query<LateTransfer>(
     'list-late-transfers',
     `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber",
             u.block_hash as "blockHash"
        from unshown_transfer u join chain_payment p using (chain_id, from_address, nonce, value_micro)
-      where u.chain_id = $1 and p.state = 'failed' and p.direction = 'in' order by u.seen_at limit $2`,
-    [chainId, limit],
+      where u.chain_id = $1 and u.token = $3 and p.token = $4 and p.state = 'failed' and p.direction = 'in'
+      order by u.seen_at limit $2`,
+    [asset.chainId, limit, tokenKey(asset), asset.token],
   );
 
 /** Takes a transfer for the caller's transaction to book; null when another process has taken it. */
 export async function takeTransfer(
   sql: Sql,
-  chainId: number,
+  asset: AssetKey,
   { from, nonce }: { from: string; nonce: string },
 ): Promise<StoredTransfer | null> {
   const rows = await sql.query<StoredTransfer>(
     'take-transfer',
-    `delete from unshown_transfer where chain_id = $1 and from_address = $2 and nonce = $3 returning ${transferColumns}`,
-    [chainId, from, nonce],
+    `delete from unshown_transfer where chain_id = $1 and token = $4 and from_address = $2 and nonce = $3
+     returning ${transferColumns}`,
+    [asset.chainId, from, nonce, tokenKey(asset)],
   );
   return rows[0] ?? null;
 }

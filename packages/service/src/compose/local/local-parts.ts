@@ -82,14 +82,16 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
       await saveLocalKeys(dataDir, keys);
       rpcUrl = first;
       const started = config.localChainIds.map((chainId, index) => localNetwork(chainId, others[index] ?? ''));
-      further = [...further, ...started];
+      const tokens = config.localTokens.map((token) => localNetwork(LOCAL_CHAIN_ID, first, token));
+      for (const { token } of tokens) await giveTokens(first, token as Hex, fundingOf(keys, []));
+      further = [...further, ...tokens, ...started];
       return rpcUrl;
     },
     furtherNetworks: () => further,
     chainRpcUrl: () => rpcUrl ?? '',
     chainRepair:
       config.chainRpcUrl === null || isLocalChain(config)
-        ? localRepair({ chainId: LOCAL_CHAIN_ID, rpcUrl: () => rpcUrl ?? '' })
+        ? localRepair({ token: usdcOn(LOCAL_CHAIN_ID), rpcUrl: () => rpcUrl ?? '' })
         : null,
   };
 }
@@ -125,7 +127,7 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
       const db = openDatabase(databaseUrl, { max: 1, log });
       const stored = await transactionsToReplay({ db }, chainId);
       const mined = stored.filter(({ minedAtS }) => minedAtS !== null).map(({ raw }) => raw as Hex);
-      await fundLostPayers({ db, log, chainId, rpcUrl, mined });
+      await fundLostPayers({ db, log, rpcUrl, mined });
       await db.close();
       return stored.map(({ raw, minedAtS }) => ({
         raw: raw as Hex,
@@ -181,8 +183,8 @@ export async function fundOnJoinedChain(config: Config, plan: LocalPlan): Promis
   const { chainRpcUrl } = config;
   if (chainRpcUrl === null || plan.keys.isFunded || !isLocalChain(config)) return;
   const further = plan.furtherNetworks().filter(({ isLocal }) => isLocal);
-  for (const { chainId, rpcUrl } of [{ chainId: config.chainId, rpcUrl: chainRpcUrl }, ...further])
-    await fundWallets(firstUrl(rpcUrl), usdcOn(chainId), fundingOf(plan.keys, []));
+  for (const each of [{ chainId: config.chainId, rpcUrl: chainRpcUrl }, ...further])
+    await fundWallets(firstUrl(each.rpcUrl), tokenOf(each), fundingOf(plan.keys, []));
   plan.keys.isFunded = true;
   await saveLocalKeys(config.dataDir, plan.keys);
 }
@@ -192,19 +194,32 @@ const firstUrl = (rpcUrls: string): string => rpcUrls.split(' ', 1)[0] ?? '';
 
 const usdcOn = (chainId: number): Hex => payableChain(chainId)?.usdc ?? '0x';
 
+const tokenOf = ({ chainId, token }: Pick<NetworkSettings, 'chainId' | 'token'>): Hex =>
+  (token as Hex | undefined) ?? usdcOn(chainId);
+
+/** Gives wallets their test money in a token that nobody has any of yet. */
+async function giveTokens(rpcUrl: string, token: Hex, wallets: readonly WalletFunding[]): Promise<void> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'totalSupply' });
+  if (BigInt(await callChain<Hex>(rpcUrl, 'eth_call', { to: token, data }, 'latest')) > 0n) return;
+  await fundWallets(
+    rpcUrl,
+    token,
+    wallets.map((each) => ({ ...each, ethWei: 0n })),
+  );
+}
+
 /** Repairs through anvil's RPC, without mining blocks, so that replayed blocks keep their own times. */
-export function localRepair({ chainId, rpcUrl }: { chainId: number; rpcUrl: () => string }): ChainRepair {
+export function localRepair({ token, rpcUrl }: { token: string; rpcUrl: () => string }): ChainRepair {
   const url = () => firstUrl(rpcUrl());
   return {
     setUsdc: async (address, micro) =>
-      void (await callChain(url(), 'anvil_dealERC20', address, usdcOn(chainId), numberToHex(micro))),
+      void (await callChain(url(), 'anvil_dealERC20', address, token, numberToHex(micro))),
     setNonce: async (address, nonce) => void (await callChain(url(), 'anvil_setNonce', address, numberToHex(nonce))),
   };
 }
 
 interface LostTransactions extends HasDb {
   readonly log: Log;
-  readonly chainId: number;
   readonly rpcUrl: string;
   /** Our transactions that were in a block. */
   readonly mined: readonly Hex[];
@@ -214,7 +229,7 @@ interface LostTransactions extends HasDb {
  * Restores funds of payers. A chain of a version without a journal may have lost other parties' transactions together with ours, such as
  * the one that funded a payer. Before ours are replayed, payers get the test money that they paid with and lack.
  */
-async function fundLostPayers({ db, log, chainId, rpcUrl, mined }: LostTransactions): Promise<void> {
+async function fundLostPayers({ db, log, rpcUrl, mined }: LostTransactions): Promise<void> {
   if (mined.length === 0) return;
   const hashes = mined.map((raw) => keccak256(raw));
   const receipts = await callChainBatch(
@@ -223,16 +238,15 @@ async function fundLostPayers({ db, log, chainId, rpcUrl, mined }: LostTransacti
   );
   const lost = hashes.filter((_, index) => receipts[index] === null);
   if (lost.length === 0) return;
-  const repair = localRepair({ chainId, rpcUrl: () => rpcUrl });
-  for (const { address, paidMicro } of await payersIn({ db }, lost)) {
-    const holdsMicro = await usdcOf({ chainId, rpcUrl }, address);
+  for (const { address, token, paidMicro } of await payersIn({ db }, lost)) {
+    const holdsMicro = await balanceOf({ token: token as Hex, rpcUrl }, address);
     if (holdsMicro >= paidMicro) continue;
-    await repair.setUsdc(address, paidMicro);
+    await localRepair({ token, rpcUrl: () => rpcUrl }).setUsdc(address, paidMicro);
     log.warn({ address, paidMicro, holdsMicro }, "local chain lost a payer's funds; replaced them with test money");
   }
 }
 
-async function usdcOf({ chainId, rpcUrl }: Pick<LostTransactions, 'chainId' | 'rpcUrl'>, address: string) {
+async function balanceOf({ token, rpcUrl }: { token: Hex; rpcUrl: string }, address: string) {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [address as Hex] });
-  return BigInt(await callChain<Hex>(rpcUrl, 'eth_call', { to: usdcOn(chainId), data }, 'latest'));
+  return BigInt(await callChain<Hex>(rpcUrl, 'eth_call', { to: token, data }, 'latest'));
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { identityRegistryByChain, payableChain, usdcByChain } from '@agent-network/chain/addresses';
+import { identityRegistryByChain, payableChain, symbolOf, usdcByChain } from '@agent-network/chain/addresses';
 import type { Plan } from '@agent-network/contracts/access/access';
 import { defaultScopes, type Scope, scopes } from '@agent-network/contracts/access/scopes';
 import { getAddress } from 'viem';
 import { issueApiKey } from '../../accounts/keys/manage-keys.ts';
 import { openAccount } from '../../accounts/open-account.ts';
 import type { Config } from '../../config/config.ts';
+import type { NetworkSettings } from '../../config/networks.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import type { NodeContext } from '../context.ts';
 import { startLocalAgents } from './local-agents.ts';
@@ -31,6 +32,7 @@ export interface LocalJson {
     readonly id: number;
     readonly rpcUrl: string;
     readonly usdc: string;
+    readonly tokens: readonly { readonly symbol: string; readonly address: string }[];
     readonly wallet: string;
   }[];
   readonly database: string;
@@ -73,11 +75,17 @@ export async function seedLocal(
   return local;
 }
 
-const chainsOf = (ctx: NodeContext, { chainId }: Config, plan: LocalPlan): LocalJson['chains'] =>
-  [{ chainId, rpcUrl: plan.chainRpcUrl() }, ...plan.furtherNetworks()].map((each) => ({
-    ...{ id: each.chainId, rpcUrl: each.rpcUrl },
-    ...{ usdc: payableChain(each.chainId)?.usdc ?? '', wallet: getAddress(ctx.chain.wallet) },
-  }));
+function chainsOf(ctx: NodeContext, { chainId }: Config, plan: LocalPlan): LocalJson['chains'] {
+  const networks: Pick<NetworkSettings, 'chainId' | 'rpcUrl' | 'token'>[] = [
+    { chainId, rpcUrl: plan.chainRpcUrl() },
+    ...plan.furtherNetworks(),
+  ];
+  return [...Map.groupBy(networks, (each) => each.chainId)].map(([id, ofChain]) => {
+    const usdc = payableChain(id)?.usdc ?? '';
+    const tokens = ofChain.map(({ token = usdc }) => ({ symbol: symbolOf(id, token), address: getAddress(token) }));
+    return { id, rpcUrl: ofChain[0]?.rpcUrl ?? '', usdc, tokens, wallet: getAddress(ctx.chain.wallet) };
+  });
+}
 
 async function seedAccount(
   ctx: NodeContext,

@@ -1,5 +1,5 @@
 import type { HasChain } from '../../chain/chain-info.ts';
-import { onChain } from '../../chain/networks.ts';
+import { onToken } from '../../chain/networks.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import type { HasDb } from '../../store/database.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
@@ -17,7 +17,7 @@ const UNUSED_AFTER_S = 60n;
  */
 export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Promise<void>): Promise<void> =>
   forEachPage(
-    (after, limit) => listOpenBills(ctx.db, ctx.chain.chainId, after, limit),
+    (after, limit) => listOpenBills(ctx.db, ctx.chain, after, limit),
     async (bills) => {
       const head = await ctx.usdc.head();
       const spent = await ctx.usdc.areSpent(
@@ -40,7 +40,7 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
 export async function isCollected(ctx: HasDb & HasChain & HasUsdc, requestId: string): Promise<boolean> {
   const bill = await findBySubject(ctx.db, requestId, 'bill');
   if (bill?.state === 'settled') return true;
-  const usdc = bill && onChain(ctx, bill.chainId)?.usdc;
+  const usdc = bill && onToken(ctx, bill)?.usdc;
   const isSpent = bill && usdc && (await usdc.isSpent(bill.authorization).catch(() => null));
   return isSpent === true;
 }

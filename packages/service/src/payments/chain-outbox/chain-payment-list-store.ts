@@ -1,4 +1,5 @@
 import type { SeenBlock } from '../../chain/blocks/block-store.ts';
+import type { AssetKey } from '../../chain/chain-info.ts';
 import { MAX_AUTHORIZATION_WINDOW_S } from '../../chain/keys/authorization.ts';
 import type { Sql } from '../../store/sql.ts';
 import type { ChainPayment } from './chain-payment.ts';
@@ -27,12 +28,12 @@ export async function forEachPage(
 }
 
 /**
- * Open payments on a chain except bills, which their agents submit, and payouts that are held until later; created before a time that depends on whether
+ * Open payments in an asset except bills, which their agents submit, and payouts that are held until later; created before a time that depends on whether
  * the node owes them.
  */
 export async function listOpenChainPayments(
   sql: Sql,
-  chainId: number,
+  { chainId, token }: AssetKey,
   before: { readonly in: Date; readonly out: Date; readonly now: Date },
   after: Cursor,
   limit: number,
@@ -40,11 +41,11 @@ export async function listOpenChainPayments(
   const rows = await sql.query<ChainPaymentRow>(
     'list-open-chain-payments',
     `select ${chainPaymentColumns} from chain_payment
-      where chain_id = $7 and state in ('claimed', 'broadcasting') and purpose <> 'bill'
+      where chain_id = $7 and token = $8 and state in ('claimed', 'broadcasting') and purpose <> 'bill'
         and created_at <= case direction when 'out' then $2::timestamptz else $1 end
         and (created_at, id) > ($3, $4) and ${isDueAt('$6')}
       order by created_at, id limit $5`,
-    [before.in, before.out, after.createdAt, after.id, limit, before.now, chainId],
+    [before.in, before.out, after.createdAt, after.id, limit, before.now, chainId, token],
   );
   return rows.map(toChainPayment);
 }
@@ -68,14 +69,20 @@ export const HAS_OPEN_BILLS = hasPayment(`purpose = 'bill' and state in ('claime
 export const HAS_UNFINISHED_PAYMENTS = `${hasPayment(`state in ('claimed', 'broadcasting') and purpose <> 'bill'`)}
   or ${hasPayment(`state = 'settled' and lost_at is not null`)}`;
 
-/** Bills on a chain that have not ended, collected or not. */
-export async function listOpenBills(sql: Sql, chainId: number, after: Cursor, limit: number): Promise<ChainPayment[]> {
+/** Bills in an asset that have not ended, collected or not. */
+export async function listOpenBills(
+  sql: Sql,
+  { chainId, token }: AssetKey,
+  after: Cursor,
+  limit: number,
+): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(
     'list-open-bills',
     `select ${chainPaymentColumns} from chain_payment
-      where chain_id = $4 and purpose = 'bill' and state in ('claimed', 'broadcasting') and (created_at, id) > ($1, $2)
+      where chain_id = $4 and token = $5 and purpose = 'bill' and state in ('claimed', 'broadcasting')
+        and (created_at, id) > ($1, $2)
       order by created_at, id limit $3`,
-    [after.createdAt, after.id, limit, chainId],
+    [after.createdAt, after.id, limit, chainId, token],
   );
   return rows.map(toChainPayment);
 }
@@ -90,10 +97,10 @@ const MAX_VALID_S = MAX_AUTHORIZATION_WINDOW_S + 3600n;
 export const isValidAt = (atS: string): string =>
   `valid_before > ${atS}::bigint and created_at > to_timestamp(${atS}::bigint - ${MAX_VALID_S})`;
 
-/** Incoming payments on a chain that failed here and have an authorization that anyone can still submit at this time. */
+/** Incoming payments in an asset that failed here and have an authorization that anyone can still submit at this time. */
 export async function listFailedUnexpired(
   sql: Sql,
-  chainId: number,
+  { chainId, token }: AssetKey,
   atS: bigint,
   after: Cursor,
   limit: number,
@@ -101,17 +108,18 @@ export async function listFailedUnexpired(
   const rows = await sql.query<ChainPaymentRow>(
     'list-failed-unexpired',
     `select ${chainPaymentColumns} from chain_payment
-      where chain_id = $5 and state = 'failed' and direction <> 'out' and ${isValidAt('$1')} and (created_at, id) > ($2, $3)
+      where chain_id = $5 and token = $6 and state = 'failed' and direction <> 'out' and ${isValidAt('$1')}
+        and (created_at, id) > ($2, $3)
       order by created_at, id limit $4`,
-    [atS, after.createdAt, after.id, limit, chainId],
+    [atS, after.createdAt, after.id, limit, chainId, token],
   );
   return rows.map(toChainPayment);
 }
 
-/** Settled payments on a chain with a block that the chain has removed, except payouts that are held until later. */
+/** Settled payments in an asset with a block that the chain has removed, except payouts that are held until later. */
 export async function listLost(
   sql: Sql,
-  chainId: number,
+  { chainId, token }: AssetKey,
   now: Date,
   after: Cursor,
   limit: number,
@@ -119,26 +127,27 @@ export async function listLost(
   const rows = await sql.query<ChainPaymentRow>(
     'list-lost-payments',
     `select ${chainPaymentColumns} from chain_payment
-      where chain_id = $5 and state = 'settled' and lost_at is not null and (created_at, id) > ($1, $2)
+      where chain_id = $5 and token = $6 and state = 'settled' and lost_at is not null and (created_at, id) > ($1, $2)
         and ${isDueAt('$4')}
       order by created_at, id limit $3`,
-    [after.createdAt, after.id, limit, now, chainId],
+    [after.createdAt, after.id, limit, now, chainId, token],
   );
   return rows.map(toChainPayment);
 }
 
-/** Settled payments recorded in these blocks of a chain. */
+/** Settled payments in an asset that are recorded in these blocks. */
 export async function paymentsInBlocks(
   sql: Sql,
-  chainId: number,
+  { chainId, token }: AssetKey,
   blocks: readonly SeenBlock[],
 ): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(
     'payments-in-blocks',
     `select ${chainPaymentColumns} from chain_payment
-      where chain_id = $1 and block_number = any($2) and block_hash is not null and block_hash = any($3) and state = 'settled'
+      where chain_id = $1 and token = $4 and block_number = any($2) and block_hash is not null and block_hash = any($3)
+        and state = 'settled'
       order by created_at, id`,
-    [chainId, blocks.map(({ number }) => number), blocks.map(({ hash }) => hash)],
+    [chainId, blocks.map(({ number }) => number), blocks.map(({ hash }) => hash), token],
   );
   return rows.map(toChainPayment);
 }
@@ -169,28 +178,29 @@ export const listMovements = (sql: Sql, subjectId: string): Promise<Movement[]> 
     [subjectId],
   );
 
-/** A wallet and the amount that it paid. */
+/** A wallet and the amount that it paid in a token. */
 export interface PaidIn {
   readonly address: string;
+  readonly token: string;
   readonly paidMicro: bigint;
 }
 
-/** Amount per wallet that it paid in these transactions, deposits into channels included. */
+/** Amount per wallet and token that it paid in these transactions, deposits into channels included. */
 export const sumPaidIn = (sql: Sql, hashes: readonly string[]): Promise<PaidIn[]> =>
   sql.query<PaidIn>(
     'sum-paid-in',
-    `select from_address as address, sum(value_micro)::bigint as "paidMicro" from chain_payment
-      where direction <> 'out' and state = 'settled' and transaction_hash = any($1) group by 1 order by 1`,
+    `select from_address as address, token, sum(value_micro)::bigint as "paidMicro" from chain_payment
+      where direction <> 'out' and state = 'settled' and transaction_hash = any($1) group by 1, 2 order by 1, 2`,
     [hashes],
   );
 
 /** Sum of payouts not recorded as paid: the money may or may not have left the wallet. */
-export async function sumOpenPayouts(sql: Sql, chainId: number): Promise<bigint> {
+export async function sumOpenPayouts(sql: Sql, { chainId, token }: AssetKey): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(
     'sum-open-payouts',
     `select coalesce(sum(value_micro), 0)::bigint as sum from chain_payment
-      where chain_id = $1 and direction = 'out' and state in ('claimed', 'broadcasting')`,
-    [chainId],
+      where chain_id = $1 and token = $2 and direction = 'out' and state in ('claimed', 'broadcasting')`,
+    [chainId, token],
   );
   return row?.sum ?? 0n;
 }

@@ -7,6 +7,7 @@ import type { KnownCaller } from '../../accounts/caller.ts';
 import { findByIdempotencyKey, type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { whyStalled } from '../../chain/blocks/gates.ts';
 import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import { onAsked } from '../../chain/networks.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { newId } from '../../lib/id.ts';
@@ -52,16 +53,16 @@ export interface DepositOptions {
 
 /**
  * Credits a treasury with an x402 payment: answers 402 with terms first, then the receipt once paid. The holder's treasury in the asset that
- * comes is credited, whichever of them is named.
+ * comes is credited, whichever of them is named; the terms are in each asset, or in the one that is asked for.
  */
 export async function deposit(
   anyCtx: DepositContext,
   caller: KnownCaller,
-  input: { amount: string; treasuryId?: string | undefined },
+  input: { amount: string; treasuryId?: string | undefined; asset?: string | undefined },
   shown: PresentedPayment | null,
   { once = unkeyed, client = null, syncWaitMs = WAIT_MS }: DepositOptions = {},
 ): Promise<DepositAnswer> {
-  const ctx = onPresented(anyCtx, shown);
+  const ctx = onPresented(onAsked(anyCtx, input.asset, 'asset'), shown);
   const startMs = performance.now();
   const waitMs = Math.min(WAIT_MS, syncWaitMs);
   const treasury = await treasuryFor(ctx, caller, input.treasuryId);
@@ -78,6 +79,7 @@ export async function deposit(
     resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
     description: `Deposit of ${formatUsdc(amountMicro)} USDC into ${await treasuryTitle(ctx, caller.accountId, treasury)}`,
     makeMemo: () => id ?? newId('trf'),
+    isOnlyHere: input.asset !== undefined,
   };
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(['deposit', caller.accountId, treasury.id, input.amount]))

@@ -1,8 +1,8 @@
-import type { TokenFacts } from '../../chain/chain-info.ts';
+import { type TokenFacts, tokenKey } from '../../chain/chain-info.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import type { LedgerAsset } from './asset-account.ts';
 
-/** The token of a network, as the books know it. */
+/** A token of a network, as the books know it. */
 export interface AssetRow {
   /** CAIP-19. */
   readonly id: string;
@@ -46,8 +46,8 @@ export async function hasTransfers(sql: Sql): Promise<boolean> {
 export async function insertAssets(tx: Tx, assets: readonly AssetRow[]): Promise<void> {
   await tx.query(
     'insert-assets',
-    `insert into asset (id, chain_id, token, is_default, token_name, token_version, domain_separator)
-     select * from unnest($1::text[], $2::int[], $3::text[], $4::bool[], $5::text[], $6::text[], $7::text[])
+    `insert into asset (id, chain_id, token, is_default, token_name, token_version, domain_separator, token_key)
+     select * from unnest($1::text[], $2::int[], $3::text[], $4::bool[], $5::text[], $6::text[], $7::text[], $8::text[])
      on conflict (id) do update set token_name = excluded.token_name, token_version = excluded.token_version,
        domain_separator = excluded.domain_separator`,
     [
@@ -58,6 +58,7 @@ export async function insertAssets(tx: Tx, assets: readonly AssetRow[]): Promise
       assets.map(({ domain }) => domain?.name ?? null),
       assets.map(({ domain }) => domain?.version ?? null),
       assets.map(({ domain }) => domain?.domainSeparator ?? null),
+      assets.map(tokenKey),
     ],
   );
 }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { assetIdOf, type ChainInfo } from '../../chain/chain-info.ts';
+import { assetIdOf, type ChainInfo, tokenKey } from '../../chain/chain-info.ts';
 import type { Records } from '../../store/database.ts';
 import { inAsset } from './asset-account.ts';
 import { type AssetRow, deleteAssets, hasTransfers, insertAssets, listAssets, lockAssets } from './asset-store.ts';
 import { openLedgerAccounts, ownKinds } from './ledger-store.ts';
 
 /**
- * Records the assets of the configured networks and opens the node's own accounts in them. Throws if the books have another token for a
+ * Records the assets of the configured networks and opens the node's own accounts in them. Throws if the books have another USDC for a
  * network or another default asset, unless they have no transfers yet.
  */
 export async function keepAssets({ db, clock }: Records, chains: readonly ChainInfo[]): Promise<void> {
@@ -31,8 +31,9 @@ export async function keepAssets({ db, clock }: Records, chains: readonly ChainI
 }
 
 /** Contradiction between an asset and the books, as a message; null: none. */
-function problemOf(known: readonly AssetRow[], { id, chainId, isDefault }: AssetRow): string | null {
-  const onChain = known.find((each) => each.chainId === chainId);
+function problemOf(known: readonly AssetRow[], asset: AssetRow): string | null {
+  const { id, chainId, isDefault } = asset;
+  const onChain = known.find((each) => each.chainId === chainId && tokenKey(each) === tokenKey(asset));
   if (onChain && onChain.id !== id)
     return `The books of this database have ${onChain.id} on chain ${chainId}, not ${id}; nothing was changed.`;
   const before = known.find((each) => each.isDefault);

@@ -31,13 +31,13 @@ export async function awaitRefunds(
     requestId,
     purpose: `home_${purpose}` as const,
   }));
-  return (await insertAwaited(tx, chainId, refunds)) === refunds.length;
+  return (await insertAwaited(tx, ctx.chain, refunds)) === refunds.length;
 }
 
 const MAX_AT_ONCE = 200;
 
 export const arrivedRefunds = (ctx: HasDb & HasChain): Promise<AwaitedRefund[]> =>
-  listArrived(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
+  listArrived(ctx.db, ctx.chain, MAX_AT_ONCE);
 
 export interface ReturnTo {
   readonly accountId: string;
@@ -63,7 +63,7 @@ export async function bookRefund(
   const { requestId, purpose } = awaited;
   const bill = await findBySubject(tx, requestId, 'bill');
   if (bill?.state === 'claimed' || bill?.state === 'broadcasting') return 0n;
-  const transfer = await takeTransfer(tx, chainId, awaited);
+  const transfer = await takeTransfer(tx, ctx.chain, awaited);
   if (!transfer) return 0n;
   const { from, nonce, valueMicro } = transfer;
   if (to === null || bill?.state !== 'settled' || valueMicro > to.maxMicro) {

@@ -1,3 +1,4 @@
+import { type AssetKey, tokenKey } from '../../chain/chain-info.ts';
 import type { Sql } from '../../store/sql.ts';
 
 /** Blocks that were read because the database was another one than before. */
@@ -19,28 +20,30 @@ export interface CatchUpState {
 
 /** True if this database was not compared with the chain yet. */
 export const IS_BEHIND = `exists (select from (select database_identity() as database) i where i.database is not null
-  and not exists (select from chain_catch_up c where c.chain_id = given.chain_id and c.database = i.database))`;
+  and not exists (select from chain_catch_up c
+    where c.chain_id = given.chain_id and c.token = given.token and c.database = i.database))`;
 
-export async function readCatchUp(sql: Sql, chainId: number): Promise<CatchUpState> {
+export async function readCatchUp(sql: Sql, asset: AssetKey): Promise<CatchUpState> {
   const [row] = await sql.query<CatchUpState>(
     'read-catch-up',
-    `select i.database, i.database is null or exists (select from chain_catch_up c where c.chain_id = $1 and c.database = i.database) as "isCaughtUp"
+    `select i.database, i.database is null or exists (select from chain_catch_up c
+              where c.chain_id = $1 and c.token = $2 and c.database = i.database) as "isCaughtUp"
        from (select database_identity() as database) i`,
-    [chainId],
+    [asset.chainId, tokenKey(asset)],
   );
   return row ?? { database: null, isCaughtUp: true };
 }
 
 export const insertCatchUp = (
   sql: Sql,
-  chainId: number,
+  asset: AssetKey,
   { database, fromBlock, toBlock, isRestored, caughtUpAt }: CatchUp,
 ): Promise<unknown> =>
   sql.query(
     'insert-catch-up',
-    `insert into chain_catch_up (chain_id, database, from_block, to_block, is_restored, caught_up_at)
-     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-    [chainId, database, fromBlock, toBlock, isRestored, caughtUpAt],
+    `insert into chain_catch_up (chain_id, token, database, from_block, to_block, is_restored, caught_up_at)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    [asset.chainId, tokenKey(asset), database, fromBlock, toBlock, isRestored, caughtUpAt],
   );
 
 export const listCatchUps = (sql: Sql): Promise<CatchUp[]> =>
@@ -56,16 +59,16 @@ export const listCatchUps = (sql: Sql): Promise<CatchUp[]> =>
  */
 export async function whyWithdrawalsWait(
   sql: Sql,
-  { chainId, source }: { chainId: number; source: string },
+  { source, ...asset }: AssetKey & { source: string },
 ): Promise<'reading' | 'undecided' | null> {
   const [row] = await sql.query<{ why: 'reading' | 'undecided' | null }>(
     'why-withdrawals-wait',
-    `select case when exists (select from found_payout where chain_id = $1 and
+    `select case when exists (select from found_payout where chain_id = $1 and token = $3 and
                    (is_restored and state in ('found', 'undecided') or state = 'due' and source = $2)) then 'undecided'
-                 when exists (select from chain_catch_up where chain_id = $1) and i.database is not null
-                  and not exists (select from chain_catch_up c where c.chain_id = $1 and c.database = i.database) then 'reading' end as why
+                 when exists (select from chain_catch_up where chain_id = $1 and token = $4) and i.database is not null
+                  and not exists (select from chain_catch_up c where c.chain_id = $1 and c.token = $4 and c.database = i.database) then 'reading' end as why
        from (select database_identity() as database) i`,
-    [chainId, source],
+    [asset.chainId, source, asset.token, tokenKey(asset)],
   );
   return row?.why ?? null;
 }

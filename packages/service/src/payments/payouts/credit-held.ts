@@ -5,7 +5,7 @@ import type { HeldPayout } from '@agent-network/contracts/payments/held-payouts'
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { hasProven } from '../../accounts/link-wallet.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
-import { onChain, requireNetwork } from '../../chain/networks.ts';
+import { onToken, requireNetwork } from '../../chain/networks.ts';
 import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import type { HasDb, Records } from '../../store/database.ts';
@@ -47,8 +47,7 @@ export async function creditHeldPayout(
   await requireRight(ctx, caller, payment);
   const { authorization } = payment;
   const wasSent = payment.transactionHash !== null;
-  if (wasSent && !(await hasExpiredForGood(requireNetwork(onChain(ctx, payment.chainId)), payment)))
-    throw stillValid(payment);
+  if (wasSent && !(await hasExpiredForGood(requireNetwork(onToken(ctx, payment)), payment))) throw stillValid(payment);
   const treasuryId = await ctx.db.transaction(async (tx) => {
     const status = await lockPaymentStatus(tx, payment.id);
     // It may have been sent or signed again since it was read.

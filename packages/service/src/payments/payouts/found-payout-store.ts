@@ -1,5 +1,5 @@
 import type { StoredTransfer } from '../../chain/blocks/transfer-point-store.ts';
-import { type ChainInfo, ownWallets } from '../../chain/chain-info.ts';
+import { type AssetKey, type ChainInfo, ownWallets, tokenKey } from '../../chain/chain-info.ts';
 import type { OutgoingTransfer } from '../../chain/outgoing-transfer-client.ts';
 import { newId } from '../../lib/id.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
@@ -90,17 +90,17 @@ export async function insertFoundPayouts(
 
 export const HAS_FOUND_PAYOUTS = `exists (select from found_payout where state in ('found', 'expected', 'due'))`;
 
-/** Found payouts of a chain, or of all chains if it is null. */
+/** Found payouts in an asset, or in all assets if it is null. */
 export const listFoundPayouts = (
   sql: Sql,
-  chainId: number | null,
+  asset: AssetKey | null,
   states: readonly FoundPayoutState[] | null,
 ): Promise<FoundPayout[]> =>
   sql.query<FoundPayout>(
     'list-found-payouts',
     `select ${columns} from found_payout
-      where ($1::text[] is null or state = any($1)) and ($2::int is null or chain_id = $2) order by block_number, id`,
-    [states, chainId],
+      where ($1::text[] is null or state = any($1)) and ($2::int is null or chain_id = $2 and token = $3) order by block_number, id`,
+    [states, asset?.chainId ?? null, asset?.token ?? null],
   );
 
 /** Locks one until the transaction ends; null when it is not in one of these states any more. */
@@ -135,14 +135,14 @@ export const writeFoundPayout = (
  */
 export async function closeExplained(
   sql: Sql,
-  { chainId, token }: Pick<ChainInfo, 'chainId' | 'token'>,
+  { chainId, token }: AssetKey,
   wallets: readonly string[],
   now: Date,
 ): Promise<number> {
   const rows = await sql.query(
     'close-explained-payouts',
     `update found_payout f set state = 'explained', payment_id = p.id, changed_at = $3 from chain_payment p
-      where f.chain_id = $4 and f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = any($2)
+      where f.chain_id = $4 and f.token = $1 and f.state in ('found', 'expected', 'undecided') and p.chain_id = f.chain_id and p.token = $1 and p.from_address = any($2)
         and p.nonce = f.nonce and p.direction = 'out' returning f.id`,
     [token, wallets, now, chainId],
   );
@@ -184,12 +184,12 @@ export async function mayComeToPayout(tx: Tx, requestId: string): Promise<boolea
 }
 
 /** Sum of what has left the wallet and is not in the books yet. */
-export async function sumUnbookedPayouts(sql: Sql, chainId: number): Promise<bigint> {
+export async function sumUnbookedPayouts(sql: Sql, { chainId, token }: AssetKey): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(
     'sum-unbooked-payouts',
     `select coalesce(sum(value_micro), 0)::bigint as sum from found_payout
-      where chain_id = $1 and state in ('found', 'expected', 'undecided')`,
-    [chainId],
+      where chain_id = $1 and token = $2 and state in ('found', 'expected', 'undecided')`,
+    [chainId, token],
   );
   return row?.sum ?? 0n;
 }
@@ -205,16 +205,16 @@ export async function listSources(sql: Sql, after: string, limit: number): Promi
 }
 
 /** Transfers of a wallet to this node by authorizations that were never presented, locked until the transaction ends. */
-export const listUnshownOf = (tx: Tx, chainId: number, from: string): Promise<StoredTransfer[]> =>
+export const listUnshownOf = (tx: Tx, asset: AssetKey, from: string): Promise<StoredTransfer[]> =>
   tx.query<StoredTransfer>(
     'list-unshown-transfers-of',
     `select from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
             block_number as "blockNumber", block_hash as "blockHash"
-       from unshown_transfer u where u.chain_id = $1 and u.from_address = $2
+       from unshown_transfer u where u.chain_id = $1 and u.token = $3 and u.from_address = $2
         and not exists (select from awaited_refund a
-          where a.chain_id = u.chain_id and a.from_address = u.from_address and a.nonce = u.nonce)
-        and not exists (select from chain_payment p where p.chain_id = u.chain_id and p.from_address = u.from_address
+          where a.chain_id = u.chain_id and a.token = u.token and a.from_address = u.from_address and a.nonce = u.nonce)
+        and not exists (select from chain_payment p where p.chain_id = u.chain_id and p.token = $4 and p.from_address = u.from_address
           and p.nonce = u.nonce and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed'))
       order by u.block_number, u.nonce for update of u`,
-    [chainId, from],
+    [asset.chainId, from, tokenKey(asset), asset.token],
   );

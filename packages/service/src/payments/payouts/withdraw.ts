@@ -132,13 +132,13 @@ async function hold(ctx: WithdrawContext, payment: NewChainPayment, from: Withdr
 
 async function lockTreasury(
   tx: Tx,
-  { ledgerAccountId, accountId, chainId }: NewChainPayment,
+  { ledgerAccountId, accountId, chainId, token }: NewChainPayment,
   from: WithdrawalTerms['from'],
 ): Promise<LedgerAccount> {
   const treasury = await lockLedgerAccount(tx, ledgerAccountId);
   if (treasury?.accountId !== accountId) throw notFound('treasury');
   requireUnfrozen(treasury);
-  const why = await whyWithdrawalsWait(tx, { chainId, source: sourceName(treasury, from) });
+  const why = await whyWithdrawalsWait(tx, { chainId, token, source: sourceName(treasury, from) });
   if (why !== null) throw new AppError('UNAVAILABLE', `${waiting[why]} Nothing was withdrawn.`, {});
   return treasury;
 }

@@ -51,7 +51,7 @@ const SOURCES_AT_ONCE = 5000;
  */
 export async function explainPayouts(ctx: ExplainContext): Promise<void> {
   const { db, chain, clock } = ctx;
-  const open = await listFoundPayouts(db, chain.chainId, ['found', 'expected', 'undecided', 'due']);
+  const open = await listFoundPayouts(db, chain, ['found', 'expected', 'undecided', 'due']);
   if (open.length === 0) return;
   await closeExplained(db, chain, ownWallets(chain), clock.now());
   const found = open.filter(({ state }) => state === 'found');
@@ -60,7 +60,7 @@ export async function explainPayouts(ctx: ExplainContext): Promise<void> {
     await readLastDays(db),
   );
   const sources = await findSources(ctx, found);
-  const [incoming] = found.length > 0 ? await transferPoints.list(db, chain.chainId) : [];
+  const [incoming] = found.length > 0 ? await transferPoints.list(db, chain) : [];
   const readBlock = incoming?.block ?? -1n;
   for (const payout of found)
     await explain(ctx, payout, {
@@ -70,7 +70,7 @@ export async function explainPayouts(ctx: ExplainContext): Promise<void> {
     });
   for (const { id } of open.filter(({ state }) => state === 'due'))
     await db.transaction((tx) => collect(tx, id, clock.now()));
-  const refunded = await listFoundPayouts(db, chain.chainId, ['expected']);
+  const refunded = await listFoundPayouts(db, chain, ['expected']);
   for (const { requestId } of refunded.filter(({ purpose }) => purpose === 'refund'))
     if (requestId) await ctx.requestPayouts.end(requestId);
 }
@@ -124,16 +124,12 @@ async function explain(
  * Credits transfers that the paid wallet sent by authorizations never presented, if they cover the payout: the database has lost that
  * payment, and its refund is charged to it. Returns the credited account; null: the wallet sent less.
  */
-async function creditPaidIn(
-  ctx: ExplainContext,
-  tx: Tx,
-  { to, chainId, valueMicro }: FoundPayout,
-): Promise<string | null> {
-  const unshown = await listUnshownOf(tx, chainId, to);
+async function creditPaidIn(ctx: ExplainContext, tx: Tx, { to, valueMicro }: FoundPayout): Promise<string | null> {
+  const unshown = await listUnshownOf(tx, ctx.chain, to);
   const same = unshown.find((each) => each.valueMicro === valueMicro);
   const transfers = same ? [same] : unshown;
   if (transfers.reduce((sum, each) => sum + each.valueMicro, 0n) < valueMicro) return null;
-  for (const transfer of transfers) await takeTransfer(tx, chainId, transfer);
+  for (const transfer of transfers) await takeTransfer(tx, ctx.chain, transfer);
   await creditTransfers(ctx, tx, transfers);
   const owner = (await accountsOfWallets(tx, [to])).get(to);
   const treasury = owner && (await findTreasuryIds(tx, [owner], ctx.chain.ledgerAsset)).get(owner);

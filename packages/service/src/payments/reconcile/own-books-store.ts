@@ -1,4 +1,4 @@
-import type { ChainInfo } from '../../chain/chain-info.ts';
+import { type AssetKey, tokenKey } from '../../chain/chain-info.ts';
 import type { Sql } from '../../store/sql.ts';
 
 /**
@@ -10,25 +10,26 @@ export async function listOtherChains(sql: Sql, chainId: number): Promise<number
     'list-other-chains',
     `select distinct s.chain_id as "chainId" from chain_signer s
       where s.chain_id <> $1 and exists (select from chain_payment p where p.chain_id = s.chain_id)
-        and not exists (select from asset a where a.chain_id = s.chain_id and not a.is_default)`,
+        and (not exists (select from asset a where a.chain_id = s.chain_id and not a.is_default)
+          or exists (select from asset a where a.chain_id = s.chain_id and a.is_default))`,
     [chainId],
   );
   return rows.map((row) => row.chainId);
 }
 
 /**
- * Wallets of the books on a chain: those that owed or paid something on it, that channels were claimed for, and that the oldest and the
+ * Wallets of the books in an asset: those that owed or paid something on it, that channels were claimed for, and that the oldest and the
  * newest payment came to. Few rows are read, however many payments there are: of several wallets, one between these may escape, if it has
  * only been paid.
  */
-export async function listWallets(sql: Sql, { chainId, token }: ChainInfo): Promise<string[]> {
+export async function listWallets(sql: Sql, { chainId, token }: AssetKey): Promise<string[]> {
   const rows = await sql.query<{ address: string }>(
     'list-wallets-of-books',
     `select s.address from chain_signer s
       where s.chain_id = $1 and exists (select from chain_payment p
         where p.chain_id = $1 and p.token = $2 and p.from_address = s.address and p.direction = 'out')
      union
-     select receiver from channel_receiver where chain_id = $1
+     select receiver from channel_receiver where chain_id = $1 and token = $3
      union
      (select to_address from chain_payment
        where chain_id = $1 and block_hash is not null and direction = 'in' and state = 'settled'
@@ -38,7 +39,7 @@ export async function listWallets(sql: Sql, { chainId, token }: ChainInfo): Prom
        where chain_id = $1 and block_hash is not null and direction = 'in' and state = 'settled'
        order by block_number desc limit 1)
      order by 1`,
-    [chainId, token],
+    [chainId, token, tokenKey({ chainId, token })],
   );
   return rows.map(({ address }) => address);
 }

@@ -88,8 +88,7 @@ async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Prom
   const { address } = ctx.wallet;
   let last = { holds: 0n, owes: 0n };
   const isEnough = async () => {
-    const { chainId } = ctx.chain;
-    const leaving = (await sumOpenPayouts(ctx.db, chainId)) + (await sumUnbookedPayouts(ctx.db, chainId));
+    const leaving = (await sumOpenPayouts(ctx.db, ctx.chain)) + (await sumUnbookedPayouts(ctx.db, ctx.chain));
     const owes = (await sumWallet(ctx.db, ctx.chain.ledgerAsset)) - leaving;
     last = { owes, holds: await ctx.usdc.balanceOf(address) };
     return last.holds >= owes || last.holds + (await sumTakenBack(ctx)) >= owes ? true : null;
@@ -111,9 +110,8 @@ async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Prom
 
 async function sumTakenBack(ctx: ChainContext): Promise<bigint> {
   const from = (await ctx.usdc.headBlock()) - WATCHED_BLOCKS;
-  const { chainId } = ctx.chain;
-  const gone = await goneOf(ctx, await listSeenBlocks(ctx.db, chainId, from));
-  const payments = await paymentsInBlocks(ctx.db, chainId, gone);
+  const gone = await goneOf(ctx, await listSeenBlocks(ctx.db, ctx.chain.chainId, from));
+  const payments = await paymentsInBlocks(ctx.db, ctx.chain, gone);
   const incoming = payments.filter(({ direction }) => direction === 'in');
   return incoming.reduce((sum, { authorization }) => sum + authorization.valueMicro, 0n);
 }

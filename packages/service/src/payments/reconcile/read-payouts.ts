@@ -40,7 +40,7 @@ export type PayoutContext = ChainContext &
  * again. False: not all could be read. `since`: where the books of a restored database ended, if an earlier run has read on from there.
  */
 export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = null): Promise<boolean> {
-  const state = await readCatchUp(ctx.db, ctx.chain.chainId);
+  const state = await readCatchUp(ctx.db, ctx.chain);
   const from = since ?? (await beginPoint(ctx));
   const isAnother = !state.isCaughtUp && state.database !== null;
   // Before the point moves: after a death the next run begins behind it.
@@ -58,7 +58,7 @@ export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = 
     isRestored: from !== null,
     caughtUpAt: ctx.clock.now(),
   };
-  await insertCatchUp(ctx.db, ctx.chain.chainId, catchUp);
+  await insertCatchUp(ctx.db, ctx.chain, catchUp);
   if (from !== null)
     ctx.log.warn(
       { database, fromBlock: String(from.block), toBlock: String(to) },
@@ -69,12 +69,11 @@ export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = 
 
 /** The point that was read up to; a node that has only read incoming transfers goes on from theirs. Null: a new node. */
 async function beginPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
-  const { chainId } = ctx.chain;
-  const [newest] = await payoutPoints.list(ctx.db, chainId);
+  const [newest] = await payoutPoints.list(ctx.db, ctx.chain);
   if (newest) return newest;
-  const [incoming] = await transferPoints.list(ctx.db, chainId);
+  const [incoming] = await transferPoints.list(ctx.db, ctx.chain);
   if (!incoming) return null;
-  await payoutPoints.add(ctx.db, chainId, { before: null, point: incoming });
+  await payoutPoints.add(ctx.db, ctx.chain, { before: null, point: incoming });
   return incoming;
 }
 
@@ -83,8 +82,7 @@ async function beginPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
  * Returns that block; null when there is more to read.
  */
 async function readPayouts(ctx: PayoutContext, { isRestored }: { isRestored: boolean }): Promise<bigint | null> {
-  const { chainId } = ctx.chain;
-  const [incoming] = await transferPoints.list(ctx.db, chainId);
+  const [incoming] = await transferPoints.list(ctx.db, ctx.chain);
   if (!incoming) return null;
   const head = isRestored ? await ctx.incomingTransfers.headBlock() : 0n;
   const last = head > incoming.block ? head : incoming.block;
@@ -98,19 +96,18 @@ async function readPayouts(ctx: PayoutContext, { isRestored }: { isRestored: boo
 }
 
 async function startAt(ctx: PayoutContext, point: ChainPoint): Promise<ChainPoint | null> {
-  return (await payoutPoints.add(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
+  return (await payoutPoints.add(ctx.db, ctx.chain, { before: null, point })) ? point : null;
 }
 
 /** The point to continue from, as of the incoming transfers. Null when there is none. */
 async function canonicalPoint(ctx: PayoutContext): Promise<BeginPoint | null> {
-  const { chainId } = ctx.chain;
-  const points = await payoutPoints.list(ctx.db, chainId);
+  const points = await payoutPoints.list(ctx.db, ctx.chain);
   const [newest] = points;
   if (!newest) return null;
   const point = (await pointToGoOnFrom(points, ctx.incomingTransfers.hashAt)) ?? newest;
   if (point.block < newest.block) {
     await requireChain(ctx);
-    await payoutPoints.goBack(ctx.db, chainId, point.block);
+    await payoutPoints.goBack(ctx.db, ctx.chain, point.block);
   }
   return point;
 }
@@ -133,7 +130,7 @@ async function readUpTo(
   if (!(await areCanonical([from, point], hashAt))) return null;
   const transfers = read.filter((each) => each.to !== chain.wallet && each.valueMicro > 0n).map(named(chain.chainId));
   const isAhead = await db.transaction(async (tx) => {
-    if (!(await payoutPoints.add(tx, chain.chainId, { before: from, point }))) return null;
+    if (!(await payoutPoints.add(tx, chain, { before: from, point }))) return null;
     const found = await insertFoundPayouts(tx, chain, transfers, { isRestored, now: ctx.clock.now() });
     return found;
   });
@@ -163,11 +160,10 @@ const PAUSE_MS = 500;
  * background.
  */
 export async function catchUp(ctx: PayoutContext): Promise<void> {
-  const { chainId } = ctx.chain;
-  const isCaughtUp = async () => (await readCatchUp(ctx.db, chainId)).isCaughtUp;
+  const isCaughtUp = async () => (await readCatchUp(ctx.db, ctx.chain)).isCaughtUp;
   const newestPoints = async () => {
     const stores = [transferPoints, payoutPoints, channelPoints];
-    const points = await Promise.all(stores.map((store) => store.list(ctx.db, chainId)));
+    const points = await Promise.all(stores.map((store) => store.list(ctx.db, ctx.chain)));
     return points.map(([newest]) => newest?.hash).join();
   };
   const since = (await isCaughtUp()) ? null : await beginPoint(ctx);

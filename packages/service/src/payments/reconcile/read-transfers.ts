@@ -56,7 +56,7 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
       to,
     });
   }
-  await forgetBooked(ctx.db, ctx.chain.chainId);
+  await forgetBooked(ctx.db, ctx.chain);
   await bookLateTransfers(ctx);
   await creditStored(ctx);
   return point !== null && point.block >= last;
@@ -64,13 +64,13 @@ export async function readTransfers(ctx: ReadContext): Promise<boolean> {
 
 /** The point to continue from: the newest one that is still on the chain. Null when there is nothing to read yet. */
 async function currentPoint(ctx: ReadContext, last: bigint): Promise<BeginPoint | null> {
-  const points = await transferPoints.list(ctx.db, ctx.chain.chainId);
+  const points = await transferPoints.list(ctx.db, ctx.chain);
   const [newest] = points;
   if (newest === undefined) return startAt(ctx, last < 0n ? 0n : last);
   const point = (await pointToGoOnFrom(points, ctx.incomingTransfers.hashAt)) ?? newest;
   if (point.block < newest.block) {
     await requireChain(ctx);
-    await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain.chainId, point.block));
+    await ctx.db.transaction((tx) => goBackToPoint(tx, ctx.chain, point.block));
     ctx.log.warn({ block: String(point.block) }, 'chain reorganised; reading incoming transfers again');
   }
   return point;
@@ -80,7 +80,7 @@ async function startAt(ctx: ReadContext, block: bigint): Promise<ChainPoint | nu
   const hash = await ctx.incomingTransfers.hashAt(block);
   if (hash === null) return null;
   const point = { block, hash };
-  return (await transferPoints.add(ctx.db, ctx.chain.chainId, { before: null, point })) ? point : null;
+  return (await transferPoints.add(ctx.db, ctx.chain, { before: null, point })) ? point : null;
 }
 
 /**
@@ -106,7 +106,7 @@ async function readUpTo(
   // A reorg meanwhile: the transfers may be of removed blocks, or others be in new blocks below.
   if (!(await areCanonical([before, point], hashAt))) return null;
   const isAhead = await ctx.db.transaction(async (tx) => {
-    if (!(await transferPoints.add(tx, chainId, { before, point }))) return false;
+    if (!(await transferPoints.add(tx, ctx.chain, { before, point }))) return false;
     const isOwn = ({ from }: IncomingTransfer) => isOwnWallet(ctx.chain, from);
     const transfers = found.filter((each) => !isOwn(each) && each.valueMicro > 0n).map(toSeen(chainId));
     await relocateCredited(tx, ctx.chain, transfers);
@@ -132,7 +132,8 @@ const toSeen =
  */
 async function creditStored(ctx: ReadContext): Promise<void> {
   const before = new Date(ctx.clock.now().getTime() - SHOWABLE_MS);
-  const batch = { chainId: ctx.chain.chainId, before, limit: CREDITED_AT_ONCE };
+  const { chainId, token } = ctx.chain;
+  const batch = { chainId, token, before, limit: CREDITED_AT_ONCE };
   let taken: number;
   do {
     taken = await ctx.db.transaction(async (tx) => {
@@ -152,7 +153,7 @@ const MAX_AT_ONCE = 200;
  * that it missed while no process ran or because of a reorg.
  */
 export async function bookLateTransfers(ctx: ChainContext): Promise<void> {
-  const late = await listLate(ctx.db, ctx.chain.chainId, MAX_AT_ONCE);
+  const late = await listLate(ctx.db, ctx.chain, MAX_AT_ONCE);
   const isAsDeep = await readDepths(ctx.usdc, late);
   for (const transfer of late.filter((each) => isAsDeep(each, depthFor(ctx.confirmations, each.valueMicro))))
     await book(ctx, transfer).catch((error) =>
@@ -162,7 +163,7 @@ export async function bookLateTransfers(ctx: ChainContext): Promise<void> {
 
 async function book(ctx: ChainContext, late: LateTransfer): Promise<void> {
   await ctx.db.transaction(async (tx) => {
-    const transfer = await takeTransfer(tx, ctx.chain.chainId, late);
+    const transfer = await takeTransfer(tx, ctx.chain, late);
     const payment = transfer && (await findById(tx, late.paymentId));
     if (payment) await bookLate(ctx, tx, payment, transfer);
     failpoint('before-credit-unshown-commit');

@@ -21,7 +21,7 @@ const GONE_AFTER_MS = 600_000;
  */
 export const recollectLost = (ctx: ReconcilePaymentContext): Promise<void> =>
   forEachPage(
-    (after, limit) => listLost(ctx.db, ctx.chain.chainId, ctx.clock.now(), after, limit),
+    (after, limit) => listLost(ctx.db, ctx.chain, ctx.clock.now(), after, limit),
     async (payments) => {
       for (const payment of payments)
         await recollect(ctx, payment).catch((error) =>

@@ -49,7 +49,7 @@ async function reconcileOpen(ctx: ReconcileContext, graceMs: number): Promise<vo
   const nowMs = now.getTime();
   const before = { now, in: new Date(nowMs - graceMs), out: new Date(nowMs - Math.min(graceMs, PAID_BY_NOW_MS)) };
   await forEachPage(
-    (after, limit) => listOpenChainPayments(ctx.db, ctx.chain.chainId, before, after, limit),
+    (after, limit) => listOpenChainPayments(ctx.db, ctx.chain, before, after, limit),
     async (payments) => {
       const head = await ctx.usdc.head();
       const spent = await ctx.usdc.areSpent(
@@ -78,7 +78,7 @@ async function watchFailed(ctx: ChainContext): Promise<void> {
   const head = await ctx.usdc.headBlock();
   const sinceS = await ctx.usdc.timeOfS(head < deepest ? 0n : head - deepest);
   await forEachPage(
-    (after, limit) => listFailedUnexpired(ctx.db, ctx.chain.chainId, sinceS ?? 0n, after, limit),
+    (after, limit) => listFailedUnexpired(ctx.db, ctx.chain, sinceS ?? 0n, after, limit),
     async (payments) => {
       const spent = await ctx.usdc.areSpent(
         payments.map((payment) => payment.authorization),

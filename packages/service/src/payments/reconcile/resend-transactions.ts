@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type HasChain, tokenKey } from '../../chain/chain-info.ts';
 import { LEASE_MS } from '../../chain/keys/signer.ts';
 import { listLeftKeys, resumeSigner, takeLeftKeys } from '../../chain/keys/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
@@ -13,7 +14,10 @@ const MINED_BY_NOW_MS = 4000;
 const TOLD_BY_NOW_MS = 30_000;
 /** Blocks above the use of a nonce that is given up: of several RPC nodes, one may count it as used before another has the receipt. */
 const GIVEN_UP_BELOW = 12n;
-const HOLDER = `reconciler ${randomUUID()}`;
+const PROCESS = randomUUID();
+
+/** Of the tokens of a chain, one holds a key at a time, as one process does. */
+const holderOf = ({ chain }: HasChain) => `reconciler ${PROCESS}${tokenKey(chain)}`;
 
 /**
  * Resends every unmined transaction, even one that another process monitors: resending is harmless. Keys without a live lease are taken
@@ -23,17 +27,19 @@ export async function resendTransactions(ctx: ChainContext): Promise<void> {
   const { chainId } = ctx.chain;
   const nowMs = ctx.clock.now().getTime();
   const open = await listOpenNonces(ctx.db, chainId, new Date(nowMs - MINED_BY_NOW_MS));
-  const ours = await takeKeys(ctx, chainId);
+  const ours = await takeKeys(ctx);
   for (const nonce of open)
     await resend(ctx, nonce, ours.has(nonce.signer)).catch((error) =>
       ctx.log.warn({ err: error, hash: nonce.hashes[0] }, 'cannot resend transaction'),
     );
 }
 
-async function takeKeys({ db }: HasDb, chainId: number): Promise<ReadonlySet<string>> {
-  const keys = await listLeftKeys(db, chainId, HOLDER);
+async function takeKeys(ctx: HasDb & HasChain): Promise<ReadonlySet<string>> {
+  const { chainId } = ctx.chain;
+  const holder = holderOf(ctx);
+  const keys = await listLeftKeys(ctx.db, chainId, holder);
   if (keys.length === 0) return new Set();
-  return db.transaction((tx) => takeLeftKeys(tx, chainId, { keys, holder: HOLDER, leaseMs: LEASE_MS }));
+  return ctx.db.transaction((tx) => takeLeftKeys(tx, chainId, { keys, holder, leaseMs: LEASE_MS }));
 }
 
 async function resend(ctx: ChainContext, open: OpenNonce, isOurs: boolean): Promise<void> {
@@ -41,7 +47,7 @@ async function resend(ctx: ChainContext, open: OpenNonce, isOurs: boolean): Prom
   if (mined) return ctx.db.transaction((tx) => markMined(tx, mined));
   const nowMs = ctx.clock.now().getTime();
   const isDue = isOurs && nowMs - open.newestAt.getTime() >= BUMP_AFTER_MS;
-  const again = isDue ? await signAgain(ctx, open, { holder: HOLDER, leaseMs: LEASE_MS }) : open;
+  const again = isDue ? await signAgain(ctx, open, { holder: holderOf(ctx), leaseMs: LEASE_MS }) : open;
   if (again === null) return;
   const answer = await ctx.usdc.send(again.raw);
   if (answer === 'nonce used' && nowMs - open.firstAt.getTime() >= TOLD_BY_NOW_MS) await giveUpNonce(ctx, open);

@@ -38,7 +38,8 @@ export async function readWaitingMoney(sql: Sql): Promise<WaitingMoney> {
     `select u.*, s.*, c.* from
       (select count(*)::int as "unshownCount", coalesce(sum(value_micro), 0)::bigint as "unshownMicro" from unshown_transfer t
         where not exists (select from chain_payment p where p.chain_id = t.chain_id and p.from_address = t.from_address and p.nonce = t.nonce
-          and p.value_micro = t.value_micro and p.state = 'settled')) u,
+          and p.value_micro = t.value_micro and p.state = 'settled'
+          and p.token = coalesce((select token from asset a where a.chain_id = t.chain_id and a.token_key = t.token), p.token))) u,
       (select count(*)::int as "suspenseCount", coalesce(sum(posted_micro), 0)::bigint as "suspenseMicro"
          from ledger_account where kind = 'suspense' and posted_micro > 0) s,
       (select count(*)::int as "channelCount", coalesce(sum(claimed_micro - charged_micro - reserved_micro), 0)::bigint as "channelMicro"

@@ -61,7 +61,7 @@ async function takeBack(ctx: ChainContext, gone: readonly SeenBlock[]): Promise<
   await requireChain(ctx);
   const { chainId } = ctx.chain;
   const hashes = await transactionsInBlocks(ctx.db, chainId, gone);
-  const payments = await paymentsInBlocks(ctx.db, chainId, gone);
+  const payments = await paymentsInBlocks(ctx.db, ctx.chain, gone);
   ctx.log.warn(
     { blocks: gone.map(({ hash }) => hash), transactions: hashes.length, payments: payments.length },
     'chain reorganised; locating transactions of the removed blocks',

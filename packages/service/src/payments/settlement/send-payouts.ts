@@ -1,6 +1,6 @@
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-keys.ts';
-import { onChain } from '../../chain/networks.ts';
+import { onToken } from '../../chain/networks.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -63,13 +63,13 @@ export function startPayouts(ctx: SendContext): Repeating {
 async function sendAll(ctx: SendContext, ids: readonly string[]): Promise<void> {
   const payments = await listUnsentPayouts(ctx.db, ids);
   failpoint('before-pay-owed');
-  const byChain = Map.groupBy(payments, ({ chainId }) => chainId);
+  const byAsset = Map.groupBy(payments, ({ chainId, token }) => `${chainId} ${token}`);
   await Promise.all(
-    [...byChain].map(async ([chainId, some]) => {
-      const on = onChain(ctx, chainId);
-      // Left to a process that has the network.
+    [...byAsset.values()].map(async (some) => {
+      const on = some[0] && onToken(ctx, some[0]);
+      // Left to a process that has the asset.
       if (!on) return;
-      await sendOnChain(on, some).catch((err: unknown) =>
+      await sendIn(on, some).catch((err: unknown) =>
         logUnsent(
           ctx,
           err,
@@ -80,7 +80,7 @@ async function sendAll(ctx: SendContext, ids: readonly string[]): Promise<void> 
   );
 }
 
-async function sendOnChain(ctx: SendContext, payments: readonly ChainPayment[]): Promise<void> {
+async function sendIn(ctx: SendContext, payments: readonly ChainPayment[]): Promise<void> {
   // The payouts themselves are open already: nothing has to be added to them.
   await ctx.walletFunds.ensure(0n);
   const ready = await Promise.all(

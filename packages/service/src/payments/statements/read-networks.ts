@@ -1,7 +1,8 @@
+import { symbolOf } from '@agent-network/chain/addresses';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
 import type { AssetReserves, Reserves } from '@agent-network/contracts/payments/reserves';
-import { assetIdOf, type HasChain } from '../../chain/chain-info.ts';
+import { type AssetKey, assetIdOf, type HasChain } from '../../chain/chain-info.ts';
 import type { HasGas } from '../../chain/gas-watch.ts';
 import { type ClosedNetwork, type HasNetworks, type Network, onEach } from '../../chain/networks.ts';
 import { within } from '../../lib/concurrency/within.ts';
@@ -20,29 +21,39 @@ export type NetworksContext = HasChain &
 /** Timeout of each network, so that a slow one does not delay the others. */
 const ASKED_FOR_MS = 2000;
 
-/** The networks of the node, the default one first, and those that are closed. */
+/** The networks of the node, the default one first, and those that are closed. Those of one chain are one, with its tokens: it is as its USDC is, or the first that is there. */
 export async function readNetworks(ctx: NetworksContext): Promise<PaymentNetwork[]> {
   const open = await Promise.all(onEach(ctx).map(openNetwork));
-  return [...open, ...(ctx.closedNetworks ?? []).map(closedNetwork)];
+  const all = [...open, ...(ctx.closedNetworks ?? []).map(closedNetwork)];
+  return [...Map.groupBy(all, ({ id }) => id).values()].flatMap((ofChain) => {
+    const first = ofChain.find(({ tokens }) => tokens[0]?.symbol === 'USDC') ?? ofChain[0];
+    return first
+      ? { ...first, tokens: [first, ...ofChain.filter((each) => each !== first)].flatMap(({ tokens }) => tokens) }
+      : [];
+  });
 }
 
 async function openNetwork(ctx: NetworksContext): Promise<PaymentNetwork> {
   const { chain } = ctx;
+  const state = await stateOf(ctx);
   return {
     ...{ id: chain.caip2, name: chain.name, isDefault: chain.ledgerAsset === null },
-    tokens: tokensOf(chain.token, assetIdOf(chain)),
+    tokens: tokensOf({ ...chain, asset: assetIdOf(chain), state }),
     schemes: ['exact', ...(chain.channels ? ['batch-settlement'] : [])],
     settlers: ['own'],
-    state: await stateOf(ctx),
+    state,
   };
 }
 
-const closedNetwork = ({ caip2, name, token, asset, state }: ClosedNetwork): PaymentNetwork => ({
-  ...{ id: caip2, name, isDefault: false, tokens: tokensOf(token, asset), schemes: [], settlers: [], state },
+const closedNetwork = (closed: ClosedNetwork): PaymentNetwork => ({
+  ...{ id: closed.caip2, name: closed.name, isDefault: false, tokens: tokensOf(closed) },
+  ...{ schemes: [], settlers: [], state: closed.state },
 });
 
-const tokensOf = (address: string, asset: string): PaymentNetwork['tokens'] => [
-  { asset, symbol: 'USDC', address, decimals: 6 },
+type NamedToken = AssetKey & Pick<PaymentNetwork, 'state'> & { readonly asset: string };
+
+const tokensOf = ({ asset, chainId, token, state }: NamedToken): PaymentNetwork['tokens'] => [
+  { asset, symbol: symbolOf(chainId, token), address: token, decimals: 6, state },
 ];
 
 const isAway = ({ isOpen = () => true }: Pick<NetworksContext, 'isOpen'>): boolean => !isOpen();

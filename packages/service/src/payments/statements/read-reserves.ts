@@ -204,7 +204,8 @@ async function sumUnread(
   });
   const found = transfers.filter(({ from }) => !isOwnWallet(ctx.chain, from));
   const authorized = found.flatMap(({ nonce, ...transfer }) => (nonce === null ? [] : [{ ...transfer, nonce }]));
-  const known = await findAccountedFor(ctx.db, { chainId: ctx.chain.chainId, nowS }, authorized);
+  const { chainId, token } = ctx.chain;
+  const known = await findAccountedFor(ctx.db, { chainId, token, nowS }, authorized);
   const unknown = found.filter(
     ({ nonce, ...transfer }) => nonce === null || !known.has(transferKey({ ...transfer, nonce })),
   );

@@ -1,4 +1,4 @@
-import type { ChainInfo } from '../../chain/chain-info.ts';
+import { type AssetKey, type ChainInfo, tokenKey } from '../../chain/chain-info.ts';
 import type { Authorization } from '../../chain/keys/authorization.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import type { ChainDirection } from '../chain-outbox/chain-payment.ts';
@@ -49,7 +49,7 @@ export interface BooksAt {
 /** Reads the books for a comparison with the chain at a block. It is one snapshot only in a `repeatable read` transaction. */
 export async function readBooks(
   tx: Tx,
-  { chainId, wallet, ledgerAsset }: Pick<ChainInfo, 'chainId' | 'wallet' | 'ledgerAsset'>,
+  { chainId, token, wallet, ledgerAsset }: Pick<ChainInfo, 'chainId' | 'token' | 'wallet' | 'ledgerAsset'>,
   at: BooksAt,
 ): Promise<Books> {
   const { block, nowS } = at;
@@ -57,28 +57,28 @@ export async function readBooks(
   const [row] = await tx.query<Pick<Books, 'bookedAfterBlockMicro' | 'unshownMicro' | 'readUpTo'>>(
     'read-books',
     `select (select coalesce(sum(case direction when 'in' then value_micro when 'out' then -value_micro end), 0)::bigint from chain_payment
-              where chain_id = $1 and block_hash is not null and block_number > $2 and state = 'settled' and lost_at is null) as "bookedAfterBlockMicro",
+              where chain_id = $1 and token = $4 and block_hash is not null and block_number > $2 and state = 'settled' and lost_at is null) as "bookedAfterBlockMicro",
             (select coalesce(sum(value_micro), 0)::bigint from unshown_transfer u
-              where u.chain_id = $1 and u.block_number <= $2 and not exists (select from chain_payment p
-                where p.chain_id = u.chain_id and p.from_address = u.from_address and p.nonce = u.nonce
+              where u.chain_id = $1 and u.token = $5 and u.block_number <= $2 and not exists (select from chain_payment p
+                where p.chain_id = u.chain_id and p.token = $4 and p.from_address = u.from_address and p.nonce = u.nonce
                   and p.value_micro = u.value_micro and ${accountsFor('$3')})) as "unshownMicro",
-            (select max(block_number) from transfer_point where chain_id = $1) as "readUpTo"`,
-    [chainId, block, nowS],
+            (select max(block_number) from transfer_point where chain_id = $1 and token = $5) as "readUpTo"`,
+    [chainId, block, nowS, token, tokenKey({ chainId, token })],
   );
   const underWay = await tx.query<PaymentUnderWay>(
     'list-under-way',
     `select from_address as from, to_address as to, nonce, value_micro as "valueMicro", valid_after as "validAfterS",
             valid_before as "validBeforeS", direction, 'open' as standing
-       from chain_payment where chain_id = $1 and state in ('claimed', 'broadcasting') and direction <> 'channel'
+       from chain_payment where chain_id = $1 and token = $3 and state in ('claimed', 'broadcasting') and direction <> 'channel'
      union all
      select from_address, to_address, nonce, value_micro, valid_after, valid_before, direction, 'failed'
-       from chain_payment where chain_id = $1 and state = 'failed' and direction = 'in' and ${isValidAt('$2')}
+       from chain_payment where chain_id = $1 and token = $3 and state = 'failed' and direction = 'in' and ${isValidAt('$2')}
      union all
      select from_address, to_address, nonce, value_micro, valid_after, valid_before, direction, 'lost'
-       from chain_payment where chain_id = $1 and state = 'settled' and lost_at is not null and direction <> 'channel'`,
-    [chainId, nowS],
+       from chain_payment where chain_id = $1 and token = $3 and state = 'settled' and lost_at is not null and direction <> 'channel'`,
+    [chainId, nowS, token],
   );
-  const channels = await readChannelBooks(tx, { chainId, wallet }, at);
+  const channels = await readChannelBooks(tx, { chainId, token, wallet }, at);
   return { ...(row as NonNullable<typeof row>), sums, underWay, ...channels };
 }
 
@@ -90,42 +90,43 @@ export async function readBooks(
 const isQuiet = `(c.charged_micro - c.claimed_micro < $5 and c.reserved_micro = 0 and c.charged_micro <= c.balance_micro
     and c.receiver = $3 and c.read_block between 1 and $2 and c.due_block is null and c.refund_id is null and c.lost_micro = 0
     and (c.withdraw_requested_at is null or c.withdraw_requested_at + c.withdraw_delay_s * interval '0.5 s' > to_timestamp($4))
-    and exists (select from channel_point p where p.chain_id = $1 and p.block_number >= $2))`;
+    and exists (select from channel_point p where p.chain_id = $1 and p.token = $7 and p.block_number >= $2))`;
 
 const claimedLately = `select r.channel_id from channel_claim k join channel_claim_row r on r.claim_id = k.id
-    where k.chain_id = $1 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`;
+    where k.chain_id = $1 and k.token = $7 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`;
 
 /** Channels that owe something or have claims that a reorg may still move. */
 async function readChannelBooks(
   tx: Tx,
-  { chainId, wallet }: Pick<ChainInfo, 'chainId' | 'wallet'>,
+  { chainId, token, wallet }: AssetKey & Pick<ChainInfo, 'wallet'>,
   { block, nowS, minMicro }: BooksAt,
 ): Promise<Pick<Books, 'channels' | 'quietMicro' | 'receiver'>> {
-  const params = [chainId, block - WATCHED_BLOCKS, wallet, nowS, minMicro] as const;
+  const key = tokenKey({ chainId, token });
+  const params = [chainId, block - WATCHED_BLOCKS, wallet, nowS, minMicro, token, key] as const;
   const channels = await tx.query<ChannelBooks>(
     'read-channel-books',
     `with recent as (
        ${claimedLately}
        union
-       select c.id from channel c where c.chain_id = $1 and c.is_under_way and not ${isQuiet}
+       select c.id from channel c where c.chain_id = $1 and c.token = $6 and c.is_under_way and not ${isQuiet}
      )
      select c.id, c.receiver = $3 as "isToWallet", c.charged_micro + c.reserved_micro as "dueMicro", c.claimed_micro as "claimedMicro",
             (select coalesce(sum(value_micro), 0)::bigint from chain_payment p
-              where p.channel_id = c.id and p.state = 'settled' and p.block_number > $6) as "depositedAfterMicro"
+              where p.channel_id = c.id and p.state = 'settled' and p.block_number > $8) as "depositedAfterMicro"
        from channel c join recent on c.id = recent.channel_id order by c.id`,
     [...params, block],
   );
   const [quiet] = await tx.query<{ micro: bigint }>(
     'sum-quiet-channels',
     `select coalesce(sum(c.charged_micro - c.claimed_micro), 0)::bigint as micro from channel c
-      where c.chain_id = $1 and c.is_under_way and ${isQuiet} and c.id not in (${claimedLately})`,
+      where c.chain_id = $1 and c.token = $6 and c.is_under_way and ${isQuiet} and c.id not in (${claimedLately})`,
     params,
   );
   const [receiver] = await tx.query<NonNullable<ReceiverBooks>>(
     'read-receiver-books',
     `select known_micro as "knownMicro", foreign_micro as "foreignMicro" from channel_receiver
-      where chain_id = $1 and receiver = $2`,
-    [chainId, wallet],
+      where chain_id = $1 and token = $2 and receiver = $3`,
+    [chainId, key, wallet],
   );
   return { channels, quietMicro: quiet?.micro ?? 0n, receiver: receiver ?? null };
 }
@@ -142,20 +143,21 @@ export const transferKey = ({ from, nonce, valueMicro }: KnownTransfer): string 
 /** The transfers that known payments account for, by `transferKey`. */
 export async function findAccountedFor(
   sql: Sql,
-  { chainId, nowS }: { chainId: number; nowS: number },
+  { chainId, token, nowS }: AssetKey & { nowS: number },
   transfers: readonly KnownTransfer[],
 ): Promise<Set<string>> {
   const rows = await sql.query<KnownTransfer>(
     'find-accounted-for',
     `select p.from_address as "from", p.nonce, p.value_micro as "valueMicro" from chain_payment p
        join unnest($3::text[], $4::text[], $5::bigint[]) as k(from_address, nonce, value_micro) using (from_address, nonce, value_micro)
-      where p.chain_id = $1 and ${accountsFor('$2')}`,
+      where p.chain_id = $1 and p.token = $6 and ${accountsFor('$2')}`,
     [
       chainId,
       nowS,
       transfers.map(({ from }) => from),
       transfers.map(({ nonce }) => nonce),
       transfers.map(({ valueMicro }) => valueMicro),
+      token,
     ],
   );
   return new Set(rows.map(transferKey));

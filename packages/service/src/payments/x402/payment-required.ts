@@ -53,6 +53,8 @@ export interface PaymentTerms extends Omit<Terms, 'memo' | 'expiresAtS'> {
   readonly makeMemo: () => string;
   /** True if it is paid on the default network only. */
   readonly isOnDefault?: boolean;
+  /** True if it is paid in the asset of the context only. */
+  readonly isOnlyHere?: boolean;
 }
 
 /** Needs of building a 402. */
@@ -69,7 +71,7 @@ export function paymentRequired(
   { correction, detail = null }: { readonly correction?: Correction | undefined; readonly detail?: string | null } = {},
 ): PaymentRequiredError {
   ctx.settlementHalt.require();
-  const { makeMemo, isOnDefault: _, ...rest } = due;
+  const { makeMemo, isOnDefault: _, isOnlyHere: __, ...rest } = due;
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
   const { minPaymentMicro, minDepositMicro } = ctx.paymentLimits;
   const minAmountMicro = due.purpose === 'deposit' ? minDepositMicro : minPaymentMicro;
@@ -80,9 +82,13 @@ export function paymentRequired(
 }
 
 /** The networks on which a purchase can be paid, that of the context first. Those where nothing settles now are left out. */
-function chainsFor(ctx: TermsContext, { isOnDefault = false }: PaymentTerms): [ChainInfo, ...ChainInfo[]] {
+function chainsFor(
+  ctx: TermsContext,
+  { isOnDefault = false, isOnlyHere = false }: PaymentTerms,
+): [ChainInfo, ...ChainInfo[]] {
   const own = isOnDefault ? onDefault(ctx) : ctx;
-  const others = isOnDefault ? [] : onEachOpen(ctx).filter(({ settlementHalt }) => settlementHalt.reason() === null);
+  const all = isOnDefault || isOnlyHere ? [] : onEachOpen(ctx);
+  const others = all.filter(({ settlementHalt }) => settlementHalt.reason() === null);
   return [own.chain, ...others.flatMap(({ chain }) => (chain === own.chain ? [] : [chain]))];
 }
 

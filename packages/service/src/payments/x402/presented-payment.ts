@@ -1,5 +1,5 @@
 import type { RequirementsV2, X402SchemeId } from '@agent-network/contracts/payments/x402';
-import type { HasChain } from '../../chain/chain-info.ts';
+import { assetIdOf, type HasChain } from '../../chain/chain-info.ts';
 import { type HasNetworks, onNamed, refuseClosed } from '../../chain/networks.ts';
 import { type AppError, invalid } from '../../lib/app-error.ts';
 
@@ -17,13 +17,19 @@ export interface PresentedPayment {
 }
 
 /**
- * The context on the network that a payment is presented for; as it is, where there is no payment, or the node is not on that network. Throws
- * UNAVAILABLE where it is closed.
+ * The context on the network and token that a payment is presented for; as it is, where there is no payment, or the node is not on that
+ * network. One of a token that the node does not take there is refused as one of its USDC. Throws UNAVAILABLE where the asset is closed.
  */
 export function onPresented<C extends HasChain & Partial<HasNetworks>>(ctx: C, shown: PresentedPayment | null): C {
-  const found = shown && onNamed(ctx, shown.network);
-  if (shown && !found) refuseClosed(ctx, shown.network);
-  return found ?? ctx;
+  if (!shown) return ctx;
+  const { network, accepted } = shown;
+  const names = [...(accepted ? [assetIdOf({ caip2: network, token: accepted.asset.toLowerCase() })] : []), network];
+  for (const name of names) {
+    const found = onNamed(ctx, name);
+    if (found) return found;
+    refuseClosed(ctx, name);
+  }
+  return ctx;
 }
 
 export type HeaderName = 'PAYMENT-SIGNATURE' | 'X-PAYMENT';

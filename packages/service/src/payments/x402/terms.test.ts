@@ -1,3 +1,4 @@
+import { usdcByChain } from '@agent-network/chain/addresses';
 import { PaymentRequiredV1, PaymentRequiredV2, type RequirementsV2 } from '@agent-network/contracts/payments/x402';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ const chain: ChainInfo = {
   isLocal: false,
   caip2: 'eip155:84532',
   name: 'base-sepolia',
-  token: `0x${'11'.repeat(20)}`,
+  token: usdcByChain[84532].toLowerCase(),
   tokenName: 'USDC',
   tokenVersion: '2',
   ledgerAsset: null,

@@ -1,7 +1,7 @@
 import { payableChain } from '@agent-network/chain/addresses';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/payments/x402';
-import type { ChainInfo } from '../../chain/chain-info.ts';
+import { type ChainInfo, tokenKey } from '../../chain/chain-info.ts';
 import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
 import { makeNonce } from '../schemes/exact/bound-nonce.ts';
 import {
@@ -65,7 +65,8 @@ export function makeOffer(
     offered: offeredOn(each, secrets, terms, each === chain ? correction : undefined),
   }));
   const acceptsV1 = offers.flatMap(({ chain: each, offered }) =>
-    payableChain(each.chainId)?.isInV1 === false
+    // Version 1 names a network and no token: its USDC.
+    payableChain(each.chainId)?.isInV1 === false || tokenKey(each) !== ''
       ? []
       : x402Schemes.flatMap((scheme) => scheme.offerV1?.(each, terms, offered) ?? []),
   );

@@ -29,8 +29,8 @@ export async function recordReading(ctx: ReadingContext, seen: RunObservation | 
   const changed = await ctx.db.transaction(async (tx) => {
     const before = await lockReading(tx, chainId, now);
     const block = (await newestPoint(tx, chainId))?.block ?? startBlock - 1n;
-    if (seen) await recordGates(tx, chainId, newsOf(seen), now);
-    const [head] = gatesOf(await listGates(tx, chainId), now, ctx.registry.isLocal).filter(
+    if (seen) await recordGates(tx, { chainId }, newsOf(seen), now);
+    const [head] = gatesOf(await listGates(tx, { chainId }), now, ctx.registry.isLocal).filter(
       ({ name }) => name === 'head',
     );
     const goodAt = seen?.isGood && head?.state !== 'stalled' ? now : before.goodAt;

@@ -6,7 +6,7 @@ import type { Sql } from '../sql.ts';
 /** Says whether a recurring job may have something to do. "Yes" in vain costs a run; "no" in vain is a fault. */
 export interface WorkCondition {
   /**
-   * SQL condition over `given.now` and `given.chain_id`, asked at every interval of the job. On a large table it reads the first entry of
+   * SQL condition over `given.now`, `given.chain_id` and `given.token`, asked at every interval of the job. On a large table it reads the first entry of
    * an index, whatever the statistics say: `(select min(due_at) from thing) <= given.now`, `(select … order by … limit 1) is not null`.
    */
   readonly sql?: string;
@@ -18,6 +18,8 @@ export interface WorkCondition {
 export interface WorkParameters {
   readonly now: Date;
   readonly chainId: number;
+  /** As tables have it that name a chain. */
+  readonly token: string;
 }
 
 export interface AskedJob {
@@ -85,15 +87,15 @@ const statementOf = (jobs: readonly AskedJob[]): string => {
       : [`case when not '${name}' = any($3) then null when ${hasWork.sql} then '${name}' end`],
   );
   return `select array_remove(array[${cases.join(',\n')}]::text[], null) as due
-            from (select $1::timestamptz as now, $2::bigint as chain_id) given`;
+            from (select $1::timestamptz as now, $2::bigint as chain_id, $4::text as token) given`;
 };
 
 async function findDue(
   sql: Sql,
   statement: string,
-  { now, chainId }: WorkParameters,
+  { now, chainId, token }: WorkParameters,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const [row] = await sql.query<{ due: string[] }>('due-work', statement, [now, chainId, names]);
+  const [row] = await sql.query<{ due: string[] }>('due-work', statement, [now, chainId, names, token]);
   return row?.due ?? [];
 }

@@ -110,6 +110,7 @@ const ofAccount = { accountId: 'acc_a', callerAgentId: null, since: new Date(0),
 const anyDelivery = { status: null, deliveryId: null, eventId: null, type: null };
 const pending = { ...anyDelivery, status: 'pending' };
 
+const asset = { chainId: 1, token: '' };
 const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'the first page': (sql) => readHistory(sql, history, first),
   'a page in the middle': (sql) => readHistory(sql, history, { ...first, after }),
@@ -135,14 +136,14 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'requests that may come to a payout': async (sql) => listPayingRequests(sql, await readLastDays(sql)),
   'whether a request may come to a payout': (sql) => mayComeToPayout(sql as Tx, 'req_b1'),
   'failed payments that may be submitted still': (sql) =>
-    listFailedUnexpired(sql, 1, LAST_S, { createdAt: new Date(0), id: '' }, 200),
+    listFailedUnexpired(sql, asset, LAST_S, { createdAt: new Date(0), id: '' }, 200),
   'what reserves and books may differ by': (sql) =>
     readBooks(
       sql as Tx,
-      { chainId: 1, wallet: '', ledgerAsset: null },
+      { ...asset, wallet: '', ledgerAsset: null },
       { block: BigInt(CALLS), nowS: Number(LAST_S), minMicro: 10_000n },
     ),
-  'payments in blocks that are gone': (sql) => paymentsInBlocks(sql, 1, gone),
+  'payments in blocks that are gone': (sql) => paymentsInBlocks(sql, asset, gone),
   'transactions in blocks that are gone': (sql) => transactionsInBlocks(sql, 1, gone),
   'deliveries that are still to come': async (sql) => {
     await listDeliveryRows(sql, 'whk_a', pending, { limit: 20, offset: 0 });
@@ -151,7 +152,7 @@ const reads: Record<string, (sql: Sql) => Promise<unknown>> = {
   'the latest deliveries': (sql) => listDeliveryRows(sql, 'whk_a', anyDelivery, { limit: 20, offset: 0 }),
   'keys of payments that lost a race': (sql) =>
     dropPurchaseKeys(sql as Tx, [{ accountId: 'acc_a', key: 'key_1', paymentId: 'pay_1' }]),
-  'channels of which too much was claimed': (sql) => listOverclaimed(sql, 1),
+  'channels of which too much was claimed': (sql) => listOverclaimed(sql, asset),
   'the last refunds': (sql) => listPaymentRows(sql, { ...payments, type: 'refund' }, first),
 };
 

@@ -65,7 +65,7 @@ export function openEventWorld(databaseUrl: string): EventWorld {
         readSubject,
       });
       dispatchers.push(webhookDispatcher);
-      const schedule = createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0 }));
+      const schedule = createSchedule({ db, log, metrics }, () => ({ now: clock.now(), chainId: 0, token: '' }));
       const running = webhookDispatcher.start(schedule);
       onTestFinished(async () => {
         await schedule.stop();

@@ -44,8 +44,8 @@ beforeEach(async () => {
   await engine.mine(20);
 });
 
-const isCaughtUp = async () => (await readCatchUp(ctx.db, ctx.chain.chainId)).isCaughtUp;
-const whyWait = () => whyWithdrawalsWait(ctx.db, { chainId: ctx.chain.chainId, source: 'nobody' });
+const isCaughtUp = async () => (await readCatchUp(ctx.db, ctx.chain)).isCaughtUp;
+const whyWait = () => whyWithdrawalsWait(ctx.db, { ...ctx.chain, source: 'nobody' });
 const payoutsTo = async ({ address }: Payer) =>
   (await listFoundPayouts(ctx.db, null, null)).filter(({ to }) => to === address).map(({ state }) => state);
 
@@ -85,7 +85,7 @@ it.each([
   ['one that its RPC node cut short', (asked: number[]) => withNodeBehind(() => asked.length < 2)],
   ['one in which the chain changed', () => ctx],
 ])('channels are recovered from where the books ended, also in the run after %s', async (_, contextOf) => {
-  const [before] = await payoutPoints.list(ctx.db, ctx.chain.chainId);
+  const [before] = await payoutPoints.list(ctx.db, ctx.chain);
   const asked: number[] = [];
   const recoverChannels = async (from: bigint) => asked.push(Number(from)) > 1;
   await catchUp({ ...contextOf(asked), recoverChannels });
@@ -100,11 +100,11 @@ it.each([
 });
 
 it('channels are recovered before the process that reads on can lose the place where the books ended', async () => {
-  const [before] = await payoutPoints.list(ctx.db, ctx.chain.chainId);
+  const [before] = await payoutPoints.list(ctx.db, ctx.chain);
   const died = new Error('the process died');
   const dying = { ...ctx, recoverChannels: () => Promise.reject(died) };
   await expect(readWallet(dying)).rejects.toBe(died);
-  expect((await payoutPoints.list(ctx.db, ctx.chain.chainId))[0]).toEqual(before);
+  expect((await payoutPoints.list(ctx.db, ctx.chain))[0]).toEqual(before);
 });
 
 it('a node that starts waits for the process that reads the chain before it, and does not give up', async () => {

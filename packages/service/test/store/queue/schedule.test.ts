@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const metrics = createMetrics();
-const given = () => ({ now: new Date(), chainId: 1 });
+const given = () => ({ now: new Date(), chainId: 1, token: '' });
 
 /** A process of its own with one recurring job. */
 function repeatEvery(name: string, intervalMs: number, work: RecurringWork): Repeating {

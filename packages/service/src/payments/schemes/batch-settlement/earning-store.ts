@@ -1,3 +1,4 @@
+import type { AssetKey } from '../../../chain/chain-info.ts';
 import type { Sql, Tx } from '../../../store/sql.ts';
 import { plainSql } from '../../ledger/asset-account.ts';
 import { FEES } from '../../ledger/ledger-store.ts';
@@ -11,13 +12,13 @@ const REST = 'greatest(0, c.charged_micro + c.billed_micro - c.claimed_micro)';
  */
 export async function releaseEarningRows(
   tx: Tx,
-  { chainId, limit }: { readonly chainId: number; readonly limit: number },
+  { chainId, token, limit }: AssetKey & { readonly limit: number },
 ): Promise<number> {
   const found = await tx.query<{ channelId: string }>(
     'list-claimed-earnings',
     `select distinct e.channel_id as "channelId" from channel_earning e join channel c on c.id = e.channel_id
-      where c.chain_id = $1 and e.micro > ${REST} limit $2`,
-    [chainId, limit],
+      where c.chain_id = $1 and c.token = $3 and e.micro > ${REST} limit $2`,
+    [chainId, limit, token],
   );
   if (found.length === 0) return 0;
   const ids = found.map(({ channelId }) => channelId);

@@ -8,7 +8,7 @@ const BATCH = 500;
  * gives it free.
  */
 export async function releaseEarnings(ctx: ChainContext): Promise<void> {
-  const { chainId } = ctx.chain;
-  const release = () => ctx.db.transaction((tx) => releaseEarningRows(tx, { chainId, limit: BATCH }));
+  const { chainId, token } = ctx.chain;
+  const release = () => ctx.db.transaction((tx) => releaseEarningRows(tx, { chainId, token, limit: BATCH }));
   while ((await release()) === BATCH);
 }

@@ -286,4 +286,4 @@ async function paysThoughSpent(
  * former wallet, which the books have already), or another node's refund, which belongs to the payer of the request.
  */
 const isSpokenFor = async (ctx: HasDb & HasChain, { authorization }: NewChainPayment): Promise<boolean> =>
-  isOwnWallet(ctx.chain, authorization.from) || (await isAwaited(ctx.db, ctx.chain.chainId, authorization));
+  isOwnWallet(ctx.chain, authorization.from) || (await isAwaited(ctx.db, ctx.chain, authorization));

@@ -1,4 +1,5 @@
 import { pointStore } from '../../../../chain/blocks/point-store.ts';
+import { type AssetKey, tokenKey } from '../../../../chain/chain-info.ts';
 import type { Sql, Tx } from '../../../../store/sql.ts';
 
 /** State of a channel on the chain; see the table `channel`. */
@@ -81,13 +82,13 @@ export async function knownChannels(sql: Sql, ids: readonly string[]): Promise<s
 /** Channels to be read whatever the events say: those that are due at a block, and those read after a block that events were read up to. */
 export async function dueChannels(
   sql: Sql,
-  chainId: number,
+  asset: AssetKey,
   at: { readonly block: bigint; readonly readUpTo: bigint },
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'due-channels',
-    'select id from channel where chain_id = $1 and (due_block <= $2 or read_block > $3)',
-    [chainId, at.block, at.readUpTo],
+    'select id from channel where chain_id = $1 and token = $4 and (due_block <= $2 or read_block > $3)',
+    [asset.chainId, at.block, at.readUpTo, asset.token],
   );
   return rows.map(({ id }) => id);
 }
@@ -95,14 +96,15 @@ export async function dueChannels(
 /** Channels that were read so many blocks before the events were read up to, longest ago first. */
 export async function channelsReadLongAgo(
   sql: Sql,
-  chainId: number,
+  asset: AssetKey,
   { blocks, most }: { readonly blocks: bigint; readonly most: number },
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'channels-read-long-ago',
-    `select id from channel where chain_id = $1 and read_block between 1 and
-       (select max(block_number) from channel_point where chain_id = $1) - $2::bigint order by read_block limit $3`,
-    [chainId, blocks, most],
+    `select id from channel where chain_id = $1 and token = $4 and read_block between 1 and
+       (select max(block_number) from channel_point where chain_id = $1 and token = $5) - $2::bigint
+      order by read_block limit $3`,
+    [asset.chainId, blocks, most, asset.token, tokenKey(asset)],
   );
   return rows.map(({ id }) => id);
 }
@@ -113,34 +115,38 @@ export async function channelsReadLongAgo(
  */
 export async function channelsOwingUnread(
   sql: Sql,
-  chainId: number,
+  asset: AssetKey,
   { owedMicro, now, most }: { readonly owedMicro: bigint; readonly now: Date; readonly most: number },
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'channels-owing-unread',
     `select id from channel
-      where chain_id = $1 and is_under_way and charged_micro + reserved_micro - claimed_micro >= $4
+      where chain_id = $1 and token = $5 and is_under_way and charged_micro + reserved_micro - claimed_micro >= $4
         and (checked_at is null or checked_at + withdraw_delay_s * interval '0.125 s' <= $2)
       order by charged_micro + reserved_micro - claimed_micro desc limit $3`,
-    [chainId, now, most, owedMicro],
+    [asset.chainId, now, most, owedMicro, asset.token],
   );
   return rows.map(({ id }) => id);
 }
 
 export const HAS_CHANNELS = 'exists (select from channel where chain_id = given.chain_id)';
 
-export async function hasChannels(sql: Sql, chainId: number): Promise<boolean> {
-  const rows = await sql.query('has-channels', 'select id from channel where chain_id = $1 limit 1', [chainId]);
+export async function hasChannels(sql: Sql, { chainId, token }: AssetKey): Promise<boolean> {
+  const rows = await sql.query('has-channels', 'select id from channel where chain_id = $1 and token = $2 limit 1', [
+    chainId,
+    token,
+  ]);
   return rows.length > 0;
 }
 
 /** Makes all channels due that were read after a block; `null`: all. A lower block may be written to them then. */
-export async function makeDue(sql: Sql, chainId: number, afterBlock: bigint | null): Promise<void> {
+export async function makeDue(sql: Sql, { chainId, token }: AssetKey, afterBlock: bigint | null): Promise<void> {
   await sql.query(
     'make-channels-due',
     `update channel set due_block = 0, read_block = least(read_block, coalesce($2::bigint, read_block))
-      where id in (select id from channel where chain_id = $1 and ($2::bigint is null or read_block > $2) order by id for no key update)`,
-    [chainId, afterBlock],
+      where id in (select id from channel where chain_id = $1 and token = $3 and ($2::bigint is null or read_block > $2)
+        order by id for no key update)`,
+    [chainId, afterBlock, token],
   );
 }
 

@@ -32,16 +32,15 @@ const nothing: ChannelNews = { withdrawRequested: [], hasClaims: false };
  * the sums: if the process dies, they are read again.
  */
 export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
-  const { chainId } = ctx.chain;
-  if (!(await hasChannels(ctx.db, chainId))) return nothing;
+  if (!(await hasChannels(ctx.db, ctx.chain))) return nothing;
   const before = await canonicalPoint(ctx);
   const head = await ctx.settlementContract.headBlock();
   const hash = await ctx.settlementContract.hashAt(head);
   if (hash === null || (before !== null && head <= before.block)) return nothing;
   const isFar = before === null || head - before.block > MAX_GAP;
-  if (isFar) await makeDue(ctx.db, chainId, null);
+  if (isFar) await makeDue(ctx.db, ctx.chain, null);
   const events = isFar ? { ids: [], hasClaims: true } : await readEvents(ctx, before.block, head);
-  const due = await dueChannels(ctx.db, chainId, { block: head, readUpTo: before?.block ?? head });
+  const due = await dueChannels(ctx.db, ctx.chain, { block: head, readUpTo: before?.block ?? head });
   failpoint('before-channel-read');
   const read = await readAtHead(ctx, [...new Set([...events.ids, ...due])]);
   failpoint('after-channel-read');
@@ -50,7 +49,7 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
   const point = { block: head, hash };
   if (!(await areCanonical([...(before ? [before] : []), point], ctx.settlementContract.hashAt))) return nothing;
   const withdrawRequested = await ctx.db.transaction(async (tx) => {
-    if (!(await channelPoints.add(tx, chainId, { before, point }))) return [];
+    if (!(await channelPoints.add(tx, ctx.chain, { before, point }))) return [];
     const requested = await writeReadings(tx, read.block.number, read.readings, ctx.clock.now());
     failpoint('before-channel-read-commit');
     return requested;
@@ -61,8 +60,7 @@ export async function followChannels(ctx: ChainContext): Promise<ChannelNews> {
 
 /** The newest point that is still on the chain; null: none is. Blocks after it are read again when a reorg replaced them. */
 async function canonicalPoint(ctx: ChainContext): Promise<ChainPoint | null> {
-  const { chainId } = ctx.chain;
-  const points = await channelPoints.list(ctx.db, chainId);
+  const points = await channelPoints.list(ctx.db, ctx.chain);
   const [newest] = points;
   if (newest === undefined) return null;
   const point = await newestCanonical(points, ctx.settlementContract.hashAt);
@@ -70,8 +68,8 @@ async function canonicalPoint(ctx: ChainContext): Promise<ChainPoint | null> {
   await requireChain(ctx);
   const block = point?.block ?? -1n;
   await ctx.db.transaction(async (tx) => {
-    await channelPoints.goBack(tx, chainId, block);
-    await makeDue(tx, chainId, block);
+    await channelPoints.goBack(tx, ctx.chain, block);
+    await makeDue(tx, ctx.chain, block);
   });
   ctx.log.warn({ block: String(block) }, 'chain reorganised; reading payment channels again');
   return point;

@@ -12,9 +12,8 @@ const MAX_REREAD = 150;
  * that it is claimed in time; then those not read for a day, oldest reading first, so that reserves show the miss.
  */
 export async function rereadChannels(ctx: ChainContext, owedMicro: bigint): Promise<void> {
-  const { chainId } = ctx.chain;
   const least = { owedMicro, now: ctx.clock.now(), most: MAX_REREAD };
-  const owing = await channelsOwingUnread(ctx.db, chainId, least);
-  const old = await channelsReadLongAgo(ctx.db, chainId, { blocks: REREAD_BLOCKS, most: MAX_REREAD });
+  const owing = await channelsOwingUnread(ctx.db, ctx.chain, least);
+  const old = await channelsReadLongAgo(ctx.db, ctx.chain, { blocks: REREAD_BLOCKS, most: MAX_REREAD });
   for (const ids of [owing, old]) if (ids.length > 0) await refreshChannels(ctx, ids);
 }

@@ -51,7 +51,7 @@ interface Reading {
  * channels keep their debt, and its money arrives as a transfer.
  */
 export async function bookClaims(ctx: ChainContext, also: readonly string[] = []): Promise<void> {
-  if (!(await hasChannels(ctx.db, ctx.chain.chainId))) return;
+  if (!(await hasChannels(ctx.db, ctx.chain))) return;
   const reading = await readSteady(ctx, also);
   if (reading === null) return;
   const { claimed, lost } = await ctx.db.transaction(async (tx) => {
@@ -113,7 +113,7 @@ async function read(ctx: ChainContext, also: readonly string[]): Promise<Reading
   const others =
     rest === 0n ? [] : await listClaimedOtherwise(ctx, rest > 0n ? listOwingAfter : listBookedAfter, readSame);
   const states = [...channels, ...(others.length === 0 ? [] : await readSame(others))];
-  const lossy = await listLossy(db, chain.chainId);
+  const lossy = await listLossy(db, chain);
   if (hash === null || (await contract.hashAt(number)) !== hash) return null;
   const all = new Map([...expected, ...others].map((id, index) => [id, states[index] as ChannelOnChain]));
   return { before, block: { number, hash }, channels: all, totals, lossy };

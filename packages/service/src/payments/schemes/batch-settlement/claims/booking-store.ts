@@ -1,3 +1,4 @@
+import { type AssetKey, tokenKey } from '../../../../chain/chain-info.ts';
 import type { Sql, Tx } from '../../../../store/sql.ts';
 
 /** A channel as far as claims and losses of it are booked. */
@@ -26,16 +27,15 @@ export interface BookedReceiver {
 const receiverColumns = `known_micro as "knownMicro", foreign_micro as "foreignMicro", settled_micro as "settledMicro", booking,
   block_number as "blockNumber", block_hash as "blockHash"`;
 
-interface ReceiverKey {
-  readonly chainId: number;
-  readonly wallet: string;
-}
+type ReceiverKey = AssetKey & { readonly wallet: string };
 
-export async function findReceiver(sql: Sql, { chainId, wallet }: ReceiverKey): Promise<BookedReceiver | null> {
+const keyOf = ({ wallet, ...asset }: ReceiverKey) => [asset.chainId, tokenKey(asset), wallet];
+
+export async function findReceiver(sql: Sql, receiver: ReceiverKey): Promise<BookedReceiver | null> {
   const [row] = await sql.query<BookedReceiver>(
     'find-channel-receiver',
-    `select ${receiverColumns} from channel_receiver where chain_id = $1 and receiver = $2`,
-    [chainId, wallet],
+    `select ${receiverColumns} from channel_receiver where chain_id = $1 and token = $2 and receiver = $3`,
+    keyOf(receiver),
   );
   return row ?? null;
 }
@@ -43,45 +43,46 @@ export async function findReceiver(sql: Sql, { chainId, wallet }: ReceiverKey): 
 /** Begins the books of a receiver: what was swept before is the operator's. Does nothing when they have begun. */
 export async function beginReceiver(
   sql: Sql,
-  { chainId, wallet }: ReceiverKey,
+  receiver: ReceiverKey,
   at: { settledMicro: bigint; blockNumber: bigint; blockHash: string },
 ): Promise<void> {
   await sql.query(
     'begin-channel-receiver',
-    `insert into channel_receiver (chain_id, receiver, foreign_micro, settled_micro, block_number, block_hash)
-     values ($1, $2, $3, $3, $4, $5) on conflict do nothing`,
-    [chainId, wallet, at.settledMicro, at.blockNumber, at.blockHash],
+    `insert into channel_receiver (chain_id, token, receiver, foreign_micro, settled_micro, block_number, block_hash)
+     values ($1, $2, $3, $4, $4, $5, $6) on conflict do nothing`,
+    [...keyOf(receiver), at.settledMicro, at.blockNumber, at.blockHash],
   );
 }
 
 /** Locks the books of a receiver until the transaction ends: bookings come one after the other. */
-export async function lockReceiver(tx: Tx, { chainId, wallet }: ReceiverKey): Promise<BookedReceiver | null> {
+export async function lockReceiver(tx: Tx, receiver: ReceiverKey): Promise<BookedReceiver | null> {
   const [row] = await tx.query<BookedReceiver>(
     'lock-channel-receiver',
-    `select ${receiverColumns} from channel_receiver where chain_id = $1 and receiver = $2 for update`,
-    [chainId, wallet],
+    `select ${receiverColumns} from channel_receiver where chain_id = $1 and token = $2 and receiver = $3 for update`,
+    keyOf(receiver),
   );
   return row ?? null;
 }
 
 /** Claimed for a receiver and not swept, as booked; 0 while a claim is open, which may sweep it. */
-export async function sumUnswept(sql: Sql, { chainId, wallet }: ReceiverKey): Promise<bigint> {
+export async function sumUnswept(sql: Sql, receiver: ReceiverKey): Promise<bigint> {
   const [row] = await sql.query<{ micro: bigint }>(
     'sum-unswept',
     `select known_micro + foreign_micro - settled_micro as micro from channel_receiver
-      where chain_id = $1 and receiver = $2 and not exists (select from channel_claim where chain_id = $1 and state = 'sent')`,
-    [chainId, wallet],
+      where chain_id = $1 and token = $2 and receiver = $3
+        and not exists (select from channel_claim where chain_id = $1 and token = $2 and state = 'sent')`,
+    keyOf(receiver),
   );
   return row?.micro ?? 0n;
 }
 
-export async function writeReceiver(tx: Tx, { chainId, wallet }: ReceiverKey, to: BookedReceiver): Promise<void> {
+export async function writeReceiver(tx: Tx, receiver: ReceiverKey, to: BookedReceiver): Promise<void> {
   await tx.query(
     'write-channel-receiver',
-    `update channel_receiver set foreign_micro = $3, settled_micro = $4, booking = $5, block_number = $6, block_hash = $7,
-            known_micro = $8
-      where chain_id = $1 and receiver = $2`,
-    [chainId, wallet, to.foreignMicro, to.settledMicro, to.booking, to.blockNumber, to.blockHash, to.knownMicro],
+    `update channel_receiver set foreign_micro = $4, settled_micro = $5, booking = $6, block_number = $7, block_hash = $8,
+            known_micro = $9
+      where chain_id = $1 and token = $2 and receiver = $3`,
+    [...keyOf(receiver), to.foreignMicro, to.settledMicro, to.booking, to.blockNumber, to.blockHash, to.knownMicro],
   );
 }
 
@@ -128,49 +129,52 @@ export async function writeBooked(
 }
 
 /** Channels with a booked loss that differs from balance and charges: charged beyond the balance, or a balance that came back. */
-export async function listLossy(sql: Sql, chainId: number): Promise<string[]> {
+export async function listLossy(sql: Sql, { chainId, token }: AssetKey): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-lossy-channels',
     `select id from channel
-      where chain_id = $1 and is_lossy and lost_micro <> greatest(0, charged_micro - greatest(balance_micro, claimed_micro)) limit 1000`,
-    [chainId],
+      where chain_id = $1 and token = $2 and is_lossy
+        and lost_micro <> greatest(0, charged_micro - greatest(balance_micro, claimed_micro)) limit 1000`,
+    [chainId, token],
   );
   return rows.map(({ id }) => id);
 }
 
 /** Channels of which more was claimed than the books have charged. */
-export const listOverclaimed = (sql: Sql, chainId: number): Promise<BookedChannel[]> =>
+export const listOverclaimed = (sql: Sql, { chainId, token }: AssetKey): Promise<BookedChannel[]> =>
   sql.query<BookedChannel>(
     'list-overclaimed-channels',
     `select ${channelColumns} from channel
-      where chain_id = $1 and is_under_way and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
-    [chainId],
+      where chain_id = $1 and token = $2 and is_under_way and claimed_micro > charged_micro + reserved_micro order by id limit 1000`,
+    [chainId, token],
   );
 
 /** The next channels to a wallet by id of which more is charged than booked as claimed or lost. */
 export const listOwingAfter = (
   sql: Sql,
-  { chainId, wallet }: ReceiverKey,
+  { chainId, token, wallet }: ReceiverKey,
   after: string,
   most: number,
 ): Promise<BookedChannel[]> =>
   sql.query<BookedChannel>(
     'list-owing-channels',
-    `select ${channelColumns} from channel where chain_id = $1 and owes and id > $2 and receiver = $4 order by id limit $3`,
-    [chainId, after, most, wallet],
+    `select ${channelColumns} from channel
+      where chain_id = $1 and token = $5 and owes and id > $2 and receiver = $4 order by id limit $3`,
+    [chainId, after, most, wallet, token],
   );
 
 /** The next channels to a wallet by id, and what is booked of their claims. */
 export const listBookedAfter = (
   sql: Sql,
-  { chainId, wallet }: ReceiverKey,
+  { chainId, token, wallet }: ReceiverKey,
   after: string,
   most: number,
 ): Promise<BookedChannel[]> =>
   sql.query<BookedChannel>(
     'list-booked-channels',
-    `select ${channelColumns} from channel where chain_id = $1 and id > $2 and receiver = $4 order by id limit $3`,
-    [chainId, after, most, wallet],
+    `select ${channelColumns} from channel
+      where chain_id = $1 and token = $5 and id > $2 and receiver = $4 order by id limit $3`,
+    [chainId, after, most, wallet, token],
   );
 
 /**

@@ -1,3 +1,4 @@
+import { type AssetKey, tokenKey } from '../../../../chain/chain-info.ts';
 import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
 import type { Sql, Tx } from '../../../../store/sql.ts';
 import type { ClaimReason, UnclaimedChannel, Voucher } from './claim-plan.ts';
@@ -73,6 +74,7 @@ const oldestCharged = oldestCall('charged_micro > 0');
 /** Selects channels to plan a claim for (`planClaim`). */
 export interface UnclaimedFilter {
   readonly chainId: number;
+  readonly token: string;
   /** Only channels that this wallet signs the claims of. */
   readonly wallet: string;
   /** Minimum debt of a channel. Smaller ones are filtered out first, as there is no limit to channels that payers have left. */
@@ -99,10 +101,10 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
             within.max_micro as "withinMax", within.signature as "withinSignature",
             ${oldestCharged} as "oldestAt", c.withdraw_requested_at as "withdrawRequestedAt", c.payer, c.payer_authorizer as "payerAuthorizer",
             c.receiver, c.receiver_authorizer as "receiverAuthorizer", c.token, c.withdraw_delay_s as "withdrawDelayS", c.salt
-       from (select * from channel c where c.chain_id = $1 and c.receiver_authorizer = $2 and c.owes and c.withdraw_requested_at is null
+       from (select * from channel c where c.chain_id = $1 and c.token = $10 and c.receiver_authorizer = $2 and c.owes and c.withdraw_requested_at is null
           and c.id <> all($9) and ${WITHIN_REACH} >= $3
         union all
-        select * from channel c where c.chain_id = $1 and c.receiver_authorizer = $2 and c.withdraw_requested_at is not null
+        select * from channel c where c.chain_id = $1 and c.token = $10 and c.receiver_authorizer = $2 and c.withdraw_requested_at is not null
           and ${LAST_REACH} >= case when ${LAST_PART_AT} <= $6 then 1 else $3::bigint end
         union all
         select * from channel c where c.id = any($9) and c.receiver_authorizer = $2 and c.withdraw_requested_at is null) c
@@ -117,7 +119,7 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
       order by c.withdraw_requested_at is null and within.max_micro is null, c.charged_micro - c.claimed_micro desc, c.id limit $8`,
     [
       ...[filter.chainId, filter.wallet, filter.minMicro, filter.thresholdMicro, filter.chargedBefore, filter.now],
-      ...[filter.refused, filter.limit, filter.ahead],
+      ...[filter.refused, filter.limit, filter.ahead, filter.token],
     ],
   );
   return rows.map((row) => ({
@@ -138,7 +140,7 @@ export async function listUnclaimed(sql: Sql, filter: UnclaimedFilter): Promise<
 
 export interface NewClaim {
   readonly id: string;
-  readonly chainId: number;
+  readonly asset: AssetKey;
   readonly reason: ClaimReason | 'refund';
   readonly transactionHash: string;
   readonly rows: readonly { readonly channelId: string; readonly maxMicro: bigint; readonly totalMicro: bigint }[];
@@ -152,8 +154,8 @@ export interface NewClaim {
 export async function insertClaim(tx: Tx, claim: NewClaim, now: Date): Promise<boolean> {
   await tx.query(
     'insert-channel-claim',
-    `insert into channel_claim (id, chain_id, reason, transaction_hash, created_at) values ($1, $2, $3, $4, $5)`,
-    [claim.id, claim.chainId, claim.reason, claim.transactionHash, now],
+    `insert into channel_claim (id, chain_id, token, reason, transaction_hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
+    [claim.id, claim.asset.chainId, tokenKey(claim.asset), claim.reason, claim.transactionHash, now],
   );
   const inserted = await tx.query(
     'insert-channel-claim-rows',
@@ -187,11 +189,12 @@ export async function insertClaim(tx: Tx, claim: NewClaim, now: Date): Promise<b
 const columns = `id, reason, state, transaction_hash as "transactionHash", block_hash as "blockHash"`;
 
 /** Open claims, oldest first. */
-export const listOpenClaims = (sql: Sql, chainId: number, limit: number): Promise<Claim[]> =>
+export const listOpenClaims = (sql: Sql, asset: AssetKey, limit: number): Promise<Claim[]> =>
   sql.query<Claim>(
     'list-open-channel-claims',
-    `select ${columns} from channel_claim where chain_id = $1 and state = 'sent' order by created_at, id limit $2`,
-    [chainId, limit],
+    `select ${columns} from channel_claim
+      where chain_id = $1 and token = $3 and state = 'sent' order by created_at, id limit $2`,
+    [asset.chainId, limit, tokenKey(asset)],
   );
 
 /** Moves a claim to a state, if it is still in another; its channels are free for the next claim, or in this one again. */
@@ -229,31 +232,32 @@ export async function moveClaim(
  * Claims that were done in a block which no longer has their transaction, as the watch for reorgs has recorded: of those at most so many
  * blocks below the newest.
  */
-export const listMovedClaims = (sql: Sql, chainId: number, blocks: bigint): Promise<Claim[]> =>
+export const listMovedClaims = (sql: Sql, asset: AssetKey, blocks: bigint): Promise<Claim[]> =>
   sql.query<Claim>(
     'list-moved-channel-claims',
     `select k.id, k.reason, k.state, k.transaction_hash as "transactionHash", k.block_hash as "blockHash"
        from channel_claim k
-      where k.chain_id = $1 and k.state = 'done'
-        and k.block_number >= (select max(block_number) from channel_claim where chain_id = $1 and state = 'done') - $2::bigint
+      where k.chain_id = $1 and k.token = $3 and k.state = 'done'
+        and k.block_number >= (select max(block_number) from channel_claim
+                                where chain_id = $1 and token = $3 and state = 'done') - $2::bigint
         and not exists (select from chain_transaction one
                           join chain_transaction t on t.chain_id = one.chain_id and t.signer = one.signer and t.nonce = one.nonce
                          where one.hash = k.transaction_hash and t.block_hash = k.block_hash)`,
-    [chainId, blocks],
+    [asset.chainId, blocks, tokenKey(asset)],
   );
 
 /** Channels to a wallet with claims that may have changed since a block: open ones, and those in blocks that a reorg may remove. */
 export async function listUnsettled(
   sql: Sql,
-  { chainId, wallet }: { readonly chainId: number; readonly wallet: string },
+  { chainId, token, wallet }: AssetKey & { readonly wallet: string },
   fromBlock: bigint,
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'list-unsettled-channels',
     `select distinct r.channel_id as id from channel_claim k join channel_claim_row r on r.claim_id = k.id
         join channel c on c.id = r.channel_id
-      where k.chain_id = $1 and c.receiver = $3 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`,
-    [chainId, fromBlock, wallet],
+      where k.chain_id = $1 and k.token = $4 and c.receiver = $3 and (k.state = 'sent' or k.state = 'done' and k.block_number >= $2)`,
+    [chainId, fromBlock, wallet, tokenKey({ chainId, token })],
   );
   return rows.map(({ id }) => id);
 }
@@ -277,22 +281,22 @@ export interface ChannelFigures {
  */
 export async function readChannelFigures(
   sql: Sql,
-  chainId: number,
+  { chainId, token }: AssetKey,
   due: { readonly minMicro: bigint; readonly chargedBefore: Date; readonly withdrawnBefore: Date },
 ): Promise<ChannelFigures> {
   const [row] = await sql.query<ChannelFigures>(
     'read-channel-figures',
-    `select (select count(*)::int from channel where chain_id = $1 and has_rest) as open, owing.*, worth.*
+    `select (select count(*)::int from channel where chain_id = $1 and token = $5 and has_rest) as open, owing.*, worth.*
        from (select coalesce(sum(charged_micro - claimed_micro - lost_micro), 0)::bigint as "unclaimedMicro",
                     count(*) filter (where withdraw_requested_at is not null)::int as withdrawals
-               from channel where chain_id = $1 and owes) owing,
+               from channel where chain_id = $1 and token = $5 and owes) owing,
             (select min(${oldestCharged}) as "oldestAt",
                     count(*) filter (where least(covered.max_micro, c.balance_micro) - c.claimed_micro >= $2
                          and ${oldestCall('max_micro <= c.charged_micro')} < $3
                        or ${WITHIN_REACH} >= $2 and c.withdraw_requested_at < $4 or ${LAST_PART_AT} < $4)::int as overdue
-               from (select * from channel c where c.chain_id = $1 and c.owes and (${WITHIN_REACH} >= $2 or ${LAST_PART_AT} < $4)) c
+               from (select * from channel c where c.chain_id = $1 and c.token = $5 and c.owes and (${WITHIN_REACH} >= $2 or ${LAST_PART_AT} < $4)) c
                  ${highestVoucher('covered', '<=')}) worth`,
-    [chainId, due.minMicro, due.chargedBefore, due.withdrawnBefore],
+    [chainId, due.minMicro, due.chargedBefore, due.withdrawnBefore, token],
   );
   return row ?? { open: 0, unclaimedMicro: 0n, oldestAt: null, overdue: 0, withdrawals: 0 };
 }

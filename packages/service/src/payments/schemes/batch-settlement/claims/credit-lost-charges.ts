@@ -15,8 +15,7 @@ import { type BookedChannel, chargeLost, listOverclaimed, lockBooked } from './b
  * public vouchers demand. Only claims as deep as any amount asks for count: a reorg takes none of them back.
  */
 export async function creditLostCharges(ctx: ChainContext): Promise<void> {
-  const { chainId } = ctx.chain;
-  const found = await listOverclaimed(ctx.db, chainId);
+  const found = await listOverclaimed(ctx.db, ctx.chain);
   if (found.length === 0) return;
   const ids = found.map(({ id }) => id);
   const head = await ctx.settlementContract.headBlock();

@@ -10,7 +10,7 @@ export async function measureChannels(ctx: ClaimContext): Promise<void> {
   const { metrics, channelClaimSettings } = ctx;
   const { intervalMs, minMicro } = channelClaimSettings;
   const nowMs = ctx.clock.now().getTime();
-  const figures = await readChannelFigures(ctx.db, ctx.chain.chainId, {
+  const figures = await readChannelFigures(ctx.db, ctx.chain, {
     minMicro,
     chargedBefore: new Date(nowMs - intervalMs - GRACE_MS),
     withdrawnBefore: new Date(nowMs - WITHDRAWAL_GRACE_MS),

@@ -15,9 +15,8 @@ const MAX_AT_ONCE = 100;
  * after a crash the next run looks it up again.
  */
 export async function recordClaims(ctx: ClaimContext): Promise<void> {
-  const { chainId } = ctx.chain;
-  for (const claim of await listMovedClaims(ctx.db, chainId, WATCHED_BLOCKS)) await reopen(ctx, claim);
-  const open = await listOpenClaims(ctx.db, chainId, MAX_AT_ONCE);
+  for (const claim of await listMovedClaims(ctx.db, ctx.chain, WATCHED_BLOCKS)) await reopen(ctx, claim);
+  const open = await listOpenClaims(ctx.db, ctx.chain, MAX_AT_ONCE);
   if (open.length === 0) return;
   const seen = await Promise.all(open.map(async (claim) => ({ claim, ...(await look(ctx, claim)) })));
   if (seen.every(({ sight }) => sight === 'open')) return;

@@ -38,7 +38,7 @@ export const reopenRefund = (tx: Tx, claimId: string): Promise<void> => reopenRe
 
 /** Reopens channels with a refund that failed here and has a nonce that the contract has used by now. */
 export async function freeStuckChannels(ctx: ClaimContext): Promise<void> {
-  for (const refund of await listStuckRefunds(ctx.db, ctx.chain.chainId)) {
+  for (const refund of await listStuckRefunds(ctx.db, ctx.chain)) {
     const seen = await readNow(ctx, refund.channelId);
     await ctx.db.transaction((tx) => freeChannel(tx, refund, seen, ctx.clock.now()));
   }

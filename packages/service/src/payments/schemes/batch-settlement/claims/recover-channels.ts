@@ -16,7 +16,7 @@ import { listBookedAfter } from './booking-store.ts';
  * the reads, or another process booked at the same time: then it has to be repeated, and can be.
  */
 export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Promise<boolean> {
-  const { chainId, channels } = ctx.chain;
+  const { channels } = ctx.chain;
   const head = await ctx.settlementContract.headBlock();
   if (channels) {
     const adopted = await adopt(ctx, await readOpened(ctx, fromBlock + 1n, head), channels.minDepositMicro);
@@ -24,9 +24,9 @@ export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Pro
     // Their events may be of blocks that are followed up already.
     if (adopted.length > 0 && !(await refreshChannels(ctx, adopted))) return false;
   }
-  if (!(await hasChannels(ctx.db, chainId))) return true;
+  if (!(await hasChannels(ctx.db, ctx.chain))) return true;
   await followChannels(ctx);
-  const [followed] = await channelPoints.list(ctx.db, chainId);
+  const [followed] = await channelPoints.list(ctx.db, ctx.chain);
   if (followed === undefined || followed.block < head) return false;
   const claimedOtherwise = () =>
     listClaimedOtherwise(ctx, listBookedAfter, (ids) => ctx.settlementContract.readChannels(ids, null));

@@ -1,3 +1,4 @@
+import type { AssetKey } from '../../../../chain/chain-info.ts';
 import type { ChannelConfig } from '../../../../chain/channels/channel-digests.ts';
 import type { Sql, Tx } from '../../../../store/sql.ts';
 import type { RefundsBefore } from './refund-plan.ts';
@@ -139,12 +140,12 @@ export async function reopenRefunding(tx: Tx, claimId: string): Promise<void> {
 }
 
 /** Failed refunds that still close their channel: their signature is public, and their nonce was not used when last seen. */
-export const listStuckRefunds = (sql: Sql, chainId: number): Promise<ChannelRefund[]> =>
+export const listStuckRefunds = (sql: Sql, { chainId, token }: AssetKey): Promise<ChannelRefund[]> =>
   sql.query<ChannelRefund>(
     'list-stuck-channel-refunds',
     `select ${columns} from channel c join channel_refund f on f.id = c.refund_id join channel_claim k on k.id = f.claim_id
-      where c.chain_id = $1 and c.refund_id is not null and f.state = 'failed' limit 100`,
-    [chainId],
+      where c.chain_id = $1 and c.token = $2 and c.refund_id is not null and f.state = 'failed' limit 100`,
+    [chainId, token],
   );
 
 /** Refunds of a channel, and of all channels of its payer, and asked for from its network. */

@@ -42,7 +42,7 @@ export async function writeAheadClaims(
   const record = async (tx: Tx, transactionHash: string) => {
     const claim = {
       id: newId('clm'),
-      chainId: ctx.chain.chainId,
+      asset: ctx.chain,
       reason,
       transactionHash,
       rows: rows.map(({ channelId, voucher, totalMicro }) => ({ channelId, maxMicro: voucher.maxMicro, totalMicro })),
@@ -120,6 +120,7 @@ async function findDue(
   if (limit === 0) return [];
   const channels = await listUnclaimed(ctx.db, {
     chainId: chain.chainId,
+    token: chain.token,
     wallet: chain.wallet,
     minMicro,
     thresholdMicro: rules.thresholdMicro > minMicro ? rules.thresholdMicro : minMicro,

@@ -77,10 +77,9 @@ async function recordRefund(
   const channel = await lockRefundable(tx, channelId);
   const plan = planRefund(channel, { voucher, amountMicro }, channel ?? { balanceMicro: 0n }, anyAmount);
   if (plan.kind !== 'refund') throw new ChangedMeanwhileError();
-  const { chainId } = ctx.chain;
   const claimId = newId('clm');
   const rows = [{ channelId, maxMicro: voucher.maxMicro, totalMicro: voucher.maxMicro }];
-  if (!(await insertClaim(tx, { id: claimId, chainId, reason: 'refund', transactionHash, rows }, now)))
+  if (!(await insertClaim(tx, { id: claimId, asset: ctx.chain, reason: 'refund', transactionHash, rows }, now)))
     throw new ChangedMeanwhileError();
   await insertRefund(tx, { id: newId('crf'), channelId, payloadKey, amountMicro, nonce, client, claimId }, now);
 }

@@ -109,10 +109,7 @@ async function freeOf({ db }: ClaimContext, ledgerAccountId: string): Promise<bi
 }
 
 async function hasFunds(ctx: ClaimContext, amountMicro: bigint): Promise<boolean> {
-  const [holds, leaving] = [
-    await ctx.usdc.balanceOf(ctx.chain.wallet),
-    await sumOpenPayouts(ctx.db, ctx.chain.chainId),
-  ];
+  const [holds, leaving] = [await ctx.usdc.balanceOf(ctx.chain.wallet), await sumOpenPayouts(ctx.db, ctx.chain)];
   return holds - leaving >= amountMicro;
 }
 
