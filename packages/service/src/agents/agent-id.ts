@@ -27,7 +27,7 @@ export function newAgentId(homeKey: string | null, now: Date): NewAgentId {
   return { id: PREFIX + timeText + hashText(timeText, homeKey, idSalt), idSalt };
 }
 
-/** False for what names nothing, such as text that PostgreSQL does not take. */
+/** False for text that can't be an id, such as text that PostgreSQL refuses. */
 export const isId = (text: string): boolean => Id.safeParse(text).success;
 
 /** True when the id is bound to a home key. */

@@ -15,7 +15,7 @@ export const listTerms = (sql: Sql, ids: readonly string[]): Promise<SaleTerms[]
     [ids],
   );
 
-/** Terms that a sale goes by; with `isPriceLocked` its price may be another by now. */
+/** Terms of a sale; with `isPriceLocked` the current price may differ. */
 export type SoldTerms = Omit<SaleTerms, 'status'> & { readonly isPriceLocked: boolean };
 
 const jsonOf = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));

@@ -64,7 +64,7 @@ export interface Agent {
   readonly upstream: StoredUpstream;
   /** Values of the headers with the origin that they are for; null: it has none. */
   readonly upstreamHeadersSealed: Buffer | null;
-  /** Digest of what the endpoint took when it was last accepted; null: not read yet. */
+  /** Digest of the input that the endpoint accepted when last checked; null: not read yet. */
   readonly upstreamDigest: string | null;
   /** Fault that the last check found at the endpoint; null: none. */
   readonly fault: string | null;
@@ -116,7 +116,7 @@ export interface Agent {
   readonly homeUrl: string | null;
 }
 
-/** `answer`: what the endpoint answered; `unproven`: its proof is missing. Others: there was no answer that could be read. */
+/** `answer`: the endpoint's answer is the fault; `unproven`: its proof is missing. Others: there was no readable answer. */
 export type FaultKind =
   | 'answer'
   | 'credentials'
@@ -187,7 +187,7 @@ export type CallableAgent = Pick<
   readonly showsUnjudged: boolean;
 };
 
-/** Spec `verified`: the endpoint and the owner's wallet are proven; for a remote agent, its home node says so. */
+/** Spec `verified`: the endpoint and the owner's wallet are proven; for a remote agent, according to its home node. */
 export const isVerified = (agent: Pick<Agent, 'endpointProvenAt' | 'isWalletProven'>): boolean =>
   agent.endpointProvenAt !== null && agent.isWalletProven;
 

@@ -36,7 +36,7 @@ const wanted: Record<UnitMeasure, string> = {
   bytes: 'a text',
 };
 
-/** Names on the way to what is counted. */
+/** Names on the path to the counted value. */
 const namesOf = (pointer: string): string[] =>
   pointer
     .split('/')

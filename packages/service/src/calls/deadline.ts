@@ -20,7 +20,7 @@ export class DeadlinePassedError extends AppError<'VALIDATION_ERROR'> {
 interface DeadlineRules {
   /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
-  /** Bound of what the payment of the call allows; absent: none. */
+  /** Maximum seconds that the payment of the call allows; absent: no limit. */
   readonly longestCallS?: number | undefined;
 }
 

@@ -168,8 +168,8 @@ export type EndedMoney = Pick<
 };
 
 /**
- * Ends invocations by compare-and-set on status and attempt; returns those that this call ended. Whether output was shown stands in the same
- * row: a chunk that is stored while the end waits for the row counts, and none is stored after it.
+ * Ends invocations by compare-and-set on status and attempt; returns those that this call ended. Shown output is recorded in the same row:
+ * a chunk stored while the end waits for the row counts, and none is stored after it.
  */
 export async function endInvocations(
   sql: Sql,
@@ -303,8 +303,8 @@ export async function giveBackAll(sql: Sql, worker: string): Promise<number> {
 }
 
 /**
- * SQL: what A2A names in the metadata of a request, as the index `invocation_context` has it. Fields of metadata that have \u0000 or halves of
- * characters anywhere cannot be read: such metadata names nothing. At most 256 characters are asked for.
+ * SQL: the A2A field of a request's metadata, exactly as in the index `invocation_context`. PostgreSQL can't read metadata with \u0000 or
+ * half a surrogate pair anywhere, so these have no such field. Queries use at most 256 characters.
  */
 export const namedByA2a = (name: 'contextId' | 'messageId') =>
   `case when metadata::text !~ '\\\\u(0000|[dD][89a-fA-F])' then left(metadata #>> '{a2a,${name}}', 257) end`;

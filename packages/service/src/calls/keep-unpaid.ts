@@ -22,7 +22,7 @@ export type { UnpaidTask };
 export const MAX_EACH = { waiting: 20, paid: 200 };
 /** Larger calls are not kept: their message is sent again with the payment. */
 const MAX_BYTES = 65_536;
-/** Without a key: networks are cheap, so these bound what all of them may store. */
+/** Limits of calls without a key, in total for all networks, as a caller can have many networks. */
 const MAX_KEYLESS_BYTES = 16_384;
 const MAX_KEYLESS = 10_000;
 
@@ -75,7 +75,7 @@ export async function readUnpaid(ctx: Records, caller: Caller, id: string): Prom
 export const listUnpaid = async (ctx: Records, caller: Caller, agentId: string): Promise<UnpaidTask[]> =>
   findUnpaidOf(ctx.db, { holder: holderOf(caller), agentId, now: ctx.clock.now() });
 
-/** Records why the last payment of a call was refused: its terms stand. */
+/** Records the reason for refusing the last payment of a call. Its terms stay valid. */
 export async function refuseUnpaid(ctx: Records, task: UnpaidTask, refusal: string): Promise<UnpaidTask> {
   await recordRefusal(ctx.db, task.id, refusal);
   return { ...task, refusal };

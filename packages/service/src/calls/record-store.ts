@@ -93,7 +93,7 @@ export async function findContentsWithin(
   return rows.map((row) => ({ ...toRecord(row), input: new PreparedJson(row.input) }));
 }
 
-/** Bytes of records that one query reads: larger ones would hold up other work for too long. */
+/** Bytes of records that one query reads; more would delay other work too long. */
 const QUERY_BYTES = 1024 * 1024;
 
 /** All of these records. */

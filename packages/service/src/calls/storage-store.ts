@@ -34,7 +34,7 @@ export async function aggregateStorage(tx: Tx, most: number): Promise<number> {
 
 /** Most bytes of contents, as stored, that one removal reads. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
-/** Larger metadata is removed, but for what A2A names. */
+/** Size above which metadata is removed, except the fields of A2A. */
 const KEPT_METADATA_BYTES = 4096;
 const NAMED_BY_A2A = `json_strip_nulls(json_build_object('contextId', ${namedByA2a('contextId')}, 'messageId', ${namedByA2a('messageId')}))`;
 
@@ -47,9 +47,9 @@ const CHUNKS_OF_DUE = `, chunks as (
      )`;
 
 /**
- * Removes input, context and result of requests that ended before a time, what is long of their tasks and metadata, and what was noted of
- * their sending; status and cost stay, and so do the context and the message of A2A, and what receipts are made of. Returns their number:
- * at most `most`, and at least one of those that are due.
+ * Removes input, context and result of requests that ended before a time, long parts of their tasks and metadata, and the records of
+ * sending them. Status, cost, the context and message of A2A, and the content of receipts stay. Returns the number of requests: at most
+ * `most`, and at least one if any is due.
  */
 export const removeContents = (tx: Tx, endedBefore: Date, now: Date, most: Most): Promise<number> =>
   removeDue(tx, [endedBefore, now], most, null);

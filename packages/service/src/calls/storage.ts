@@ -43,8 +43,8 @@ const STEP = { most: 50, mostBytes: 8 * 1024 * 1024 };
 const MAX_STEPS = 8;
 
 /**
- * An account that is far from its limit is read once a second while it makes requests, and none of them waits for it: those that run may
- * exceed the limit, so it is no exact one. A node that passes calls on stands for many callers, of whom none is to fill it for all.
+ * An account far from its limit is read once a second while it makes requests, without making them wait: running ones may exceed the limit,
+ * so it is not exact. A node that forwards calls has many callers, so the limit applies to each, and one can't fill it for all.
  */
 export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storageLimits']): StorageMeter {
   const known = createBoundedCache<{ readonly stored: number; readonly readMs: number }>(MAX_KNOWN);
@@ -164,14 +164,14 @@ export interface HasStoragePace {
 
 /** Part of a minute's bytes that an account may store at once. */
 const BURST = 1 / 8;
-/** An account stores at most a quarter of what all may. */
+/** Number of accounts that share the total pace: an account may store at most a quarter of it. */
 const ACCOUNTS = 4;
-/** Bytes that all store at once: what the others' short statements wait behind. */
+/** Bytes that all accounts may store at once: the longest wait of another's short statement. */
 const BURST_OF_ALL = 256 * 1024;
 
 /**
- * Bounds how fast accounts store: an agent that is faster waits until its stream is read on, or its result stored, and neither the
- * database nor the event loop is held up by it. `perMinute`: bytes of one account.
+ * Limits how fast accounts store: a faster agent waits until its stream is read on, or its result stored, so that it delays neither the
+ * database nor the event loop. `perMinute`: bytes of one account.
  */
 export function createStoragePace(perMinute: number): StoragePace {
   const perS = perMinute / 60;

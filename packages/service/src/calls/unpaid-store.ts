@@ -40,7 +40,7 @@ export async function writeUnpaid(tx: Tx, task: NewUnpaidTask): Promise<void> {
   );
 }
 
-/** True when the node keeps so many calls of callers without a key. */
+/** True when the node keeps at least `most` calls of callers without a key. */
 export async function hasManyKeyless(sql: Sql, most: number): Promise<boolean> {
   const rows = await sql.query(
     'has-many-keyless',
@@ -114,7 +114,9 @@ export async function endUnpaid(tx: Tx, id: string, how: 'rejected' | 'cancelled
   return rows.length > 0;
 }
 
-/** Those of the given calls that are kept, and whether their callers have ended them. None can be ended before the end of the transaction. */
+/**
+ * The kept ones among the given calls, and whether their callers have ended them. They can't be ended before the end of the transaction.
+ */
 export async function holdUnpaid(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, { isEnded: boolean }>> {
   if (ids.length === 0) return new Map();
   const rows = await tx.query<{ id: string; ended: string | null }>(

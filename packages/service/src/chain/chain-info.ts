@@ -89,5 +89,5 @@ export interface HasBaseUrl {
   readonly baseUrl: string;
 }
 
-/** By what wallets and other nodes know this node: its address, and the chain and wallet that it is paid on. */
+/** Identity of this node for wallets and other nodes: its address, and the chain and wallet that it is paid on. */
 export interface NodeIdentity extends HasBaseUrl, HasChain {}

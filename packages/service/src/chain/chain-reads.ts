@@ -20,7 +20,10 @@ export class NodeBehindError extends Error {
 /** Time for which a reported block is expected to exist; a reorg may remove it. */
 const KNOWN_FOR_MS = 10_000;
 
-/** Tells the newest block that any RPC node has told of lately: "no" is said by the state there. A node that lacks it says nothing. */
+/**
+ * Tracks the newest block that any RPC node has recently reported. A negative answer must come from the state at that block; a node that
+ * lacks the block can't give one.
+ */
 export function createNewestBlock(gatherer: PublicClient) {
   let newest = { number: 0n, atMs: 0 };
   const record = (number: bigint): bigint => {
@@ -79,7 +82,7 @@ export function readsOf(client: PublicClient, gatherer: PublicClient, newest: Ne
     codeOf: async (address: string): Promise<Hex> =>
       (await gatherer.getCode({ address: address as Hex, blockNumber: await newest.read() })) ?? '0x',
 
-    /** Gas that a transaction would use in the current state, or the reason it would revert. Throws when only a node that is behind says so. */
+    /** Gas that a transaction would use now, or the reason it would revert. Throws when only a node that is behind reports a revert. */
     async estimateGas(call: EstimatedCall): Promise<bigint | string> {
       const answer = await estimate(client, call);
       if (typeof answer !== 'string') return answer;

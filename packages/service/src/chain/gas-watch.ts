@@ -140,7 +140,7 @@ function createGasWatch(ctx: WatchContext): GasWatch {
   };
 }
 
-/** The operator's cap of what the sending keys of all processes spend on gas in 24 hours (`GAS_PER_DAY`). */
+/** The operator's cap of gas that the sending keys of all processes may spend in 24 hours (`GAS_PER_DAY`). */
 interface GasCap {
   /** True while it is reached, as of the last five seconds. Throws when the database does not answer. */
   isReached(): Promise<boolean>;

@@ -67,8 +67,9 @@ export function createIncomingTransfers(options: { rpcUrl: string; token: string
 type Mined = Pick<MinedTransaction, 'hash' | 'blockNumber' | 'blockHash' | 'logs'>;
 
 /**
- * The transfers to a wallet in a mined transaction, without sweeps of claimed vouchers. USDC logs AuthorizationUsed right before the Transfer
- * that it caused. What else comes from the settlement contract, as a withdrawal of a stranger's channel for the wallet, is a transfer as any other.
+ * The transfers to a wallet in a mined transaction, without sweeps of claimed vouchers. USDC logs AuthorizationUsed right before the
+ * Transfer that it caused. Other money from the settlement contract, such as a withdrawal of a stranger's channel to the wallet, counts as
+ * an ordinary transfer.
  */
 export function incomingIn(mined: Mined, token: string, wallet: string): IncomingTransfer[] {
   const { blockNumber, blockHash } = mined;

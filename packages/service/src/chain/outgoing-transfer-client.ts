@@ -23,7 +23,7 @@ export interface TransferReads extends HasIncomingTransfers {
 
 const TRANSFER = toEventHash('Transfer(address,address,uint256)');
 
-/** Reads what the chain has of a wallet: the transfers to and from it, and its balance. */
+/** Reads of a wallet on chain: the transfers to and from it, and its balance. */
 export const createWalletReads = (
   options: Parameters<typeof createOutgoingTransfers>[0],
 ): TransferReads & { readonly walletBalances: WalletBalances } => ({

@@ -24,7 +24,7 @@ const WORD = 66;
 
 /**
  * The token's money-moving events, in log order; other events are left out. Decoded by position, because a settlement has hundreds of them
- * and a general decoder hashes each event's signature anew for every log.
+ * and a general decoder hashes each event's signature again for every log.
  */
 export const usdcEventsOf = <Log extends TokenLog>(token: string, logs: readonly Log[]): UsdcEvent<Log>[] =>
   logs.flatMap((log) => (log.address.toLowerCase() === token ? (toEvent(log) ?? []) : []));

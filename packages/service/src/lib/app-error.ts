@@ -50,7 +50,7 @@ const MAX_MESSAGE = 500;
 
 export const invalid = (path: string, message: string) => invalidFields([{ path, message }]);
 
-/** The first problems, cut: what an answer repeats of a request is bounded, or 1 MiB of unknown names would be answered with several. */
+/** The first problems, truncated: an answer repeats a limited part of the request, or 1 MiB of unknown names would return several MiB. */
 export const shownProblems = (problems: readonly Problem[]): Problem[] =>
   problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({
     path: path.slice(0, MAX_PATH),

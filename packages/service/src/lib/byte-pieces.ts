@@ -5,8 +5,8 @@ const MAX_APART = 256;
 const MAX_AROUND = 1024;
 
 /**
- * Pieces of a body, in memory by their bytes: whoever sends them chooses how many there are, so many small ones are copied together, and
- * what lies between them, so one that keeps much more than itself (a view into what a socket read) is copied.
+ * Pieces of a body, held in memory close to their size. The sender chooses the number of pieces, so many small ones are copied together; a
+ * piece that keeps much more memory than itself (a view into a socket's buffer) is copied.
  */
 export interface BytePieces {
   readonly byteLength: number;

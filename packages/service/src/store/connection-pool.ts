@@ -73,7 +73,7 @@ export function createConnectionPool(
   return pool;
 }
 
-/** Sets up what every pool of a node needs: the server of each connection is checked, and lost or silent connections are survived. */
+/** Adds the checks that every pool of a node needs: of each connection's server, and for lost or silent connections. */
 export function watchPool(
   pool: pg.Pool,
   { gate, ...options }: SilenceWatchOptions & { readonly gate: PrimaryGate },

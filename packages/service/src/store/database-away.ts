@@ -2,7 +2,7 @@ import pg from 'pg';
 import { WrongServerError } from './primary/primary-gate.ts';
 
 /**
- * The database was unreachable or overloaded. `outcome` tells the effect of the one statement or transaction: `nothing` when it certainly
+ * The database was unreachable or overloaded. `outcome` is the effect of the one statement or transaction: `nothing` when it certainly
  * changed nothing, `unknown` when the connection was lost before an answer that may have been a success.
  */
 export class DatabaseAwayError extends Error {

@@ -6,7 +6,7 @@ import type { Sql } from './sql.ts';
 
 /** The time of the database, which all processes of a node share: times that one process writes are judged by the others. */
 export interface DatabaseClock extends Clock {
-  /** Least lead of this machine's clock over the database's, in seconds: 0 as long as the two cannot be told apart. */
+  /** Minimum lead of this machine's clock over the database's, in seconds: 0 within the precision of the measurement. */
   offsetS(): number;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface DatabaseClockOptions extends HasLog, HasMetrics {
 
 const FIRST_LOOKS = 3;
 const LOOK_MS = 2_000;
-/** Offset from which the log says so. */
+/** Offset above which the log has a warning. */
 const TOLERATED_MS = 2_000;
 
 /**

@@ -15,13 +15,13 @@ export interface Database extends Sql {
   readonly gate: PrimaryGate;
   /**
    * Commits the work of `fn`, or nothing. Runs `fn` again after a serialization failure, a deadlock, or a connection lost before COMMIT was
-   * sent (5 tries in all), so `fn` must change nothing but the database. Never nests. A connection lost during COMMIT leaves the outcome
-   * unknown: a DatabaseAwayError says so.
+   * sent (5 tries in all), so `fn` must change nothing but the database. Never nests. Throws DatabaseAwayError with an unknown outcome if
+   * the connection is lost during COMMIT.
    */
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Commits the statements, or nothing, in one round trip: they are sent with their COMMIT, so nothing can be decided in between. What has to
-   * hold is a guard in SQL (`require_true`): throws GuardError when one does not. Runs again as `transaction` does, but not after a lost
+   * Commits the statements, or nothing, in one round trip: they are sent with their COMMIT, so nothing can be decided in between. State
+   * conditions as guards in SQL (`require_true`); throws GuardError when one fails. Retries as `transaction` does, but not after a lost
    * connection, which always leaves the outcome unknown.
    */
   flush(statements: readonly Statement[], options?: TransactionOptions): Promise<Flushed>;

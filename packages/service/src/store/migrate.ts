@@ -45,7 +45,7 @@ const ownMigrations = madeOnce(() => readMigrations(join(import.meta.dirname, 'm
 const LOCK_KEY = 7_402_002;
 const LOCK_WAIT_MS = 3_000;
 const SILENT_MS = 60_000;
-/** Maximum number of migrations that a database may be ahead of the code: `npm run check:upgrade` proves that so many are tolerated. */
+/** Maximum number of migrations that a database may be ahead of the code; `npm run check:upgrade` proves that this many work. */
 export const MAX_AHEAD = 10;
 
 /**
@@ -156,7 +156,7 @@ function assertSameHistory(migrations: readonly Migration[], applied: readonly A
   }
 }
 
-/** Refuses a database that no longer has what this code uses; tells of one that only has more. */
+/** Throws for a database that lacks something this code uses; logs one that only has more. */
 function tellNewer(migrations: readonly Migration[], applied: readonly Applied[], log: Log): void {
   const known = new Set(migrations.map(({ version }) => version));
   const own = migrations.at(-1)?.version ?? 0;

@@ -20,7 +20,7 @@ export interface Databases {
   readonly databaseWatch: DatabaseWatch;
 }
 
-/** Share of the connections that is kept for reads: what writes may fill the rest for as long as it is admitted. */
+/** Share of the connections reserved for reads, as admitted writes may fill the rest. */
 const RESERVED_FOR_READS = 1 / 4;
 
 /** Opens the databases of a node behind one gate. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** The part of a connection that tells which server process serves it. */
+/** The part of a connection that shows which server process serves it. */
 export interface Probed {
   /** The process that the server named when the connection was opened. */
   readonly processID?: number;
@@ -23,8 +23,8 @@ const pidOf = async (client: Probed): Promise<number | undefined> =>
   (await client.query('select pg_backend_pid() as pid')).rows[0]?.pid;
 
 /**
- * Throws TransactionPoolerError if a connection is served by one process in one transaction, and by another in the next. `openAnother`
- * is asked only if something stands between this node and the server: a pooler names processes of its own.
+ * Throws TransactionPoolerError if a connection is served by different processes in successive transactions. Calls `openAnother` only if a
+ * pooler is suspected between this node and the server, as poolers have process ids of their own.
  */
 export async function requireOwnConnection<T extends Probed>(
   first: Probed,

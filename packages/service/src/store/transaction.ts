@@ -214,7 +214,7 @@ function isRetryable(error: unknown, tookMs: number): boolean {
 /** By connection, the text of each name. */
 const textsOn = new WeakMap<object, Map<string, string>>();
 
-/** True unless the name stands for another text on this connection: pg would not send the statement, but what follows it. */
+/** True unless the name already has another text on this connection: pg would not send the statement, but would send the ones after it. */
 function isNameOf(client: pg.Pool | pg.PoolClient, name: string, text: string): boolean {
   const texts = textsOn.get(client) ?? new Map<string, string>();
   if (texts.size === 0) textsOn.set(client, texts);

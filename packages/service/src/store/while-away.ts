@@ -4,8 +4,8 @@ import { DatabaseAwayError } from './database-away.ts';
 const PAUSE_MS = 500;
 
 /**
- * Repeats work until the database answers, or the signal aborts: for what this process alone knows and cannot find again. The work may have
- * been done when it is repeated, so it must be one that can be done twice.
+ * Repeats work until the database answers, or the signal aborts, for facts that only this process knows. The work may run twice, so it must
+ * be idempotent.
  */
 export async function whileAway<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (;;) {

@@ -70,7 +70,7 @@ const notCard = (url: string) =>
     `${url} does not return an agent card: the answer has neither "supportedInterfaces" nor "url". Serve a card there, or register the card's own address.`,
   );
 
-/** A certain fault of one place, beside which others are tried; throws what another place would not change. */
+/** A certain fault of one place, after which others are tried. Throws errors that other places share. */
 function passedOver(error: unknown): UpstreamFault {
   const isRedirect = error instanceof GuardedFetchError && error.kind === 'redirect';
   const fault = error instanceof UpstreamFault || isRedirect ? faultOf(error) : null;
@@ -108,7 +108,7 @@ function placeOf({ url: given, field }: A2aInterface, cardUrl: string): Placed {
   return { place: 'elsewhere', fault: `${shown}: name one below it.` };
 }
 
-/** True when the controller of the whole origin names the agent, so that it is for more than what lies below its card. */
+/** True when the controller of the whole origin names the agent, so that the card may refer to addresses outside its own path. */
 async function isNamedByOrigin(ctx: HasGuardedFetch, { endpoint, agentId }: Upstream): Promise<boolean> {
   return (await readWellKnown(ctx, endpoint)).some((each) => each.agentId === agentId);
 }

@@ -53,7 +53,7 @@ interface Entry {
   readonly tenant: unknown;
 }
 
-/** Everything that a card lists, from the fields of 1.0 on; what is left out is what its version means by that. */
+/** All entries of a card, starting with the fields of 1.0; omitted fields get the defaults of its version. */
 function entriesOf(card: Json): Entry[] {
   const listIn = (name: 'supportedInterfaces' | 'additionalInterfaces') =>
     (Array.isArray(card[name]) ? card[name] : []).map((each, index) => ({

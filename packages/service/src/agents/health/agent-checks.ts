@@ -48,7 +48,7 @@ export function createAgentChecks(ctx: CheckContext): AgentChecks {
   const begins = createSemaphore();
   let isLooking = false;
 
-  /** Begins what is due and has room. One at a time: what another begins has to be counted. */
+  /** Begins due checks that have room. Runs one at a time, so that checks begun elsewhere are counted. */
   function begin(): Promise<Promise<void>[]> {
     return begins.run(async () => {
       if (signal.aborted) return [];

@@ -17,7 +17,7 @@ import {
 export interface UpstreamCheck {
   /** null: the endpoint can be called. */
   readonly fault: UpstreamFault | null;
-  /** Digest of what the endpoint takes; null: it does not say. */
+  /** Digest of the input that the endpoint accepts; null: it does not declare any. */
   readonly digest: string | null;
 }
 

@@ -5,7 +5,7 @@ import { schemaDigest } from './schema-digest.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
 import { getFrom, readObject, requireGood, UpstreamFault } from './upstream-client.ts';
 
-/** Throws UpstreamFault unless the agent says that it is available; returns the digest of its fields, if it tells them. */
+/** Throws UpstreamFault unless the agent reports that it is available; returns the digest of its fields, if it declares them. */
 export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream): Promise<string | null> {
   const url = urlBelow(upstream.endpoint, '/availability');
   const answer = await readObject(ctx, upstream, url, 'GET /availability');
@@ -20,7 +20,7 @@ export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream)
   return fields && schemaDigest(fields);
 }
 
-/** The fields of a job's input; null: the agent does not tell them, or not so that they are understood. */
+/** The fields of a job's input; null: the agent does not declare them, or not in a known form. */
 export async function readFields(
   ctx: HasGuardedFetch,
   upstream: Upstream,
@@ -48,8 +48,8 @@ function parseJson(text: string): unknown {
 const MAX_FIELDS = 500;
 
 /**
- * The fields of a job's input, as a list, in groups or wrapped in an object of its own; null: it is none of these. What stands there is for
- * the input only: an agent that cannot be understood here can still be called.
+ * The fields of a job's input, as a list, in groups or wrapped in an object of its own; null: it is none of these. They serve the input
+ * only, so an agent with an unknown form can still be called.
  */
 function fieldsIn(schema: unknown, depth = 0): Json[] | null {
   if (Array.isArray(schema)) {

@@ -89,7 +89,7 @@ async function isNamedInDns(ctx: HasTextRecords, endpoint: string, id: string): 
 
 /**
  * True when the well-known file of the endpoint's origin names an ERC-8004 token that the agent's proven owner holds, and the token's file
- * lists the endpoint. The file alone proves nothing: its author may list what is not theirs.
+ * lists the endpoint. The token's file alone proves nothing: its author may list endpoints of others.
  */
 async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: readonly Json[]): Promise<boolean> {
   if (!agent.isWalletProven) return false;

@@ -28,7 +28,7 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Asks the endpoint to answer a challenge with the identityToken of the agent. The failure reason tells the owner what to correct and reveals
+ * Asks the endpoint to answer a challenge with the identityToken of the agent. The failure reason helps the owner to correct it and reveals
  * nothing else about the address.
  */
 export async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { UpstreamFault } from './upstream-client.ts';
 
-/** Keywords of a JSON Schema that explain and do not change what is valid. */
+/** Keywords of a JSON Schema that explain and do not affect validity. */
 const remarks = new Set(['title', 'description', 'examples', 'default', '$comment', 'deprecated']);
 
 /** Digest of schemas without their remarks: equal digests mean that the endpoint takes and gives the same. */

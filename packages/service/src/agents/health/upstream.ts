@@ -110,7 +110,7 @@ export function mergeUpstream(secrets: Secrets, before: UpstreamFields, input: U
   };
 }
 
-/** Replaces values that stand for stored ones; names are compared in any case. */
+/** Replaces placeholders by the stored values; names are compared in any case. */
 function keepHidden(given: Headers, stored: Headers): Headers {
   requireAllowed(given);
   const storedOf = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
@@ -167,7 +167,7 @@ const secretsOf = ({ headers }: Pick<Upstream, 'headers'>): string[] =>
 export const withoutSecrets = (upstream: Pick<Upstream, 'headers'>, text: string): string =>
   secretsOf(upstream).reduce((shown, secret) => shown.replaceAll(secret, HIDDEN_VALUE), text);
 
-/** The beginning of such a text, without the part of a secret in which it was cut off. */
+/** The beginning of such a text, without a secret's part at the cut. */
 export function beginWithoutSecrets(upstream: Pick<Upstream, 'headers'>, text: string, chars: number): string {
   const shown = withoutSecrets(upstream, text.slice(0, chars));
   if (text.length <= chars) return shown;

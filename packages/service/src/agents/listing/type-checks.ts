@@ -34,7 +34,7 @@ export interface TypeChecks {
   requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
   /** True if `requireInput` would accept the call. */
   fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
-  /** True when the result of such a call is held to a schema. */
+  /** True when the result of such a call is validated against a schema. */
   judgesResult(call: ResultCall): Promise<boolean>;
   /** Explains in words why a result does not match the declared schema; null: it matches, or none was declared. */
   faultOfResult(call: ResultCall, result: unknown): Promise<string | null>;
@@ -81,7 +81,7 @@ export function createTypeChecks({ db }: HasDb): TypeChecks {
     return read;
   }
 
-  /** Small schemas are checked at once. What takes longer goes to a thread, in which owners take turns. */
+  /** Checks small schemas at once, and slower ones in a thread, in which owners take turns. */
   async function faultsOf({ schema, owner, validator }: Held, value: unknown, mayWait: boolean): Promise<Checked> {
     if (schema === '') return [];
     const startMs = performance.now();

@@ -62,7 +62,7 @@ export async function recordReplaced(tx: Tx, id: string, now: Date): Promise<voi
   await tx.query('replace-agent-types', 'update agent_types set replaced_at = $2 where id = $1', [id, now]);
 }
 
-/** Removes versions that were replaced before a time and that no agent has again, at most so many. Returns their number. */
+/** Removes up to `most` versions that were replaced before a time and are not in use again. Returns the number removed. */
 export async function removeReplaced(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-replaced-types',

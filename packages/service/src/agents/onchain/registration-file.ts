@@ -20,7 +20,9 @@ const SERVICE = 'agent-network';
 export const registrationUrl = (baseUrl: string, agentId: string): string =>
   `${baseUrl}/agents/${agentId}/registration.json`;
 
-/** The ERC-8004 registration file of an agent of this node, removed ones included; its token points to it. With `types`, they stand in it. */
+/**
+ * The ERC-8004 registration file of an agent of this node, removed ones included; its token points to it. `types` are included if given.
+ */
 export function toRegistrationFile(
   agent: Agent,
   place: RegistrationHost,

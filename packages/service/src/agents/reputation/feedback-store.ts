@@ -3,7 +3,10 @@ import type { FeedbackFacts } from './feedback-of.ts';
 
 type Nullable<Name extends string> = Readonly<Record<Name, string | null>>;
 
-/** An agent may collect after its call has failed: only the end of its bill tells whether there is a payment to prove. */
+/**
+ * SQL: due feedback without an open bill. An agent may collect after its call has failed, so only the end of its bill shows if there is a
+ * payment to prove.
+ */
 const DUE = `feedback_due d where not exists (
   select from chain_payment b
    where b.subject_id = d.request_id and b.purpose = 'bill' and b.state in ('claimed', 'broadcasting')

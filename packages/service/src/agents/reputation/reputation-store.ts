@@ -52,8 +52,8 @@ export const forgetReputation = async (sql: Sql, agentId: string): Promise<void>
   void (await sql.query('forget-reputation', 'delete from agent_reputation where agent_id = $1', [agentId]));
 
 /**
- * Ends of an agent's paid calls, added up by payer: a payer is one row, however many days and wallets it paid with. `weights`: by age, from 0
- * days; what is older does not count.
+ * Ends of an agent's paid calls, summed by payer: one row per payer, regardless of days and wallets. `weights`: by age, from 0 days; older
+ * ends do not count.
  */
 export async function listPayerOutcomes(
   sql: Sql,

@@ -26,7 +26,7 @@ export interface HasAgentFinder {
 }
 
 const MAX_HELD = 50_000;
-/** The change log names what a call depends on; averages and the time when an agent was last seen are at most this old. */
+/** Maximum age of averages and of the time an agent was last seen. The change log covers everything else that a call depends on. */
 const AGE_MS = 1000;
 
 export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
@@ -47,7 +47,7 @@ export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<Cal
   return agent;
 }
 
-/** An agent that is or was registered; null: it is removed. Throws NOT_FOUND. For what callers are owed after an agent has gone. */
+/** An agent that is or was registered; null: it is removed. Throws NOT_FOUND. For debts to callers of agents that are gone. */
 export async function findEvenRemoved(ctx: HasAgentFinder & HasDb, id: string): Promise<CallableAgent | null> {
   const agent = await findPresent(ctx, id);
   const hasBeen = agent !== null || (isId(id) && (await findOwner(ctx.db, id)) !== null);

@@ -1,7 +1,7 @@
 import type { HasDb } from '../../store/database.ts';
 import { findSitemapAgents, findSitemapStarts, type SitemapAgent } from './sitemap-store.ts';
 
-/** First ids of steps of so many agents, among those that are listed for search engines. */
+/** First ids of the steps of `step` agents each, among those listed for search engines. */
 export const listIndexedStarts = (ctx: HasDb, step: number): Promise<string[]> => findSitemapStarts(ctx.db, step);
 
 /** The agents listed for search engines, from one id up to another. */

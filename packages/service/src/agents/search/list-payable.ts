@@ -59,8 +59,8 @@ function countBelow(index: ListingIndex, leastMicro: bigint): number {
 const toItem = ({ item }: Hit): AgentListItem => JSON.parse(item.toString());
 
 /**
- * Online agents that can be paid on chain, ranked for a text as tasks are matched, without their load: what is in memory decides alone.
- * `isWhole` is false when there may be more.
+ * Online agents that can be paid on chain, ranked for a text like tasks are, but without their load, so from memory alone. `isWhole` is
+ * false when there may be more.
  */
 export async function searchPayable(
   ctx: PayableContext,

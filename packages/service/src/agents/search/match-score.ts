@@ -1,4 +1,4 @@
-/** Hundredths. Paid calls of others outweigh what an agent says of itself: its words and its price. */
+/** Weights in hundredths. Paid calls of others outweigh an agent's own words and its price. */
 export const matchWeights = { text: 40, reputation: 45, price: 8, latency: 4, load: 3 } as const;
 type PartName = keyof typeof matchWeights;
 

@@ -42,7 +42,7 @@ export interface HomeNode {
 export const remoteTypesId = ({ id, typesVersion }: Pick<RemoteAgent, 'id' | 'typesVersion'>): string | null =>
   typesVersion === null ? null : `typ_r${createHash('sha256').update(`${id} ${typesVersion}`).digest('hex')}`;
 
-/** Reads the types that another node says of its agent, under the same limits as those of our own agents. Throws for any that break them. */
+/** Reads types of an agent from another node, under the same limits as for this node's agents. Throws for any that break them. */
 export async function readRemoteTypes(
   text: string,
   { capabilities, home }: { readonly capabilities: readonly string[]; readonly home: string },

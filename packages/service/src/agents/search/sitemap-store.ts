@@ -5,7 +5,7 @@ import type { Sql } from '../../store/sql.ts';
  */
 const indexed = `status <> 'removed' and home_node is null and endpoint_proven_at is not null`;
 
-/** The id of every agent that begins a step of so many, in the order of ids. */
+/** The first id of each step of `step` agents, in the order of ids. */
 export async function findSitemapStarts(sql: Sql, step: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'find-sitemap-starts',

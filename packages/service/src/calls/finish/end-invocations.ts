@@ -198,7 +198,7 @@ export interface EndsFlush {
   readonly endedBy: (flushed: Flushed) => Ended;
 }
 
-/** True if no chunk of it was shown, as far as the end tells, and no look at another row is due. */
+/** True if the end itself shows that no chunk was shown and no other row is needed. */
 const isPlain = ({ invocation, outcome }: End): boolean =>
   !invocation.isStreamed &&
   invocation.billedMicro === null &&

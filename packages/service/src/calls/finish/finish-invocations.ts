@@ -142,5 +142,5 @@ function follow(ctx: FinishContext, { invocations, isToTell }: Ended): void {
   }
 }
 
-/** Tells other processes that a request they may be running was cancelled; the stored state decides. */
+/** Notifies other processes that a request they may be running was cancelled; the stored state decides. */
 export const CANCELLED_CHANNEL = 'invocation_cancelled';

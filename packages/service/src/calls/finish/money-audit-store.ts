@@ -191,8 +191,8 @@ export const findHoldContradictions = (sql: Sql): Promise<Contradiction[]> =>
 const NETWORK = `select chain_id, token, token_key, case when is_default then '' else '@' || id end as asset from asset`;
 
 /**
- * Contradictions between channels and the ledger, in each asset: what vouchers owe and what is claimed and not swept are the sums of the
- * channels; what a channel has reserved are its calls in flight, and its account holds no more than that.
+ * Contradictions between channels and the ledger, in each asset: vouchers owed and unswept claims must equal the sums of the channels; the
+ * reserved amount of a channel must equal its running calls, and its account must hold no more than that.
  */
 export const findChannelContradictions = (sql: Sql): Promise<Contradiction[]> =>
   sql.query<Contradiction>(

@@ -11,7 +11,7 @@ import type { HasDb } from '../../store/database.ts';
 import { type AgreedTerms, isSameRate, type KnownTerms, readKnownTerms } from './agreed-terms-store.ts';
 import { priceOf, type Rate, type Work } from './price.ts';
 
-/** For so long, a caller may still go by a price that has been changed. */
+/** Time during which a caller may still rely on a former price. */
 const TOLD_MS = 24 * 3_600_000;
 
 const unknown: KnownTerms = { paid: null, former: [] };
@@ -35,8 +35,8 @@ const isSamePart = (a: Rate, b: Rate): boolean =>
   JSON.stringify([a.takesHints, a.sizeSteps, a.perUnit]) === JSON.stringify([b.takesHints, b.sizeSteps, b.perUnit]);
 
 /**
- * True if a call shows that its caller goes by the present terms: it is the first one, or it named a limit or signed for the price, or nothing
- * but the price per request has changed, and fallen. A small call says nothing of what larger ones may cost.
+ * True if a call shows that its caller accepts the present terms: it is the first one, or it has a limit or a signature for the price, or
+ * only the price per request has changed, and fallen. A small call shows nothing about the cost of larger ones.
  */
 export function showsAgreement({ paid, former }: KnownTerms, now: Rate, isNamed: boolean): boolean {
   if (paid === null) return true;
@@ -146,7 +146,7 @@ export const agreedTerms = (
   return requireAgreedPrices(ctx, caller, new Map([[call.agent.id, known]]), { calls: [call], isAgreed });
 };
 
-/** The most that a fallback may cost where the caller named nothing: what the caller expects of the agent that it asked for. */
+/** Maximum cost of a fallback without a limit of the caller: the price that the caller expects of the requested agent. */
 export async function expectedOf(ctx: AgreementContext, caller: KnownCaller, call: PricedCall): Promise<bigint> {
   const known = await readKnown(ctx, caller, [call.agent.id]);
   const expected = expectedPrice(known.get(call.agent.id) ?? unknown, call.body);

@@ -120,7 +120,7 @@ interface Times {
   readonly declaredTime: string | null;
 }
 
-/** A range of seconds around the agent's average; before its first completed call what its owner declares, or a default. */
+/** A range of seconds around the agent's average; before its first completed call the time that its owner declares, or a default. */
 export function estimatedTime({ averageMs, declaredTime }: Times): string {
   if (averageMs === null) return declaredTime ?? '1-30s';
   const low = Math.max(1, Math.floor(averageMs / 2000));

@@ -19,13 +19,13 @@ export interface Billed extends BillAnswer {
 export interface Send {
   /** Sends the request once, with a payment or none, and follows it to its end. */
   (proof: PaymentProof | null): Promise<Outcome | Billed>;
-  /** Ends what was opened for the call; asked for once, however the call ends, even if nothing was sent. */
+  /** Closes resources of the call. Called once, however the call ends, even if nothing was sent. */
   close?(): void;
 }
 
 /** A protocol in which an endpoint may run a repeated request twice, so that the node sends it once. */
 export interface Adapter {
-  /** Reads what the request depends on. Changes nothing, so it may be repeated. */
+  /** Reads everything that the request depends on. Changes nothing, so it may be repeated. */
   prepare(ctx: CallContext, call: AgentCall): Promise<Send>;
   /** Follows work that an earlier process started; absent: the protocol has no way to. */
   resume?(ctx: CallContext, call: AgentCall, handle: string): Promise<Outcome>;

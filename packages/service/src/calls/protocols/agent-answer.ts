@@ -9,7 +9,7 @@ import type { Failure, Outcome } from '../invocation.ts';
 /** Maximum size of an agent's answer; the same as that of a caller's body. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
-/** Longer than what callers are shown, which is cut off once secrets are hidden in it. */
+/** Longer than the text shown to callers, which is cut after secrets are hidden in it. */
 const MAX_MESSAGE = 1000;
 
 export type AgentAnswer =

@@ -8,7 +8,7 @@ import { failed, readFailure } from './agent-answer.ts';
 import { BILLED_PAUSES_MS, billedAgain, payAgentBill } from './pay-agent-bill.ts';
 import { findUpstreamCall, markUpstreamCall } from './upstream-call-store.ts';
 
-/** Pauses before what has not reached the upstream is tried again. */
+/** Pauses before retrying a request that has not reached the upstream. */
 const UNSENT_PAUSES_MS: readonly number[] = [200, 1000];
 
 /**
@@ -53,7 +53,7 @@ function outcomeOf(error: unknown): Outcome {
   return failure.kind === 'ended' ? failure.outcome : takenOver;
 }
 
-/** Tries again what certainly did not reach the upstream. */
+/** Retries work that certainly did not reach the upstream. */
 async function untilSent<T>(ctx: CallContext, call: AgentCall, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; ) {
     try {

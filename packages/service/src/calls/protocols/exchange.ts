@@ -53,7 +53,7 @@ export async function post(
   return toWhole(await ctx.guardedFetch.request(request));
 }
 
-/** Posts JSON to what may answer with a stream of events, or as a whole. */
+/** Posts JSON to an endpoint that may answer with a stream of events, or as a whole. */
 export async function postForEvents(ctx: CallContext, call: AgentCall, posted: Posted): Promise<Reply> {
   const timeoutMs = msLeft(ctx, call);
   const headers = { ...posted.headers, accept: 'application/json, text/event-stream' };

@@ -265,7 +265,7 @@ function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
   return url?.origin === new URL(endpoint).origin ? url.href : null;
 }
 
-/** An answer to a poll, and in what way it is a miss if it ended nothing. */
+/** An answer to a poll, with the kind of miss if it did not end the call. */
 interface PollAnswer extends Miss {
   readonly answered: AgentAnswer;
 }

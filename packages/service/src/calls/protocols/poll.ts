@@ -15,7 +15,10 @@ const FIRST_MISS_PAUSE_MS = 500;
 /** Time before the deadline at which is asked once more. */
 const LAST_QUESTION_MS = 1000;
 
-/** The pause before the next question. One that would last until the deadline leaves time for it: what is done by then would be lost. */
+/**
+ * The pause before the next poll. A pause up to the deadline is shortened to leave time for a last poll, as a finished result would be lost
+ * otherwise.
+ */
 export const pauseInTime = (pauseMs: number, leftMs: number): number =>
   Math.min(pauseMs, leftMs > LAST_QUESTION_MS ? leftMs - LAST_QUESTION_MS : leftMs);
 
@@ -42,7 +45,7 @@ export interface Miss {
   readonly askedMs: number;
 }
 
-/** The pause after a miss: a growing one, or what the upstream asks for if that is longer. Only that of a 429 has no limit. */
+/** The pause after a miss: a growing one, or the upstream's Retry-After if that is longer. Only that of a 429 has no limit. */
 export const pauseAfterMiss = ({ isTooOften, askedMs }: Miss, growingMs: number): number =>
   isTooOften
     ? Math.max(askedMs, Math.min(MAX_PAUSE_MS, growingMs))

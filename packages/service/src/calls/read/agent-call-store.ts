@@ -2,7 +2,7 @@ import type { CallerKind, CallGateway } from '@agent-network/contracts/agents/ag
 import type { FailureReason, RequestStatus } from '@agent-network/contracts/invocations/invocations';
 import type { Sql } from '../../store/sql.ts';
 
-/** A call to an agent: nothing of what the caller sent, and nothing that names the caller. */
+/** A call to an agent, without content of the caller and without the caller's identity. */
 export interface AgentCallRow {
   readonly requestId: string;
   readonly callerKind: CallerKind | null;

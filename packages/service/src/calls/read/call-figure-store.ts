@@ -187,7 +187,7 @@ const callsOf: Readonly<Record<RequestStatus, string>> = {
   cancelled: 'calls - completed - failed - pending - processing',
 };
 
-/** Cost of failed or cancelled requests: what an agent collected, or its home keeps. Few have any, and an index lists them. */
+/** SQL: cost of failed or cancelled requests, collected by the agent or kept by its home. Few have any, and an index lists them. */
 const lostWithin = (statuses: string, within: Within) => `
   (select coalesce(sum(cost_micro), 0) from invocation
     where account_id = $1 and status in (${statuses}) and cost_micro > 0

@@ -45,13 +45,13 @@ export interface HistoryRow
   hasNext: boolean;
 }
 
-/** Bytes of the tasks of a page: what is behind them is not read. */
+/** Bytes of the tasks of a page; tasks beyond it are not read. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
 const MAX_SEARCHED = 10_000;
 
-/** No request runs longer than a day: what changed since a time was made at most two days before it. */
+/** No request runs longer than a day, so a request that changed since a time was made at most two days before it. */
 const MAX_RUN = `interval '2 days'`;
 /** The context that a request names; one that names none has one of its own. */
 const NAMED_CONTEXT = namedByA2a('contextId');

@@ -83,7 +83,7 @@ async function sign(ctx: ReceiptContext, receipted: Receipted): Promise<SignedRe
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
-/** A request that has ended, with what a receipt says beside its record. */
+/** An ended request, with the fields of a receipt that its record lacks. */
 interface Receipted {
   readonly invocation: InvocationState;
   readonly completedAt: Date;

@@ -30,7 +30,7 @@ const ROOM_BYTES = 256 * 1024;
 export type FollowedCall =
   | { readonly kind: 'told'; readonly record: HomeRecord }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
-  /** The home node does not have the request, or its stream broke off before it told the id of it. */
+  /** The home node does not have the request, or its stream broke off before it sent the id. */
   | { readonly kind: 'unknown' };
 
 /**

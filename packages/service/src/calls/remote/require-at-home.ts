@@ -2,7 +2,7 @@ import type { KnownCaller } from '../../accounts/caller.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { AppError } from '../../lib/app-error.ts';
 
-/** True when another node passes a call on: the header says so, or the caller is a node. */
+/** True when another node forwards a call: by the header, or because the caller is a node. */
 export const isPassedOn = (caller: KnownCaller, via: string | null): boolean =>
   via !== null || (caller.kind === 'account' && caller.node !== null);
 

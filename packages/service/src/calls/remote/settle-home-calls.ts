@@ -27,7 +27,7 @@ import {
 
 type SettleContext = HomeContext & Records & HasLog;
 
-/** Requests to home nodes at a time, and those to one: a node that hangs holds up the refunds of no other. */
+/** Concurrent requests to home nodes, and to one of them, so that a hanging node does not delay the refunds of others. */
 const MAX_AT_ONCE = 50;
 const MAX_OF_NODE = 5;
 const TIMEOUT_MS = 10_000;
@@ -80,8 +80,8 @@ async function settle(ctx: SettleContext, call: OpenHomeCall, signal: AbortSigna
 type AtHome = HomeRecord | 'unknown' | null;
 
 /**
- * The end of a request at its home node; null: it is open there, or the home does not tell; `unknown`: the home does not have it. `cancels`:
- * one that is open is cancelled first. Throws GuardedFetchError when the home can't be reached.
+ * The end of a request at its home node; null: it is open there, or the home gives no answer; `unknown`: the home does not have it.
+ * `cancels`: cancel an open one first. Throws GuardedFetchError when the home can't be reached.
  */
 export async function endAtHome(
   ctx: HomeContext,

@@ -35,8 +35,8 @@ export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, Ha
 
 /**
  * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
- * process to run under the same key. An end from elsewhere stands. While the database is away, the outcome waits for it. `askedBefore`: since
- * when a process that is gone may have called the agent; null: none has.
+ * process to run under the same key. An end from elsewhere takes precedence. While the database is away, the outcome waits for it.
+ * `askedBefore`: time since which a dead process may have called the agent; null: none has.
  */
 export async function runInvocation(
   ctx: RunContext & HasRunner,
@@ -65,7 +65,7 @@ const agentRemoved: Outcome = {
   message: 'The agent was removed before it could be called.',
 };
 
-/** Calls are signed with the token: without it the agent cannot tell them from a stranger's. */
+/** Failure for a lost token: calls are signed with it, so the agent could not tell the node from a stranger. */
 const tokenLost: Outcome = {
   kind: 'failed',
   reason: 'agent_unreachable',

@@ -120,8 +120,8 @@ export const callOf = (caller: KnownCaller, agentId: string): Call => ({
 const tenantOfCaller = (caller: KnownCaller) => tenantOf(callOf(caller, ''));
 
 /**
- * Throws RATE_LIMITED, before any charge, unless `count` more requests of the caller may be queued, and may run before their deadline as far
- * as the line tells. Call the result once they are stored or abandoned.
+ * Throws RATE_LIMITED, before any charge, unless `count` more requests of the caller may be queued and are expected to run before their
+ * deadline. Call the result once they are stored or abandoned.
  */
 export async function requireLine(
   ctx: HasBacklog & HasSlotLimits,
@@ -233,7 +233,7 @@ interface Seen {
 }
 
 interface LineSpeeds {
-  /** The wait of a newcomer to a line, by the wait of its first request now and by how fast the line moved of late. */
+  /** Expected wait of a new request in a queue, by the wait of its first request and the recent speed of the queue. */
   expectedMs(line: string, firstMs: number, nowMs: number): number;
 }
 
@@ -245,9 +245,9 @@ const WINDOW_MS = 1000;
 const MIN_MS = 250;
 
 /**
- * A line that is served as fast as it is joined lets a newcomer wait for as long as its first one has waited. In one that grows, its first
- * one is half a second older after a second, say: the newcomer waits for twice as long. That the first one has not changed says nothing of
- * the others: its agent may be slow. Read from what is queued, so it holds for all processes that serve the line.
+ * In a queue that is served as fast as it is joined, a new request waits as long as the first one has waited. If the queue grows, its first
+ * request is older each time: half a second older after a second, say, doubles the expected wait. An unchanged first request proves nothing
+ * about the others, as its agent may be slow. It is computed from the stored queue, so it holds for all processes that serve it.
  */
 export function createLineSpeeds(): LineSpeeds {
   const known = createBoundedCache<{ older: Seen; newer: Seen }>(MAX_LINES, FORGET_MS);

@@ -23,7 +23,10 @@ export interface Runner {
   /** The end of a request that this process runs; null: it runs elsewhere, or not at all. */
   ending(requestId: string): Promise<Invocation> | null;
   trackedIds(): string[];
-  /** Keeps requests that are about to be stored from being taken for lost, until they are tracked. Returns what ends it. */
+  /**
+   * Marks requests that are about to be stored, so that they do not count as lost before they are tracked. Returns the function that
+   * removes the mark.
+   */
   expect(requestIds: readonly string[]): () => void;
   /** The tracked and the expected ones. */
   knownIds(): string[];

@@ -42,7 +42,10 @@ export interface Acceptance {
   readonly lateKey: KeyToTake | null;
   /** The chosen agent and price. */
   readonly sale: Sale;
-  /** The call that goes on as this one: its caller may have ended it meanwhile. What is paid by x402 has the id of the call that waited for it. */
+  /**
+   * The waiting call that this one continues; its caller may have ended it since. A call paid by x402 has the id of the call that waited
+   * for it.
+   */
   readonly waitingId?: string | undefined;
 }
 

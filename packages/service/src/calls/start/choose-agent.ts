@@ -147,8 +147,8 @@ export class AgentChangedError extends Error {
 }
 
 /**
- * The sales that no longer hold, by their agents as the database has them now. Sales are decided with agents from memory, and some time
- * before their requests are stored; what counts is the row in the transaction that holds the money.
+ * The sales that no longer hold, by the current rows of their agents. Sales are decided with cached agents, some time before their requests
+ * are stored; the row in the transaction that holds the money counts.
  */
 export async function findChanged(ctx: HasClock, tx: Tx, sales: readonly Sale[]): Promise<ReadonlySet<Sale>> {
   const assumed = sales.filter(({ steadyFor }) => steadyFor !== null);
@@ -186,7 +186,7 @@ const isSamePrice = (now: SaleTerms, then: Sale['agent']): boolean =>
 
 const MAX_TRIES = 5;
 
-/** Decides a call anew, with the agent as it is now, when it changed meanwhile. */
+/** Decides a call again, with the current agent, if the agent has changed since. */
 export async function retryOnAgentChange<T>(ctx: HasAgentFinder, decide: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -208,7 +208,7 @@ export function callerKindOf(caller: KnownCaller): CallerKind {
   return caller.node === null ? 'account' : 'node';
 }
 
-/** True if the chunks of such a call are held back until its result was judged. */
+/** True if the chunks of such a call are held back until its result was validated. */
 export const isHeldBack = async (
   { typeChecks }: HasTypeChecks,
   { typesId, showsUnjudged }: Pick<CallableAgent, 'typesId' | 'showsUnjudged'>,

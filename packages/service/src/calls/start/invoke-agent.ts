@@ -148,7 +148,7 @@ const purchaseOfChoice = (ctx: InvokeContext, caller: KnownCaller, input: Input,
     shownMicro: shownCost(choice.priceMicro, choice.shownShare),
   });
 
-/** Chooses the way to pay, and checks what pays. Nothing is written. null: the call is free. */
+/** Chooses the way to pay, and checks the payment. Nothing is written. null: the call is free. */
 async function authorize(
   ctx: InvokeContext,
   caller: KnownCaller,
@@ -197,7 +197,7 @@ async function makeReady(
   return { payer, means: scheme.inNameOf?.(means, payer.accountId) ?? means, deposit };
 }
 
-/** Another process may have accepted this very call while its payment was looked at here: what was paid for is not refused. */
+/** Finds the same call accepted by another process during the check here, as a paid call must not be refused; else throws the refusal. */
 async function orConcurrent(
   ctx: InvokeContext,
   input: Input,

@@ -32,7 +32,7 @@ type AutoInput = Omit<InvokeInput, 'agentId' | 'quoteId' | 'via' | 'body'> & { r
 export const invokeAuto = (ctx: InvokeContext, caller: KnownCaller, input: AutoInput): Promise<Invoked> =>
   retryOnAgentChange(ctx, () => retryAsReplay(input, () => decide(ctx, caller, input)));
 
-/** Throws AgentChangedError when the chosen agent changed before the request was stored: then the choice is made anew. */
+/** Throws AgentChangedError when the chosen agent changed before the request was stored; then choose again. */
 async function decide(ctx: InvokeContext, caller: KnownCaller, given: AutoInput): Promise<Invoked> {
   const asAuto = { ...given, agentId: AUTO, quoteId: null, via: null };
   const { input, earlier, offeredId } = await findEarlierCall(ctx, caller, asAuto, null);
@@ -73,7 +73,7 @@ const MAX_OF_ACCOUNT = 8;
 interface Search {
   /** Agents that were looked at in vain. */
   readonly looked: string[];
-  /** Number of these by account, for agents of this node: the account of another node stands for many owners. */
+  /** Number of these by account, for agents of this node, as the account of another node has agents of many owners. */
   readonly ofAccount: Map<string, number>;
   /** Number of them that were ranked: others had gone offline by then. */
   ranked: number;

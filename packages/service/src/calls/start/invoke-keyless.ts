@@ -52,8 +52,8 @@ export interface Repeated {
 
 export interface KeylessInvoked extends Invoked {
   /**
-   * True when the caller may be a stranger: the payment of this request was shown again, and stands on chain for everybody to read. Its
-   * result is for those only who show that they made the call.
+   * True when the caller may be a stranger: the payment of this request was presented again, and anyone can read it on chain. The result is
+   * only for callers that prove they made the call.
    */
   readonly isWithheld: boolean;
 }
@@ -153,7 +153,7 @@ async function findBought(
   return replayRequest(ctx, invocation, { ...due, amountMicro: invocation.priceMicro });
 }
 
-/** By what a caller without an API key can show that it made a call. */
+/** Means by which a caller without an API key can prove that it made a call. */
 interface ShownProof {
   readonly shown: PresentedPayment | null;
   /** True when the node itself put the offer around the payment: it shows nothing then. */
@@ -164,10 +164,10 @@ interface ShownProof {
 }
 
 /**
- * True if a caller who shows the payment of a request again has made that request. A settled authorization and its signature stand in a
- * transaction that everybody can read, and a body may be guessed, so neither counts. What counts is known to the payer and this node
- * alone: the offer that the payment answers (x402 version 2 echoes it), the request's token, the wallet's sign-in, another good payment of
- * the wallet, which is not public while it is unspent, or a good voucher, which is not before it is claimed.
+ * True if a caller who presents the payment of a request again has made that request. A settled authorization and its signature are public
+ * on chain, and a body may be guessed, so neither counts. Proofs are known to the payer and this node alone: the offer that the payment
+ * answers (x402 version 2 echoes it), the request's token, the wallet's sign-in, another valid payment of the wallet, which is not public
+ * while unspent, or a valid voucher, which is not before it is claimed.
  */
 async function hasMadeCall(
   ctx: SchemeContext,
@@ -244,7 +244,7 @@ export async function plainTerms(
   return paymentRequired(ctx, due, null);
 }
 
-/** A caller without an API key who pays nothing: only the network address tells visitors apart. */
+/** A caller without an API key or payment: only the network address distinguishes visitors. */
 interface Visitor {
   readonly client: string | null;
   /** True when a browser makes the call for a page of another site. */

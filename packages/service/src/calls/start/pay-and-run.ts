@@ -134,8 +134,8 @@ interface Beginner {
 const MAX_BATCH = 100;
 
 /**
- * Begins what was recorded as settled without beginning, by a process of an earlier version. State and hold change in one transaction. What the
- * account lacks, because the reversal of another payment took it, is the node's loss: this payment did come in.
+ * Begins requests that a process of an earlier version recorded as settled without beginning them. State and hold change in one
+ * transaction. If the reversal of another payment took the account's money, the missing amount is the node's loss: this payment did arrive.
  */
 export function createBeginner(ctx: HasDb & HasClock): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({

@@ -107,7 +107,7 @@ export async function createChunkRecorder(
   };
 }
 
-/** Progress of so many bytes, in so many first events, says how far the work is; with more, it can carry the work itself. */
+/** Maximum size and number of events that count as mere progress; larger ones can carry the work itself. */
 const MAX_PROGRESS_BYTES = 200;
 const MAX_PROGRESS_EVENTS = 20;
 

@@ -17,7 +17,7 @@ export interface EncodedChunk extends Chunk {
 export interface Append {
   readonly request: { readonly id: string; readonly attempt: number; readonly accountId: string };
   readonly chunks: readonly EncodedChunk[];
-  /** True when what the caller can read with them is output: from then on it is paid for. */
+  /** True when these chunks are output: once stored, the caller can read it and has to pay for it. */
   readonly isOutput: boolean;
 }
 

@@ -18,7 +18,7 @@ export const listSeenBlocks = (sql: Sql, chainId: number, fromBlock: bigint): Pr
     [chainId, fromBlock],
   );
 
-/** Hashes of our transactions in these blocks of a chain. */
+/** Hashes of this node's transactions in these blocks of a chain. */
 export async function transactionsInBlocks(sql: Sql, chainId: number, blocks: readonly SeenBlock[]): Promise<string[]> {
   const rows = await sql.query<{ hash: string }>(
     'transactions-in-blocks',

@@ -48,8 +48,8 @@ export async function pointToGoOnFrom(
 }
 
 /**
- * True when all of these points are on the chain now. Of what was read between two points, the upper one known before: no reorg was among
- * it, or below it since the lower point was found.
+ * True when all of these points are on the chain now. Then no reorg has affected blocks read between two points, if the upper one was known
+ * before reading.
  */
 export async function areCanonical(
   points: readonly BeginPoint[],
@@ -60,8 +60,8 @@ export async function areCanonical(
 }
 
 /**
- * Throws when the RPC node serves another chain than at the start of this process: what looks like a reorg is none, and nothing is taken
- * back for it.
+ * Throws when the RPC node serves another chain than at the start of this process: the difference is not a reorg, and must not reverse
+ * anything.
  */
 export async function requireChain({ chain, usdc }: HasChain & HasUsdc): Promise<void> {
   requireSame(chain.chainId, await usdc.chainId());

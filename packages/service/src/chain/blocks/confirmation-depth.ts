@@ -15,8 +15,8 @@ export const deepestOf = (confirmations: Confirmations): bigint =>
 export const isDeepEnough = (depth: bigint, block: bigint, head: bigint): boolean => head - block + 1n >= depth;
 
 /**
- * Tells whether a block is this deep. The height of the chain alone does not: a reorg may have put another block in the place of this one, or
- * the height come from an RPC node on another fork. Height and hashes go in one request; none when there are no places.
+ * Returns a function that is true if a block has this depth. The chain's height alone is not enough: a reorg may have replaced the block,
+ * or the height may come from an RPC node on another fork. Height and hashes go in one request; none when there are no places.
  */
 export async function readDepths(
   usdc: Pick<UsdcClient, 'headBlock' | 'hashAt'>,

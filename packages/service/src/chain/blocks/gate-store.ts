@@ -1,7 +1,10 @@
 import type { Sql } from '../../store/sql.ts';
 import { type AssetKey, tokenKey } from '../chain-info.ts';
 
-/** `head`, `safe`: blocks that the RPC node tells. The others are followers of the head, and their block is the head that they have seen all of. */
+/**
+ * `head`, `safe`: blocks that the RPC node reports. The others are followers of the head, with the head up to which they have seen
+ * everything.
+ */
 export type GateName = 'head' | 'safe' | 'registry' | 'transfers' | 'payments';
 
 export interface GateRow {
@@ -30,7 +33,7 @@ function suffixOf({ chainId, token }: GatesOf): string {
   return key === '' ? '' : `@${key}`;
 }
 
-/** Notes where gates stand. Writes nothing where nothing changed. */
+/** Records the positions of gates. Writes nothing if nothing changed. */
 export async function recordGates(sql: Sql, of: GatesOf, gates: readonly GateNews[], now: Date): Promise<void> {
   const { chainId } = of;
   const names = gates.map(({ name }) => (ofChain.has(name) ? name : name + suffixOf(of)));

@@ -12,15 +12,15 @@ const LEVEL_BLOCKS = 5n;
 const SAFE_DEPTH = 600n;
 
 /**
- * The newest block that counts as safe: what the RPC node reports, or the block 600 deep where that is newer. Depth stands in for a `safe` that
- * the node does not have, that is 0, or that stands still, without anybody noticing first.
+ * The newest safe block: the one that the RPC node reports, or the block 600 deep if that is newer. So depth replaces a `safe` that the
+ * node does not have, that is 0, or that does not move, automatically.
  */
 export function safeBlockOf(headBlock: bigint, reported: bigint | null): bigint {
   const deep = headBlock > SAFE_DEPTH ? headBlock - SAFE_DEPTH : 0n;
   return reported !== null && reported > deep ? reported : deep;
 }
 
-/** States of the gates of a chain. A local chain makes blocks when it has something to put in them, so its head may stand. */
+/** States of the gates of a chain. A local chain mines only on demand, so its head may stay. */
 export function gatesOf(rows: readonly GateRow[], now: Date, isLocal: boolean): Gate[] {
   const head = rows.find(({ name }) => name === 'head')?.block ?? 0n;
   return rows.map((row) => {

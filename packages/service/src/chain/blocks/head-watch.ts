@@ -2,7 +2,7 @@ import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import type { UsdcClient } from '../usdc-client.ts';
 import type { GateName } from './gate-store.ts';
 
-/** Recurring work on what the chain says: it need not run again while the chain's head is the one that it has seen. */
+/** Recurring work on the chain's state, which need not run again until the head has changed. */
 export interface FollowsHead {
   readonly work: () => Promise<void>;
   /** True when the head is not the one of the last complete run, or that run was long ago. Throws while the chain does not answer. */

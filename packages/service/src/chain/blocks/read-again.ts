@@ -1,4 +1,4 @@
-/** Blocks that every read goes back. */
+/** Number of blocks that every read goes back. */
 const ALWAYS = 12n;
 /** Whenever the chain has passed a multiple of one of these, its last two stretches of that length are read again. */
 const STRETCHES = [64n, 1024n];

@@ -28,7 +28,7 @@ interface SignedDeposit {
 const abi = batchSettlementAbi;
 const COLLECTOR_DATA = [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }] as const;
 
-/** Calldata for `SETTLEMENT_CONTRACT` that deposits what the payer authorized for this channel. */
+/** Calldata for `SETTLEMENT_CONTRACT` that deposits the amount which the payer authorized for this channel. */
 export function depositCall(config: ChannelConfig, salt: bigint, { authorization, signature }: SignedDeposit): Hex {
   const { validAfterS, validBeforeS, valueMicro } = authorization;
   const data = encodeAbiParameters(COLLECTOR_DATA, [validAfterS, validBeforeS, salt, signature as Hex]);
@@ -40,11 +40,11 @@ export function depositCall(config: ChannelConfig, salt: bigint, { authorization
 export const claimCall = (rows: readonly VoucherClaim[], signature: string): Hex =>
   encodeFunctionData({ abi, functionName: 'claimWithSignature', args: [rows.map(claimOf), signature as Hex] });
 
-/** Calldata that pays a receiver what was claimed for it. */
+/** Calldata that pays a receiver its claimed amounts. */
 export const sweepCall = (receiver: string, token: string): Hex =>
   encodeFunctionData({ abi, functionName: 'settle', args: [receiver as Hex, token as Hex] });
 
-/** Calldata that gives a payer at most this amount of what is not claimed, signed by the receiver authorizer (`refundDigest`). */
+/** Calldata that refunds a payer at most this amount of the unclaimed rest, signed by the receiver authorizer (`refundDigest`). */
 export function refundCall(config: ChannelConfig, amountMicro: bigint, nonce: bigint, signature: string): Hex {
   const args = [onChain(config), amountMicro, nonce, signature as Hex] as const;
   return encodeFunctionData({ abi, functionName: 'refundWithSignature', args });

@@ -36,7 +36,7 @@ const ENTRY_TYPE = 'ClaimEntry(bytes32 channelId,uint128 maxClaimableAmount,uint
 const ENTRY = typeHash(ENTRY_TYPE);
 const BATCH = typeHash(`ClaimBatch(ClaimEntry[] claims)${ENTRY_TYPE}`);
 
-/** Hashes of everything that is signed for channels on one chain. Each takes some microseconds: they stand in the path of every call. */
+/** Hashes of all signed messages for channels on one chain. They are on the path of every call, at some microseconds each. */
 export interface ChannelDigests {
   /** Lower case. */
   channelIdOf(config: ChannelConfig): Hex;

@@ -36,8 +36,8 @@ export interface ReceiverTotals {
 }
 
 /**
- * The RPC node answered calls for one block by several states: anvil may answer for its newest block by the state of the next one while it
- * mines that, and the nodes behind one URL may follow different forks. What was read is worth nothing together; reading again helps.
+ * The RPC node answered calls for one block from several states: anvil may answer for its newest block from the next one while it mines
+ * that, and the nodes behind one URL may follow different forks. The values do not belong together; read again.
  */
 export class SeveralStatesError extends Error {
   constructor() {

@@ -15,8 +15,8 @@ export interface Authorization {
 }
 
 /**
- * The longest time that a wallet's authorization may be valid for. No x402 client signs for longer; one without an end would have to be
- * watched for ever, and this is how far before a payment the search for its use on chain goes back.
+ * Maximum validity of a wallet's authorization. No x402 client signs for longer; one without an end would have to be watched for ever, and
+ * the search for its use on chain goes back this far before a payment.
  */
 export const MAX_AUTHORIZATION_WINDOW_S = 86_400n;
 
@@ -84,5 +84,5 @@ export function signerOf(digest: Hex, signature: string): string | null {
   }
 }
 
-/** Stands in the path of every paid call: viem's conversions take some microseconds each. */
+/** Converts hex to bytes. It is on the path of every paid call, and viem's conversions take some microseconds each. */
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');

@@ -24,7 +24,7 @@ export interface HasReceiptSigner {
   readonly receiptSigner: Signer;
 }
 
-/** The keys of a node by purpose. Private keys and the secret that seals are known to what makes this, and to nothing else. */
+/** The keys of a node by purpose. Private keys and the sealing secret stay inside the function that creates this. */
 export interface NodeKeys extends HasWallet, HasSenders, HasRegistrar, HasReceiptSigner, HasSecrets {}
 
 /** Makes the keys of a node. In local mode, `configured` includes the keys of the data folder. */

@@ -170,8 +170,9 @@ export async function freeKeyOf(sql: Sql, hash: string): Promise<void> {
 }
 
 /**
- * Resets a key's next nonce to the chain's after someone else used one of its nonces. What was given up may have taken a further nonce,
- * for a delegation (EIP-7702), which nothing will use: later transactions would wait behind it for ever. Runs in the caller's transaction.
+ * Resets a key's next nonce to the chain's after someone else used one of its nonces. A given-up transaction may have taken another nonce
+ * for a delegation (EIP-7702), which will never be used: later transactions would wait behind it for ever. Runs in the caller's
+ * transaction.
  */
 export async function resumeSigner(tx: Tx, key: SignerKey, chainNonce: number): Promise<void> {
   // Locked by a statement of its own, so that the next one sees what another process has sent meanwhile.

@@ -5,8 +5,8 @@ import { keccak256 } from '../../lib/keccak.ts';
 type Hex = `0x${string}`;
 
 /**
- * A secp256k1 key of the node. The private key may be in another process or device, so a signature can take seconds, or fail. All that the
- * node signs with such a key is a hash: of a transaction, of typed data (EIP-712) or of a text (EIP-191).
+ * A secp256k1 key of the node. The private key may be in another process or device, so a signature can take seconds, or fail. The node
+ * signs only hashes with such a key: of a transaction, of typed data (EIP-712) or of a text (EIP-191).
  */
 export interface Signer {
   /** Lower case. */

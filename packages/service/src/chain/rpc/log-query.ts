@@ -118,8 +118,8 @@ const AT_ONCE = 200;
 type ReceiptReads<Done> = (logs: readonly RpcLog[]) => Promise<Done[]>;
 
 /**
- * Reads receipts with `parse`. Those that the read before had are not asked for again: blocks are read more than once, and what a transaction
- * did in a block of this hash does not change.
+ * Reads receipts with `parse`. Caches those of the previous read, as blocks are read more than once, and a transaction's effects in a block
+ * of this hash do not change.
  */
 function createReceiptReads<Done>(
   client: Pick<PublicClient, 'getTransactionReceipt'>,

@@ -10,7 +10,7 @@ import {
 const isAny = (error: unknown, test: (cause: unknown) => boolean): boolean =>
   error instanceof BaseError && error.walk(test) !== null;
 
-/** Texts of rate limits: JSON-RPC has no code of their own for them, and viem keeps no HTTP status beside a JSON-RPC error. */
+/** Texts of rate limits, as JSON-RPC has no error code for them, and viem drops the HTTP status of a JSON-RPC error. */
 const RATE_LIMITED = /\brate\b|too many requests|(per |\/)second/i;
 
 /** True if the RPC node would refuse a query of a smaller range too: it is behind the blocks, or was asked too often. */

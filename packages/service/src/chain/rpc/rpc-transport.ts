@@ -6,8 +6,8 @@ interface RpcTransportOptions extends HttpTransportConfig {
 }
 
 /**
- * The way to the chain: JSON-RPC over HTTP, each request in a span of the current trace. The endpoint is not told of the trace. Of several
- * addresses, separated by a space, each is asked when the one before does not answer.
+ * Transport to the chain: JSON-RPC over HTTP, each request in a span of the current trace, which is not sent to the endpoint. With several
+ * addresses, separated by spaces, each is tried when the one before does not answer.
  */
 export function rpcTransport(rpcUrls: string, options: RpcTransportOptions): Transport {
   const ways = rpcUrls.split(' ').map((rpcUrl) => http(rpcUrl, { ...options, ...rpcBounds(options.timeout) }));

@@ -22,10 +22,9 @@ const DATABASE_SHED_MS = 1500;
 const LOOK_AGAIN_MS = 5;
 
 /**
- * Starts requests that write as fast as the process and its database keep up, so that what was started ends soon and reads, which are
- * always started at once and have connections of their own, stay quick. The others wait in a line in which accounts take turns, and are
- * refused when that takes too long. A request that waits has been parsed as HTTP and nothing else: refusing it costs little, and nothing
- * was done.
+ * Starts write requests as fast as the process and its database keep up, so that started ones end soon and reads, which start at once and
+ * have connections of their own, stay quick. The others wait in a queue that is fair among accounts, and are refused if that takes too
+ * long. A waiting request has only been parsed as HTTP, so refusing it is cheap and nothing was done.
  */
 export function createAdmission(ctx: AdmissionContext, meter: TurnMeter = createTurnMeter()) {
   const starts = { rate: createStartRate(), before: createStartedBefore(), times: createCallTimes() };
@@ -141,7 +140,10 @@ export const WALL_MS = 4;
 export const MIN_MS = 0.6;
 export const MAX_PER_TURN = 512;
 
-/** Requests that the next turn may start, at least one. Falls at once to what a turn of the right length would have started, and rises slowly. */
+/**
+ * Number of requests that the next turn may start, at least one. It drops at once to the number that would have fit a turn of the right
+ * length, and rises slowly.
+ */
 export function nextPace(pace: number, { wallMs, cpuMs, started }: Turn): number {
   const over = Math.max(cpuMs / TURN_MS, Math.min(wallMs / WALL_MS, cpuMs / MIN_MS));
   if (over <= 1) return Math.min(MAX_PER_TURN, pace * 1.1 + 0.5);

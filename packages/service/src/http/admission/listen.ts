@@ -137,7 +137,7 @@ function refuseUnread(error: unknown): Response {
   );
 }
 
-/** Ends the connection: what else it brings cannot be trusted, or finds nothing yet. */
+/** Refuses a request and closes its connection, as later data on it can't be trusted, or can't be served yet. */
 function refusal(error: unknown): Response {
   const requestId = newId('req');
   const { status, headers, body } = toErrorAnswer(error, requestId);
@@ -148,9 +148,8 @@ function refusal(error: unknown): Response {
 const JOINED_BYTES = 16 * 1024;
 
 /**
- * Joins the pieces of a body as they arrive, until there are 16 KiB or its end: Node keeps each chunk, or what each packet of a body with a
- * length brings, as a buffer of its own, of 200 bytes and more beside its bytes, until the request is read, which may wait for its turn.
- * To be called before the first of them is there.
+ * Joins the pieces of a body as they arrive, up to 16 KiB or its end. Otherwise Node keeps each chunk or packet as a buffer of its own,
+ * with an overhead of 200 bytes and more, until the request is read, which may wait for its turn. Call it before the first piece arrives.
  */
 export function joinChunks(incoming: IncomingMessage): void {
   const { 'transfer-encoding': coding, 'content-length': length } = incoming.headers;

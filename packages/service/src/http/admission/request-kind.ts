@@ -26,7 +26,10 @@ const asDefault: Urgency = { priority: 'normal', deadlineMs: null };
 /** A longer body is not looked into: that would cost as much as refusing saves. */
 export const MAX_BYTES = 16 * 1024;
 
-/** Priority and deadline of an invocation, by its body or by the arguments of a tool of MCP; what is not well formed its handler refuses. */
+/**
+ * Priority and deadline of an invocation, from its body or from the arguments of an MCP tool. Malformed values are left to the handler to
+ * refuse.
+ */
 export function askedBy(body: Buffer | null): Urgency {
   if (!body || body.length > MAX_BYTES || !(body.includes('"priority"') || body.includes('"deadline"')))
     return asDefault;

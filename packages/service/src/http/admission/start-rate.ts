@@ -1,6 +1,6 @@
 const WINDOW_MS = 1000;
 
-/** Requests that were started of late. */
+/** Counts recently started requests. */
 export interface StartRate {
   count(nowMs: number): void;
   /** The higher rate of the last two seconds in which requests were started; 0: not known. */

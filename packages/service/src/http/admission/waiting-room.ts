@@ -164,8 +164,8 @@ const BURST = 5;
 const STANDS_AFTER = 2.5;
 
 /**
- * The time that a request may wait to be started, by the time since its tenant last had none waiting: a burst is waited out; in a
- * line that stands, waiting only makes everybody late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
+ * Time that a request may wait to start, by the time since its tenant last had none waiting. A burst is waited out; in a standing queue,
+ * waiting only makes all requests late (controlled delay: Nichols and Jacobson; for servers: Maurer, "Fail at Scale").
  */
 const waitLimitMs = (maxQueueMs: number, standingMs: number): number =>
   isStanding(maxQueueMs, standingMs) ? maxQueueMs : BURST * maxQueueMs;
@@ -180,7 +180,7 @@ interface Waiter {
   readonly standingMs: number;
   /** Time until its own deadline; null: it names none. */
   readonly untilDeadlineMs: number | null;
-  /** A repetition of what was started before: its first run may have been paid. */
+  /** True for a repetition of a started request: its first run may have been paid. */
   readonly isRepeated: boolean;
   /** Expected duration once it is started, as such calls took recently; 0: not known. */
   readonly takesMs: number;

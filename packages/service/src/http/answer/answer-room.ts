@@ -25,7 +25,7 @@ export interface AnswerRoom {
   admit(readers: Readers, operation: string): void;
   /** Counts an answer; call the returned function once it was read. Throws RATE_LIMITED or UNAVAILABLE while too much is unread. */
   take(readers: Readers, operation: string, bytes: number): () => void;
-  /** Counts bytes of a stream, which is not held up by it; the next one is. */
+  /** Counts bytes of a stream. It does not delay this stream, only the next one. */
   streamed(readers: Readers, operation: string, bytes: number): void;
 }
 

@@ -89,7 +89,7 @@ interface AwayDuring {
   readonly hasPayment: boolean;
 }
 
-/** Maps a database failure to an answer that tells the outcome of the request and the way to repeat it. Other errors stay as they are. */
+/** Maps a database failure to an answer with the outcome of the request and the way to repeat it. Returns other errors unchanged. */
 export function describeOutage(error: unknown, { method, hasBegun, hasKey, hasPayment }: AwayDuring): unknown {
   if (!(error instanceof DatabaseAwayError)) return error;
   const why = error.isBusy ? 'The database is overloaded.' : 'The database is temporarily unreachable.';

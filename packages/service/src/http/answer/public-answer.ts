@@ -14,10 +14,10 @@ const encodings: readonly Encoding[] = ['br', 'gzip'];
 const VARY = 'Authorization, Cookie, Accept-Encoding';
 
 /**
- * An answer that depends on nothing of its caller, with its entity tag, or 304 to a client that has it. Caches keep it and check it each time, so
- * that whoever wrote reads that at once. Its headers tell the limits of the caller: a shared cache keeps none that was asked for with
- * credentials. Only these answers are compressed: without a secret in them, their length tells none (BREACH).
- * `hasPage`: the address gives a page to whoever prefers one.
+ * An answer that is equal for all callers, with its entity tag, or 304 to a client that has it. Caches store it but revalidate each time,
+ * so a caller reads its own writes at once. Its headers contain the caller's limits, so shared caches must not store it if credentials were
+ * sent. Only these answers are compressed: they contain no secret that their length could leak (BREACH). `hasPage`: the address also has a
+ * page for browsers.
  */
 export async function publicAnswer(
   c: Context,

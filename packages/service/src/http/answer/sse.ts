@@ -59,7 +59,7 @@ export interface StreamLink {
   readonly breakOff: ((reason: Error) => void) | null;
   /** Called with the bytes of each event. */
   readonly sent?: (bytes: number) => void;
-  /** Called when there are no more events; what was written may still have to be read. */
+  /** Called when there are no more events; written ones may still be unread. */
   readonly ended?: () => void;
 }
 
@@ -76,7 +76,7 @@ export interface StreamSource<T> {
 
 /**
  * Produces the bytes of a stream at the pace of the client: unread events are not produced, so a slow reader costs no memory. Comments keep
- * an idle connection alive. Throws what opening the stream throws; then nothing is kept.
+ * an idle connection alive. Throws the error of opening the stream; then nothing is left open.
  */
 export function streamBody<T>(
   { open, encode, opening }: StreamSource<T>,

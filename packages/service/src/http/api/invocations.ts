@@ -148,7 +148,7 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
   else signal.addEventListener('abort', listener, { once: true });
 }
 
-/** Payment of a request, as far as its settlement tells. */
+/** Payment of a request, as known from its settlement. */
 export interface Paid {
   readonly payment: { readonly x402Version?: 1 | 2 | null; readonly authorization: { readonly from: string } } | null;
   readonly deposit: { readonly amountMicro: bigint; readonly transactionHash: string } | null;

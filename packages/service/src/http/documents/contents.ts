@@ -12,7 +12,7 @@ export interface PageOfGuides extends Listed {
   readonly chapters: readonly string[];
 }
 
-/** The pages of guides, by the heading that they stand under. */
+/** The pages of guides, by heading. */
 export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
   Start: [
     {

@@ -137,8 +137,8 @@ interface Served {
 }
 
 /**
- * The OpenAPI document as this node serves it: with the lowest and highest price of its agents, and the address of its guide. It is made anew
- * when prices have changed, at most every five minutes, once for all readers. Prices that cannot be read leave it as it is.
+ * The OpenAPI document of this node, with the lowest and highest price of its agents, and the address of its guide. It is rebuilt when
+ * prices have changed, at most every five minutes, once for all readers. If prices can't be read, it stays unchanged.
  */
 function createServedOpenApi(ctx: HttpContext): () => Promise<Document> {
   let served: Promise<Served> | null = null;

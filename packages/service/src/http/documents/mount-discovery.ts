@@ -24,7 +24,10 @@ const MADE_AT_ONCE = 100;
 /** Agents change at any time: copies are checked after this long. */
 const CACHE = 'public, max-age=15';
 
-/** Serves what clients of paid APIs look for: the resources that a facilitator would list, and an OpenAPI document for each agent. */
+/**
+ * Serves the documents that clients of paid APIs look for: the resources in the form of a facilitator, and an OpenAPI document for each
+ * agent.
+ */
 export function mountDiscovery(app: Hono, ctx: HttpContext): void {
   if (!ctx.gateways.has('x402')) return;
   const fresh = createFreshDocuments();
@@ -95,14 +98,14 @@ const agentOpenApi = ({ baseUrl }: HasBaseUrl, { rates, ...agent }: AgentDetail 
 
 type Filter = Omit<Parsed<typeof searchResources>['query'], 'query' | 'limit'>;
 
-/** Facilitators keep no longer ones. */
+/** Maximum length of a name that facilitators store. */
 const MAX_NAME = 32;
 const MAX_TAGS = 5;
 const MAX_DESCRIBED = 10;
 
 const isListable = (text: string) => text.length <= MAX_NAME && /^[\x20-\x7e]+$/.test(text);
 
-/** True if what is sold here passes the filters of a facilitator's client: every agent is sold on the same terms. */
+/** True if the agents pass the filters of a facilitator's client; all have the same terms. */
 function sellsFor(node: NodeIdentity & HasX402Schemes, filter: Filter): boolean {
   const { chain } = node;
   const { type = 'http', payTo = chain.wallet, scheme, network = chain.caip2, extensions = 'bazaar' } = filter;

@@ -139,7 +139,7 @@ const wordsOf = (markup: string) =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** Examples of answers repeat what the tables say; samples differ in names only. */
+/** Removes examples from a page before it is indexed: they repeat the tables, and samples differ only in names. */
 const withoutExamples = (markup: string) =>
   markup
     .replaceAll(/<details><summary>Example[\s\S]*?<\/details>/g, '')

@@ -49,7 +49,7 @@ function guidePage(page: PageOfGuides, group: string, guides: ReadonlyMap<string
   };
 }
 
-/** The other pages, with what each is about. */
+/** The other pages, each with its subject. */
 function overview(pages: readonly Page[]): Html {
   const groups = [...new Set(pages.map(({ group }) => group))];
   const lists = groups.map((group) => {
@@ -187,7 +187,7 @@ ${imprint(page, source)}
 
 const idsIn = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
-/** Texts link to an id, wherever it stands: a link to another page gets its path. */
+/** Replaces links to an id of another page by that page's path and the id. */
 function withPaths(pages: ReadonlyMap<string, string>): Map<string, string> {
   const homes = new Map([...pages].flatMap(([path, text]) => idsIn(text).map((id) => [id, path] as const)));
   const entries = [...pages].map(([path, text]) => {

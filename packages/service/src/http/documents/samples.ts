@@ -124,7 +124,7 @@ function withPython({ method, path, headers, body, secret, isStream }: SampleCal
   ].join('\n');
 }
 
-/** A call in each language, complete as it stands. */
+/** A complete sample of the call in each language. */
 export const samplesOf = (call: SampleCall, baseUrl: string): Sample[] => [
   { language: 'curl', code: curl(call, baseUrl) },
   { language: 'TypeScript', code: withSdk(call, baseUrl) },
@@ -161,7 +161,7 @@ function singleQuoted(value: string): string {
   return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
-/** A JSON value as a literal of a language; on one line while it is short. `indent` stands before what follows its first line. */
+/** A JSON value as a literal of a language; on one line while it is short. `indent` precedes every line after the first. */
 function literal(value: unknown, notation: Notation, indent = ''): string {
   if (typeof value === 'string') return notation.text(value);
   if (value === null || typeof value === 'boolean') return notation.words[`${value}`];

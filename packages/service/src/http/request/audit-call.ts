@@ -26,7 +26,9 @@ export function isAudited(name: EndpointName, row: Endpoint): boolean {
 
 const isSignIn = (row: Endpoint): boolean => row.auth === 'none' && row.limit === 'signIns';
 
-/** True for calls that may change what processes keep in memory: agents, accounts, keys. Their answers wait until every process knows. */
+/**
+ * True for calls that may change data cached in processes: agents, accounts, keys. Their answers wait until every process has the change.
+ */
 export const isSettled = (name: EndpointName, row: Endpoint): boolean =>
   row.method !== 'GET' && (isAudited(name, row) || name === 'heartbeat');
 
@@ -160,8 +162,8 @@ function idsIn(value: unknown): Record<string, string> {
 const done: AuditEnd = { outcome: 'done', code: null };
 
 /**
- * Stores the end of an entry and writes it to the audit stream of the log, which has it without the database as well. Logs a failed write:
- * the change stands with or without its entry.
+ * Stores the end of an entry and writes it to the audit stream of the log, which works without the database. Logs a failed write: the
+ * change is valid with or without its entry.
  */
 async function ended(
   ctx: HttpContext,

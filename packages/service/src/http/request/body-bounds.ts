@@ -1,7 +1,7 @@
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { MAX_LEVELS } from '../../lib/json/json-limits.ts';
 
-/** Bounds of a body beside its content: what libraries walk. The content is the caller's, and only its reader looks into it. */
+/** Bounds of the parts of a body that libraries walk through. Content of the caller is exempt, as only its reader parses it. */
 export interface BodyBounds {
   /** Most values, and most characters of names and texts. */
   readonly maxValues: number;

@@ -16,7 +16,7 @@ const HOUR_S = 3600;
 export interface CountedCall {
   /** Undoes the count of the invocations, once; the call itself stays counted. */
   uncount(): Promise<void>;
-  /** Says that the call stays counted, whatever comes of it. */
+  /** Keeps the call counted, whatever its outcome. */
   keep(): void;
   /** Counts further invocations that the one call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;

@@ -32,7 +32,7 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   recordInvoked(): void;
   /** Removes this call from the count of invocations: it turned out to be none (a replay). */
   uncount(): Promise<void>;
-  /** The call stays counted, whatever comes of it. */
+  /** Keeps the call counted, whatever its outcome. */
   keepCount(): void;
 }
 

@@ -51,11 +51,11 @@ interface CallLimits {
   readonly keylessPerHour: number;
 }
 
-/** Parts of the process that `/readyz` tells of. */
+/** Parts of the process that `/readyz` reports on. */
 interface NodeHealth extends HasDrain {
   readonly databaseWatch: DatabaseWatch;
   readonly databaseClock: Pick<DatabaseClock, 'offsetS'>;
-  /** True once the process is about to stop or was asked to drain: it tells balancers to send no more. */
+  /** True once the process is stopping or was asked to drain, so that balancers send no more requests. */
   readonly isDraining: () => boolean;
 }
 

@@ -14,9 +14,9 @@ import { addressOf } from './remote-address.ts';
 import { askedBy, isSameOrigin } from './same-origin.ts';
 
 /**
- * Identifies the caller. A bad key is refused everywhere, also where none is needed; a failed attempt counts against the network address.
- * "Bearer x402" stands for no key. The session cookie counts only without a key, and only from pages of the node itself. Where no caller is
- * needed, a cookie that does not count is ignored, so that a signed-out user can sign in.
+ * Identifies the caller. A bad key is refused everywhere, even where a key is optional; a failed attempt counts against the network
+ * address. "Bearer x402" means no key. The session cookie counts only without a key, and only from pages of the node itself. Where no
+ * caller is needed, an invalid cookie is ignored, so that a signed-out user can sign in.
  */
 export async function identify(
   ctx: HttpContext,

@@ -18,7 +18,7 @@ export interface Refusal {
 /** Lines in a minute; a stranger who tries keys must not fill the disk. Every refusal is counted. */
 const LINES_PER_MINUTE = 60;
 
-/** Writes refusals to the security stream of the log, up to so many a minute; the next line tells how many are missing before it. */
+/** Writes refusals to the security stream of the log, up to a maximum per minute; the next line contains the number of missing ones. */
 export function createRefusalLog({ log, metrics }: HasLog & HasMetrics, nowMs = () => performance.now()): RefusalLog {
   let sinceMs = nowMs();
   let written = 0;

@@ -20,7 +20,7 @@ export function socketAddressOf(c: Context): string {
 export const addressOf = (ctx: HasTrustedProxies, c: Context): string =>
   clientAddress(socketAddressOf(c), c.req.header('x-forwarded-for'), ctx.trustedProxies);
 
-/** The network of the client, or what else is known of its address. */
+/** The network of the client, or its address if that has none. */
 export function clientNetwork(ctx: HasTrustedProxies, c: Context): string {
   const address = addressOf(ctx, c);
   return networkOf(address) ?? address;

@@ -115,7 +115,7 @@ async function runLate(ctx: HttpContext, call: KeyedCall): Promise<string | SseA
   }
 }
 
-/** Takes the key. What the database may have taken without telling so is released once it answers: it would be held for a day. */
+/** Takes the key. If the outcome is unknown, releases the key once the database answers, as it would be held for a day otherwise. */
 async function takeHeard(ctx: HttpContext, request: KeyedRequest): Promise<KeyedRun | null> {
   try {
     return await takeUp(ctx, request);
@@ -161,7 +161,7 @@ interface Done {
   readonly data: unknown;
 }
 
-/** The answer, kept for repetitions; of a stream, they get what is stored. */
+/** The answer, stored for repetitions; repetitions of a stream read the stored events. */
 async function settled(ctx: HttpContext, call: KeyedCall, { run, headers, data }: Done): Promise<string | SseAnswer> {
   if (data instanceof SseAnswer) {
     await settle(ctx, run, () => keepKey(ctx, run));

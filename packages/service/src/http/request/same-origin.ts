@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 
-/** Headers of a request that tell its origin. */
+/** Headers of a request that show its origin. */
 export interface OriginHeaders {
   readonly method: string;
   readonly host: string | undefined;

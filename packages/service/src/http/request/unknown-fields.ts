@@ -69,7 +69,7 @@ function readFields(schema: z.core.$ZodType): Known {
   }
 }
 
-/** The fields of either form: one of them takes the value, and says what is missing. */
+/** The union of the fields of two forms: the value matches one of them, which validates it. */
 function either(one: Known, other: Known): Known {
   if (one === null || other === null) return null;
   if ('items' in one && 'items' in other) return { items: either(one.items, other.items) };

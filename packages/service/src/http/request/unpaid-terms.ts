@@ -10,7 +10,7 @@ import { bazaarExtension, type PaymentRequiredError } from '../../payments/x402/
 import type { HttpContext } from './http-context.ts';
 import type { RequestParts } from './request-parts.ts';
 
-/** The terms of a call without a key, with what clients of x402 read beside them. */
+/** The terms of a call without a key, with the extensions that x402 clients read. */
 export const withExtensions = (ctx: HttpContext, error: PaymentRequiredError, agentId: string): PaymentRequiredError =>
   error
     .with('bazaar', bazaarExtension)

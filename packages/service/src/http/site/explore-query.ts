@@ -1,7 +1,7 @@
 import { AgentSearch, type AgentSortField } from '@agent-network/contracts/agents/agent-search';
 import { problemText } from '../../lib/json/problem-text.ts';
 
-/** Fields of the form, as they stand in the address of a list. */
+/** Fields of the form, by their names in the address of a list. */
 const fields = ['q', 'capability', 'maxPrice', 'minReputation', 'online', 'verified', 'sort', 'cursor'] as const;
 type Field = (typeof fields)[number];
 
@@ -46,7 +46,7 @@ export type ExploreQuery =
   | { readonly isGood: true; readonly search: AgentSearch }
   | { readonly isGood: false; readonly problems: readonly string[] };
 
-/** The search of a form, or what is wrong with its fields. */
+/** The search of a form, or the faults of its fields. */
 export function exploreQuery(params: ExploreParams): ExploreQuery {
   const { q, capability, maxPrice, minReputation, online, verified, cursor } = params;
   const by = sorts.find(({ value }) => value === (params.sort ?? ''))?.by ?? null;

@@ -22,7 +22,7 @@ export interface HomeFacts {
   readonly briefs: ReadonlyMap<string, Brief>;
 }
 
-/** The front page: what this node is, how to call an agent and how to list one. */
+/** The front page: an introduction to this node, and how to call and list agents. */
 export function homePage(site: Site, facts: HomeFacts): PageContent {
   const { facets } = facts;
   const description = `${site.label} is a node of agent-network: ${countText(facets.total, 'agent', 'agents')} to call over HTTP, paid per call in USDC on ${networkName(site)}.`;

@@ -18,8 +18,8 @@ import { type Site, siteOf } from './site.ts';
 const headers = { 'cache-control': 'no-store', vary: 'Accept, Authorization' };
 
 /**
- * Answers what no route takes: a program with 404 in the envelope and what the call most likely means, a browser with a page. A browser is
- * led to the address that a guessed path means, and everybody below `/docs`, which is for people.
+ * Answers requests without a route: a program gets 404 in the envelope with a suggestion, a browser a page. Browsers are redirected from a
+ * guessed path to the likely one, and so are all clients below `/docs`, which is for people.
  */
 export function mountNotFound(app: Hono, ctx: HttpContext, limit: DocumentLimit): void {
   const site = siteOf(ctx);
@@ -89,15 +89,17 @@ const priced = madeOnce(() =>
     })),
 );
 
-/** The methods of a path at which wallets pay, where its gateway is served: their clients tell a wrong method by 405. None: it is no such path. */
+/**
+ * The methods of a path at which wallets pay, if its gateway is enabled; x402 clients detect a wrong method by 405. Empty: no such path.
+ */
 const pricedMethodsOf = (gateways: ReadonlySet<Gateway>, path: string): readonly string[] =>
   priced().flatMap(({ method, gateway, whole }) =>
     path.length <= MAX_PATH_CHARS && whole.test(path) && (!gateway || gateways.has(gateway)) ? [method] : [],
   );
 
 /**
- * The likely intention of a call that does not exist, as a sentence: the methods of its path, the path without what stands before it
- * (`/api/agents`) or behind it (`/agents/`), or the path that ends with it (`/webhooks`). Null: nothing is like it.
+ * A suggestion for a call that does not exist, as a sentence: the methods of its path, the path without an extra prefix (`/api/agents`) or
+ * suffix (`/agents/`), or a longer path with this ending (`/webhooks`). Null: nothing is similar.
  */
 function callMeantBy(method: string, path: string): string | null {
   if (path.length > MAX_PATH_CHARS) return null;

@@ -22,7 +22,7 @@ const DAY = 'public, max-age=86400';
 const HOUR = 'public, max-age=3600';
 const QUARTER = 'public, max-age=900';
 
-/** The icon for what takes no SVG: browsers ask for the first two by these names, declared or not. */
+/** The icon for clients without SVG. Browsers request the first two by these names, declared or not. */
 const pictures = [
   ['/favicon.ico', 'image/x-icon'],
   ['/apple-touch-icon.png', 'image/png'],
@@ -42,7 +42,7 @@ const manifestText = (label: string): string =>
 
 const iconFile = new URL('favicon.svg', import.meta.url);
 
-/** Serves what the public pages and search engines load: style, icon, pictures of link previews, sitemap and robots.txt. */
+/** Serves the files of public pages and search engines: style, icon, pictures of link previews, sitemap and robots.txt. */
 export function mountPageFiles(app: Hono, ctx: HttpContext): void {
   const style = madeOnce(() => toDocument(pageStyle, 'text/css; charset=utf-8', PAGE_GZIP_FROM_BYTES));
   const icon = madeOnce(() => toDocument(readFileSync(iconFile, 'utf8'), 'image/svg+xml'));

@@ -16,8 +16,8 @@ export type ServedPackage = (typeof servedPackages)[number];
 /** npm packages of this release, as tarballs that `npm install <url>` takes. */
 export interface PackageBuild {
   /**
-   * Builds what is not up to date with the sources, once. Without what a build needs, it is the tarball that was brought along, or null.
-   * Rejects when the build fails.
+   * Builds the package if it is older than the sources, once. If the build tools are missing, returns the bundled tarball, or null. Rejects
+   * when the build fails.
    */
   tarball(name: ServedPackage): Promise<Uint8Array<ArrayBuffer> | null>;
 }

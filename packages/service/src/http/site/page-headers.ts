@@ -26,8 +26,8 @@ export const pageHeaders = (hasScript = false): Readonly<Record<string, string>>
 const PAGE = 'text/html';
 
 /**
- * True if a page is preferred to JSON: `text/html` stands in `Accept`, and JSON with no greater weight before it. A wildcard is no wish for a page, and who
- * sends an API key is a program.
+ * True if the client prefers a page to JSON: `text/html` is in `Accept`, and JSON has no greater weight before it. A wildcard does not
+ * count, and a client that sends an API key is a program.
  */
 export const wantsPage = (c: Context): boolean =>
   c.req.header('authorization') === undefined &&

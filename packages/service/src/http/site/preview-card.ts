@@ -51,7 +51,7 @@ function cut(text: string, size: number): string {
   return `${characters.join('').trimEnd()}…`;
 }
 
-/** Lines of whole words; the last one takes what is left. */
+/** Breaks text into lines of whole words; the last line takes the rest. */
 function wrap(text: string, size: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -29,8 +29,8 @@ export interface PreviewDrawer {
 }
 
 /**
- * Draws link previews in a thread, one at a time, in a WebAssembly sandbox. What can be asked for is bounded by what agents are called, and so
- * by strangers: the drawings of a minute, of one address and of all, those that wait, the time of one and the bytes that are kept are limited.
+ * Draws link previews in a thread, one at a time, in a WebAssembly sandbox. Strangers choose the texts, by naming agents, so there are
+ * limits: drawings per minute, in total and per address, waiting ones, time per drawing, and cached bytes.
  */
 export function createPreviewDrawer({
   maxWaiting = MAX_WAITING,

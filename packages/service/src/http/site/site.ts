@@ -29,6 +29,6 @@ export const siteOf = ({ baseUrl, nodeLabel, chain, gateways, dashboard }: HttpC
 
 const names: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia, a test network' };
 
-/** Name of the network for people, as it stands after "on". */
+/** Name of the network for people, in a form that fits after "on". */
 export const networkName = ({ chainId, isLocalChain }: Pick<Site, 'chainId' | 'isLocalChain'>): string =>
   isLocalChain ? 'a local test chain' : (names[chainId] ?? `chain ${chainId}`);

@@ -1,7 +1,7 @@
 import { createBoundedCache } from '../bounded-cache.ts';
 import { createMeter, type Rate } from './meter.ts';
 
-/** Queue in front of two meters, one per party and one for all. The party that used least of late goes next. */
+/** Queue in front of two meters, one per party and one for all. The party that used least recently goes next. */
 export interface FairPace {
   /** Resolves when the party may do work of this weight, or when the signal aborts. Work of one party keeps its order. */
   take(party: string, weight: number, signal?: AbortSignal): Promise<void>;

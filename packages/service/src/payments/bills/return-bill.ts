@@ -52,7 +52,7 @@ export async function earnUncollected(
 
 /**
  * Returns an uncollected bill to the payer, because the agent did not do the work, in the caller's transaction; a paying wallet is refunded
- * on chain. False when the bill had ended before. `beforeLedger` records what must be locked before the ledger.
+ * on chain. Returns false when the bill had already ended. `beforeLedger` records rows that must be locked before the ledger.
  */
 export async function returnUncollected(
   ctx: ReturnContext,

@@ -33,10 +33,9 @@ export interface Bill extends Payer {
 }
 
 /**
- * Books an agent's signed bill in the caller's transaction, which must call this once per request; null, with nothing written: a channel
- * pays it, and claims do not cover it. The hold of the request ends: the bill is owed
- * on chain from now on, and the rest is released, as nothing else can be charged. The agent submits the payment; only the chain tells
- * whether it did.
+ * Books an agent's signed bill in the caller's transaction, once per request. Null, with nothing written: a channel pays it, and claims do
+ * not cover it. The hold of the request ends: the bill is owed on chain from now on, and the rest is released, as nothing else can be
+ * charged. The agent submits the payment, so only the chain shows if it was collected.
  */
 export async function bookBill(
   ctx: HasClock,

@@ -36,7 +36,7 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
     },
   );
 
-/** True if the agent has the money of a request's bill, by the books or by the newest block; false when neither tells. */
+/** True if the agent has collected a request's bill, by the books or by the newest block; false if neither shows it. */
 export async function isCollected(ctx: HasDb & HasChain & HasUsdc, requestId: string): Promise<boolean> {
   const bill = await findBySubject(ctx.db, requestId, 'bill');
   if (bill?.state === 'settled') return true;

@@ -41,8 +41,8 @@ export async function bookSettled(
 }
 
 /**
- * Ledger transfer of a settled payment: incoming money credits its account, an outgoing payment reduces what is owed on chain. A deposit
- * into a channel posts nothing: it is neither an asset nor a debt of the node.
+ * Ledger transfer of a settled payment: an incoming one credits its account, an outgoing one reduces the debt on chain. A deposit into a
+ * channel posts nothing: it is neither an asset nor a debt of the node.
  */
 export const transfersOf = (payment: NewChainPayment): NewTransfer[] =>
   payment.direction === 'channel' ? [] : [toTransfer(payment)];

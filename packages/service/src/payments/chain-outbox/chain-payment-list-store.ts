@@ -50,7 +50,7 @@ export async function listOpenChainPayments(
   return rows.map(toChainPayment);
 }
 
-/** Those of these payments that the node owes and has not sent. */
+/** Unsent payouts among these payments. */
 export async function listUnsentPayouts(sql: Sql, ids: readonly string[]): Promise<ChainPayment[]> {
   const rows = await sql.query<ChainPaymentRow>(
     'list-unsent-payouts',

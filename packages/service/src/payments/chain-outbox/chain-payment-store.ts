@@ -25,8 +25,8 @@ export function toChainPayment(row: ChainPaymentRow): ChainPayment {
 }
 
 /**
- * Claims payments, each authorization and each subject once. Returns the ids that were inserted; for the others the authorization or the
- * subject is already claimed: a request also by what paid for it otherwise, as under the Idempotency-Key that its id is from.
+ * Claims payments, each authorization and each subject once. Returns the inserted ids. For the others the authorization or the subject is
+ * already claimed; a request also by another payment, as under the Idempotency-Key that its id derives from.
  */
 export async function insertChainPayments(
   sql: Sql,
@@ -199,7 +199,7 @@ export interface PaymentEnd extends PaymentPlace {
   readonly id: string;
   readonly state: 'settled' | 'failed';
   readonly reason: string | null;
-  /** True for late booking, which alone settles a failed payment: it refunds what the failure has denied. */
+  /** True for late booking, which alone can settle a failed payment: it refunds the payer, as the call failed. */
   readonly isLate?: boolean;
 }
 
@@ -311,9 +311,9 @@ interface SignedPayout {
 }
 
 /**
- * Replaces the signature and the window of outgoing payments that are not signed, or expired unused. The nonce stays, so the token pays each at
- * most once. Returns the ids of those that are open and stand as they were read: the others, which another process may have signed, must not
- * be sent.
+ * Replaces the signature and the window of outgoing payments that are unsigned, or expired unused. The nonce stays, so the token pays each
+ * at most once. Returns the ids of those that are open and unchanged since they were read; do not send the others, which another process
+ * may have signed.
  */
 export async function renewSignatures(sql: Sql, payouts: readonly SignedPayout[]): Promise<ReadonlySet<string>> {
   if (payouts.length === 0) return new Set();

@@ -3,8 +3,8 @@ import type { ChainPaymentState } from './chain-payment-state.ts';
 
 /**
  * Purpose of a payment. A `refund` goes to the wallet that paid for a request; a `return` is of a bill that came back after the request
- * ended, and a `second_return` of what came back after that. Incoming: `home_refund` and `home_return` are the refund and return from
- * another node for a request that we forwarded to it. A `channel_deposit` goes into a payment channel, and not through the wallet.
+ * ended, and a `second_return` of money that came back after that. Incoming: `home_refund` and `home_return` are the refund and return from
+ * another node for a request forwarded to it. A `channel_deposit` goes into a payment channel, and not through the wallet.
  */
 export type ChainPurpose =
   | 'invocation'

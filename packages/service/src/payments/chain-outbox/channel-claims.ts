@@ -1,6 +1,6 @@
-/** Requests claims of what channels owe; one run at a time in this process. */
+/** Requests claims of the channels' debts; one run at a time in this process. */
 export interface ChannelClaims {
-  /** Claims what is due now instead of at the next interval. Returns at once. */
+  /** Runs the due claims now instead of at the next interval. Returns at once. */
   requestRun(): void;
 }
 
@@ -8,14 +8,18 @@ export interface HasChannelClaims {
   readonly channelClaims: ChannelClaims;
 }
 
-/** USDC that the wallet holds on chain. A part of what the node owns may still be in channels. */
+/** USDC of the wallet on chain. A part of the node's money may still be in channels. */
 export interface WalletFunds {
   /**
-   * Claims and sweeps vouchers when the wallet holds less than this amount beside all open payouts. Resolves when the wallet has it, when
-   * nothing more can be claimed, or after as long as a caller should wait. Best effort: whether the payout is possible, the token tells.
+   * Claims and sweeps vouchers when the wallet holds less than this amount besides all open payouts. Resolves when the wallet has it, when
+   * nothing more can be claimed, or after the longest time that a caller should wait. Best effort: the token decides if the payout is
+   * possible.
    */
   ensure(amountMicro: bigint): Promise<void>;
-  /** Claims what a ledger account has earned by vouchers, when less than this amount of it is free without. Waits as long, with as little promise. */
+  /**
+   * Claims the voucher earnings of a ledger account if less than this amount is free without them. Waits like `ensure`, and is best effort,
+   * too.
+   */
   free(ledgerAccountId: string, amountMicro: bigint): Promise<void>;
   /**
    * Claims a channel's vouchers until a bill of a running call is covered, since the payer could withdraw unclaimed money. Returns false if
@@ -29,6 +33,6 @@ export interface HasWalletFunds {
 }
 
 export interface HasChannelRecovery {
-  /** Brings the channels of a database that lacks what came after a block up to the contract. False: it has to be repeated. */
+  /** Updates channels to the contract's state, for a database that lacks everything after a block. Returns false if it must be repeated. */
   recoverChannels(fromBlock: bigint): Promise<boolean>;
 }

@@ -56,7 +56,7 @@ const EXPIRED: RefusalReason = 'invalid_exact_evm_payload_authorization_valid_be
 /** Far longer than a block. Stock clients sign for 120 s and more. */
 const TIME_ENOUGH_S = 60n;
 
-/** True if a payment was good for long enough to be mined: one that expires then was held up by the chain or this node, not by its payer. */
+/** True if a payment was valid long enough to be mined; one that expired then was delayed by the chain or this node, not by its payer. */
 const hadTime = ({ payment, createdAt }: EndedPayment): boolean =>
   payment.authorization.validBeforeS - BigInt(Math.floor(createdAt.getTime() / 1000)) >= TIME_ENOUGH_S;
 
@@ -89,7 +89,7 @@ export async function settlePayment(
 interface FailOptions {
   /** Additions that are committed with the failure, if this call ended the payment. */
   readonly alongside?: (tx: Tx, now: Date) => Promise<void>;
-  /** Asked with the payment locked: true if what the caller has found still proves that no money can move. Default: it does for ever. */
+  /** Called with the payment locked; true if the caller's proof that no money can move is still valid. Default: always. */
   readonly isStill?: (tx: Tx, status: PaymentStatus) => boolean | Promise<boolean>;
 }
 

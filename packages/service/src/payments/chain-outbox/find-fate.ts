@@ -89,8 +89,8 @@ export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<Pa
 const MAX_REVERSALS = 8;
 
 /**
- * True if this transfer is the one that the payment credited. As much at another place in the same transaction is another transfer, which is
- * credited by itself: what a contract moves may depend on the block.
+ * True if this is the transfer that the payment credited. An equal amount in another position of the same transaction is another transfer,
+ * credited on its own, as the transfers of a contract may depend on the block.
  */
 function isOf({ chainId, authorization }: ChainPayment, transfer: IncomingTransfer): boolean {
   const { from, valueMicro } = authorization;

@@ -91,8 +91,8 @@ interface ToOpen extends ToSign {
 }
 
 /**
- * Signs a transaction, then takes its key and nonce and stores it in one commit: if the process dies after that, another can continue from
- * it, and what was signed before it is never sent. Null when none of these keys is free.
+ * Signs a transaction, then takes its key and nonce and stores it in one commit: after that another process can continue from it; before
+ * that, it is never sent. Null when none of these keys is free.
  */
 export async function openTransaction(ctx: ChainContext, asked: ToOpen): Promise<OpenTransaction | null> {
   const { lease, record, beforeCommit } = asked;
@@ -135,7 +135,7 @@ export async function signAgain(
   });
 }
 
-/** Status of one of our transactions: mined, pending, or given up because a foreign transaction used its nonce. */
+/** Status of this node's transaction: mined, pending, or given up because a foreign transaction used its nonce. */
 type Whereabouts =
   | { readonly state: 'mined'; readonly mined: MinedTransaction }
   | { readonly state: 'open' }

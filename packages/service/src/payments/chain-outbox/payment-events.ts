@@ -31,8 +31,8 @@ const typeOf: Record<ChainPurpose, Payment['type'] | null> = {
 const TOLD_SINGLY = 20;
 
 /**
- * Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. Of many plain deposits of one
- * account that settled together, one event tells: a block may have thousands.
+ * Events of ended payments: incoming ones that settled or failed, and refunds and withdrawals that settled. Many plain deposits of one
+ * account that settle together get one event, as a block may have thousands.
  */
 export function paymentEventsOf(ended: readonly EndedPayment[]): NewEvent[] {
   const ofAccount = Map.groupBy(ended.filter(isUnannounced), ({ payment }) => payment.ledgerAccountId);

@@ -10,8 +10,8 @@ export interface PaidRequest {
 /** The purchases that payments are for. */
 export interface Purchases {
   /**
-   * Begins requests in the transaction that records their settlements, before it locks the ledger. Returns the holds to place on what came
-   * in, so that no other request of the wallet, and no reversal of another payment, ever finds it free.
+   * Begins requests in the transaction that records their settlements, before it locks the ledger. Returns the holds to place on the
+   * incoming money, so that neither another request of the wallet nor a reversal of another payment ever finds it free.
    */
   begin(tx: Tx, paid: readonly PaidRequest[], now: Date): Promise<HoldRequest[]>;
 }

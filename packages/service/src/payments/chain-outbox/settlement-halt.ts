@@ -22,7 +22,7 @@ export interface SettlementHalt {
    * Throws when the chain does not answer.
    */
   causeOf(payment: Refused, inBlock?: bigint): Promise<string | null>;
-  /** Asks the token anew. Throws when the chain does not answer. */
+  /** Asks the token again. Throws when the chain does not answer. */
   refresh(): Promise<void>;
 }
 

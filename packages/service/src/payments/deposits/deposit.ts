@@ -104,7 +104,7 @@ export async function deposit(
   };
 }
 
-/** A deposit that the ledger took back is made anew under its key, as one that failed. */
+/** True for a failed deposit, and for one that the ledger reversed. Both can be made again under the same key. */
 const hasCreditedNothing = (state: ChainPaymentState): boolean => state === 'failed' || state === 'reversed';
 
 async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string | undefined): Promise<LedgerAccount> {

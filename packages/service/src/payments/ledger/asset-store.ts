@@ -10,7 +10,7 @@ export interface AssetRow {
   readonly token: string;
   /** Accounts of the default asset have plain ids. */
   readonly isDefault: boolean;
-  /** The token's EIP-712 domain, as its chain told last; null: recorded by a release before. */
+  /** The token's EIP-712 domain, as last read from its chain; null: recorded by an earlier release. */
   readonly domain: TokenFacts | null;
 }
 
@@ -63,7 +63,7 @@ export async function insertAssets(tx: Tx, assets: readonly AssetRow[]): Promise
   );
 }
 
-/** Forgets the assets of books without transfers: those of a node that was set up anew. */
+/** Deletes the assets of books without transfers, as of a node that was set up again. */
 export const deleteAssets = (tx: Tx): Promise<unknown> => tx.query('delete-assets', 'delete from asset');
 
 /** Locks the assets until the transaction ends. */

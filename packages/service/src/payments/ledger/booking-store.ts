@@ -21,10 +21,10 @@ export const nameFor = (name: string, locks: LockMode): string => (locks === 'sk
 /**
  * Final part of every statement that moves money. It expects the CTEs `locked`; `movement` (turn, id, debit, credit, amount, kind,
  * subject), each row of which becomes a transfer; and `freed` (account, amount), released from holds. Under the locks, transfers are
- * numbered within each account: credits of the statement first, so that no intermediate balance is below the final one. Time does not go
- * back within an account. A missing account violates the check on the kind of its total. New balances are computed from the rows as locked:
- * PostgreSQL checks a row's constraints first against the version that the statement saw when it began, and would refuse money that another
- * transaction has added meanwhile.
+ * numbered within each account: credits of the statement first, so that no intermediate balance is below the final one. Time never
+ * decreases within an account. A missing account violates the check on the kind of its total. New balances are computed from the locked
+ * rows: PostgreSQL checks a row's constraints first against the version at the start of the statement, and would refuse money that another
+ * transaction has added since.
  */
 export const booking = (now: string) => `
   side as (

@@ -22,7 +22,7 @@ export const holdsPlacedFree = (requests: readonly HoldRequest[], now: Date): St
 /** Locks accounts without waiting. Throws HeldUpError with the ids of the accounts that other transactions have locked. */
 export const lockFree = (tx: Tx, accountIds: readonly string[]): Promise<void> => lockFreeAccounts(tx, accountIds);
 
-/** Places all of the holds: what an account lacks is the node's loss. */
+/** Places all of the holds; the node covers missing amounts at its loss. */
 export async function holdAtLoss(tx: Tx, requests: readonly HoldRequest[], now: Date): Promise<void> {
   const holds = await holdMoney(tx, requests, now);
   const lacking = requests.filter((_, index) => !holds[index]?.isHeld);
@@ -39,7 +39,7 @@ const coverOf = ({ id, ledgerAccountId, amountMicro }: HoldRequest): NewTransfer
   subjectId: id,
 });
 
-/** Takes what vouchers bring into the accounts of their channels, and holds it, in the caller's transaction. */
+/** Credits the amounts of vouchers to the accounts of their channels, and holds them, in the caller's transaction. */
 export async function holdVouchers(
   tx: Tx,
   requests: readonly HoldRequest[],

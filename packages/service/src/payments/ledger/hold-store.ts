@@ -53,8 +53,8 @@ const placing = (locks: LockMode) => `with request as (
      )`;
 
 /**
- * Places holds on what vouchers bring: each amount comes in as `voucher:<request>` and is held in one go, so the accounts, which are of
- * channels, always cover them.
+ * Places holds on vouchers: each amount arrives as `voucher:<request>` and is held in the same statement, so the channels' accounts always
+ * cover them.
  */
 export const voucherHoldsPlaced = (requests: readonly HoldRequest[], now: Date, locks: LockMode): Statement => ({
   name: nameFor('place-voucher-holds', locks),
@@ -74,8 +74,8 @@ export const voucherHoldsPlaced = (requests: readonly HoldRequest[], now: Date, 
 });
 
 /**
- * Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. A hold that has ended stays
- * unchanged. What a channel is charged is held back by who earned it until it is claimed (`release-earnings.ts`): its payer could still take
+ * Ends holds: captures a part, as a charge or, when the node owes it on chain, as a bill; releases the rest. An ended hold stays unchanged.
+ * Charges of a channel are held back from their earners until they are claimed (`release-earnings.ts`), as the payer could still withdraw
  * the deposit. The caller has locked the channel.
  */
 export function holdsEnded(ends: readonly HoldEnd[], now: Date, locks: LockMode): Statement {

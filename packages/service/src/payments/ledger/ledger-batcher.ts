@@ -99,7 +99,7 @@ interface Lane<I, O> {
 const isInUse = ({ openCount, lastMs }: Pick<Lane<never, never>, 'openCount' | 'lastMs'>): boolean =>
   openCount > 0 || performance.now() - lastMs <= LINGER_MS;
 
-/** Lanes of rows that were locked lately: each has its own batches, and waits for nothing but its row. */
+/** Lanes of recently locked rows. Each has its own batches, and waits only for its row. */
 function createLanes<I, O>(ctx: HasDb, { run, namesOf: _, ...sizes }: LedgerBatches<I, O>) {
   const lanes = new Map<string, Lane<I, O>>();
   const transactions = createSemaphore(MOST_LANES);

@@ -53,7 +53,7 @@ const isAsked = (part: keyof typeof parts, type: PaymentType | null) => type ===
 /** Bounds are always given, as an optional one would not limit the range of an index. */
 const inPeriod = 'created_at >= $4 and created_at < $5';
 
-/** Rows of a part, at most `limit` of each treasury: so many that no row of the page can be missing. */
+/** Rows of a part, at most `limit` of each treasury, which is enough for a complete page. */
 function rowsOf(part: keyof typeof parts, columns: string, { after = '', order = '', limit = '' }): string {
   const rows = `select ${columns} from ${parts[part]} and ${inPeriod} ${after} ${order} limit ${limit}`;
   return ofAccount(part)

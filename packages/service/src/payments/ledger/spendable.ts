@@ -18,7 +18,7 @@ export interface Bounds {
   readonly perCallMicro: bigint | null;
 }
 
-/** The most that one call may cost, and all of them together, with what bounds the one call. A refusal comes before a bound by amount. */
+/** Maximum cost of one call, and of all together, with the limit that applies to one call. Refusals come before limits of amount. */
 export function spendableOf(bounds: Bounds): { callMicro: bigint; allMicro: bigint; limitedBy: Bound } {
   const nothing = (limitedBy: Bound) => ({ callMicro: 0n, allMicro: 0n, limitedBy });
   if (!bounds.mayInvoke) return nothing('scope');

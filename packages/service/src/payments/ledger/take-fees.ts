@@ -7,8 +7,8 @@ import { sumByKind } from './ledger-total-store.ts';
 import { sumFeeHolds, sumUnclaimed } from './withdrawal-hold-store.ts';
 
 /**
- * Fees in an asset that can be withdrawn, in micro-USDC: less the holds of pending withdrawals, what no claim of vouchers covers yet, and what the node
- * has lost, which they cover.
+ * Fees in an asset that can be withdrawn, in micro-USDC: without holds of pending withdrawals, earnings that no claim covers yet, and
+ * losses of the node, which fees cover.
  */
 export async function unheldFees(sql: Sql, asset: LedgerAsset): Promise<bigint> {
   const sums = await sumByKind(sql, asset);

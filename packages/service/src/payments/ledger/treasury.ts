@@ -42,7 +42,7 @@ import { readSpendable } from './spendable.ts';
 /** Id of an agent's one treasury, derived from the agent's id: crediting earnings needs no look-up. */
 export const agentTreasuryId = (agentId: string): string => `trs_${agentId.slice(4)}`;
 
-/** The agent's treasury that earns what an account pays, in the asset of that one. */
+/** The agent's treasury that earns an account's payments, in the same asset. */
 export const earningAccountOf = (agentId: string, payerLedgerId: string | null): string =>
   inAsset(agentTreasuryId(agentId), payerLedgerId === null ? null : assetOf(payerLedgerId));
 
@@ -102,10 +102,10 @@ export async function availableToPay(ctx: HasDb & HasSeenTreasuries, caller: Kno
 }
 
 const MAX_SEEN = 50_000;
-/** A process of the release before opens treasuries without noting them: what is known is read again at this age. */
+/** Maximum age of the cache: a process of the release before opens treasuries without logging the change. */
 const SEEN_AGE_MS = 60_000;
 
-/** Also known is which accounts have no treasury: a copy that a refresh of the replica forgets when one is opened. */
+/** Caches which accounts have a treasury, also negatively: opening one evicts the entry. */
 export function createSeenTreasuries(ctx: HasDb & HasReplica): SeenTreasuries {
   const copies = createLazyCopies<{ readonly accountId: string; readonly treasuryId: string | null }>(ctx, {
     ...{ max: MAX_SEEN, maxAgeMs: SEEN_AGE_MS, topics: ['treasury'] },

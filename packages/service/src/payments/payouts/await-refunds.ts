@@ -15,9 +15,9 @@ import { returnWalletOf } from '../ledger/treasury.ts';
 import { PAYOUT_WINDOW_S } from '../settlement/sign-payout.ts';
 
 /**
- * Records how refunds of a request from another node will be recognised, in the transaction that signs that node's payment: by its wallet,
- * and by nonces derived from the id that the request has there (`payoutNonce`). False when another request expects the same nonces: the
- * node issued an id twice, and the refunds could not be told apart.
+ * Records how to recognize refunds of a request from another node, in the transaction that signs that node's payment: by its wallet, and by
+ * nonces derived from the id that the request has there (`payoutNonce`). Returns false when another request expects the same nonces: that
+ * node issued an id twice, and the refunds would be ambiguous.
  */
 export async function awaitRefunds(
   ctx: HasChain,
@@ -49,8 +49,9 @@ export interface ReturnTo {
 
 /**
  * Books a refund from another node to the payer, in the caller's transaction, which has locked the request. Returns the amount booked: zero
- * while the bill is still open, because it has to be paid before it can be refunded, and zero for a transfer that exceeds what was paid or
- * has no payment (`to` is null), which is booked as a deposit of its sender. `beforeLedger` records what must be locked before the ledger.
+ * while the bill is still open, because it has to be paid before it can be refunded, and zero for a transfer that exceeds the payment or
+ * has no payment (`to` is null), which is booked as a deposit of its sender. `beforeLedger` records rows that must be locked before the
+ * ledger.
  */
 export async function bookRefund(
   ctx: ChainContext,

@@ -12,7 +12,7 @@ export interface CatchUp {
 
 /** The database of now, and whether it was compared with the chain. */
 export interface CatchUpState {
-  /** Null: the server does not tell; then only a start of the node is taken for a new database. */
+  /** Identity of the database. Null: the server does not report it; then only a start of the node counts as a new database. */
   readonly database: string | null;
   /** False: this database was not compared with the chain yet. */
   readonly isCaughtUp: boolean;

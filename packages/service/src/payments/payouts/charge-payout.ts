@@ -54,7 +54,7 @@ async function lockAccount(tx: Tx, source: string): Promise<{ availableMicro: bi
   return { availableMicro, accountId: account?.accountId ?? null };
 }
 
-/** Takes what an account lacked when a payout was charged to it, as soon as it has some. */
+/** Collects the rest of a payout that its account could not cover, as soon as the account has money. */
 export async function collect(tx: Tx, id: string, now: Date): Promise<void> {
   const payout = await lockFoundPayout(tx, id, ['due']);
   if (!payout?.source) return;

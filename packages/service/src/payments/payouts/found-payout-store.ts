@@ -5,8 +5,12 @@ import { newId } from '../../lib/id.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 
 /**
- * `expected`: of a request that the books know and that has not come to its payout yet. `explained`: a payment of the books has it by now.
- * `booked`: charged to the account that it came from. `due`: charged, but that account lacks some of it. `undecided`: an operator decides.
+ * States of a found payout.
+ * - `expected`: a known request will claim it.
+ * - `explained`: a payment of the books has it by now.
+ * - `booked`: charged to its source account.
+ * - `due`: charged, but the account lacks some of it.
+ * - `undecided`: waits for an operator.
  */
 export type FoundPayoutState = 'found' | 'expected' | 'explained' | 'booked' | 'due' | 'undecided' | 'decided';
 
@@ -47,8 +51,8 @@ export type NamedTransfer = Omit<OutgoingTransfer, 'nonce' | 'ordinal'> & {
 };
 
 /**
- * Records the transfers that no payment of the books has as its own, each once. Returns how many were new. A payment has it by its nonce,
- * also as a former wallet signed it: the database may have forgotten that the wallet of now has signed it again.
+ * Records the transfers that belong to no payment of the books, each once. Returns the number of new ones. Matches payments by nonce,
+ * including the nonces under former wallets, as the database may have lost that the current wallet signed again.
  */
 export async function insertFoundPayouts(
   tx: Tx,
@@ -150,8 +154,8 @@ export async function closeExplained(
 }
 
 /**
- * Three days before the books end, or a little earlier: the newest payment that failed, the newest that is open and that of the newest block
- * of each chain tell it, each the last entry of an index.
+ * SQL: three days before the end of the books, or a little earlier. The end is the newest of the last failed payment, the last open one and
+ * the last one in a block of each chain; each is the last entry of an index.
  */
 const LAST_DAYS_OF_BOOKS = `(select coalesce(greatest(
     (select max(newest.created_at) from chain_signer s cross join lateral (
@@ -168,8 +172,8 @@ export async function readLastDays(sql: Sql): Promise<Date> {
 }
 
 /**
- * True while a request may still come to a payout of its own: it has not ended, its payment is under way, or it has a bill, of which something
- * may be returned, or a failed payment, which may be mined after all, of the last three days of the books.
+ * True while a request may still claim a payout: it has not ended, its payment is under way, or within the last three days of the books it
+ * has a bill (part of which may be returned) or a failed payment (which may still be mined).
  */
 export async function mayComeToPayout(tx: Tx, requestId: string): Promise<boolean> {
   const [row] = await tx.query<{ may: boolean }>(
@@ -183,7 +187,7 @@ export async function mayComeToPayout(tx: Tx, requestId: string): Promise<boolea
   return row?.may ?? false;
 }
 
-/** Sum of what has left the wallet and is not in the books yet. */
+/** Sum of transfers out of the wallet that are not in the books yet. */
 export async function sumUnbookedPayouts(sql: Sql, { chainId, token }: AssetKey): Promise<bigint> {
   const [row] = await sql.query<{ sum: bigint }>(
     'sum-unbooked-payouts',

@@ -50,8 +50,8 @@ export async function holdForWithdrawal(
 }
 
 /**
- * Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than a withdrawal takes. `unclaimedMicro`: what
- * channels owe it beside.
+ * Throws INSUFFICIENT_FUNDS, for an agent's treasury INSUFFICIENT_BALANCE, when it has less than the withdrawal. `unclaimedMicro`: debt of
+ * channels to it, on top.
  */
 export const requireAvailable = (
   { kind }: Pick<LedgerAccount, 'kind'>,

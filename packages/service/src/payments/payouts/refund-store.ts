@@ -16,7 +16,7 @@ export async function countRefundsSent(
   return row?.sent ?? 0;
 }
 
-/** Serializes what begins withdrawals of an account until the transaction ends. Taken before any lock of the ledger. */
+/** Serializes the starts of an account's withdrawals until the transaction ends. Take it before any lock of the ledger. */
 export const lockWithdrawals = (tx: Tx, accountId: string): Promise<unknown> =>
   tx.query('lock-withdrawals', `select pg_advisory_xact_lock(hashtextextended('withdrawals:' || $1, 0))`, [accountId]);
 

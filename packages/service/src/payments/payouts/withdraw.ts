@@ -87,7 +87,7 @@ export async function withdraw(
   return waitBriefly(ctx, payment.subjectId);
 }
 
-/** A withdrawal under the same key that a restored database had lost, and that was booked anew from the chain; null: none. */
+/** A withdrawal under the same key that a restored database had lost, and that was booked again from the chain; null: none. */
 async function findOwn(ctx: WithdrawContext, { accountId, chainId, token, authorization }: NewChainPayment) {
   const { from, nonce } = authorization;
   const [found] = await findByNames(ctx.db, [{ chainId, token, from, nonce, subjectId: null, purpose: 'withdrawal' }]);
@@ -277,8 +277,8 @@ const MARK_BYTES = 4;
 const SOURCE_BYTES = 14;
 
 /**
- * Nonce of a withdrawal's authorization, the same for the same withdrawal and source. It names the ledger account that paid, to this node
- * only: when the database loses the withdrawal, the transfer on chain still tells whom to charge.
+ * Nonce of a withdrawal's authorization, deterministic for withdrawal and source. It encodes the ledger account that paid, readable by this
+ * node only: if the database loses the withdrawal, the transfer on chain still identifies the account to charge.
  */
 export function withdrawalNonce(
   secrets: Secrets,

@@ -21,7 +21,7 @@ import {
 } from '../payouts/found-payout-store.ts';
 import { isOfWithdrawal, sourceOf } from '../payouts/withdraw.ts';
 
-/** A payout that a request of the books will come to: its nonce follows from the request. */
+/** A payout that a request of the books will claim, as its nonce derives from the request. */
 export interface RequestPayout {
   readonly requestId: string;
   readonly purpose: 'refund' | 'return' | 'second_return' | 'bill';

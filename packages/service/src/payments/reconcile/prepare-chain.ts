@@ -144,7 +144,9 @@ async function requireOwnBooks({ db, chain }: HasDb & HasChain): Promise<void> {
   );
 }
 
-/** Repair of a chain of test money: used by local mode when the chain lost what the database has. Other chains have no repair. */
+/**
+ * Repair of a chain of test money, for local mode, when the chain has lost transactions that the database has. Other chains have no repair.
+ */
 export interface ChainRepair {
   /** Sets the wallet's USDC balance without a transfer. */
   setUsdc(address: string, micro: bigint): Promise<void>;

@@ -33,11 +33,11 @@ export type PayoutContext = ChainContext &
   HasChannelRecovery;
 
 /**
- * Reads the transfers to and from the node's wallet since the last run. What left the wallet is in the books before it is sent, so a
- * transfer that no payment explains was made by somebody else with the wallet's key, or by this node, in commits that the database has
- * lost. It is recorded, and charged to the account that it came from where that is certain. When the database is another one than before (a
- * restore, a failover), withdrawals wait until this has read what left the wallet up to the head. If the process dies, a block is read
- * again. False: not all could be read. `since`: where the books of a restored database ended, if an earlier run has read on from there.
+ * Reads the transfers to and from the node's wallet since the last run. Payouts are in the books before they are sent, so an unexplained
+ * transfer was made by someone else with the wallet's key, or by this node in commits that the database has lost. It is recorded, and
+ * charged to its source account if that is certain. After a change of the database (a restore, a failover), withdrawals wait until all
+ * transfers up to the head are read. If the process dies, a block is read again. Returns false if not all could be read. `since`: end of
+ * the books of a restored database, if an earlier run has read on from there.
  */
 export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = null): Promise<boolean> {
   const state = await readCatchUp(ctx.db, ctx.chain);

@@ -69,9 +69,9 @@ const REASON: RefusalReason = 'invalid_exact_evm_transaction_failed';
 
 /**
  * Reverses a payment that the chain removed for good: debits the credited account up to its available balance, and the node's loss account
- * for what is spent or held. The ledger then matches the chain, and no customer's balance is negative. Of the account of a paying wallet it
- * takes only what this very payment has left there: the rest belongs to other requests. A deposit into a channel has no transfers: the
- * channel's balance follows the chain.
+ * for the spent or held rest. The ledger then matches the chain, and no customer's balance is negative. From the account of a paying wallet
+ * it takes only the rest of this very payment, as other money there belongs to other requests. A deposit into a channel has no transfers:
+ * the channel's balance follows the chain.
  */
 export async function reversePayment(ctx: ChainContext, payment: ChainPayment, why: string): Promise<void> {
   const now = ctx.clock.now();

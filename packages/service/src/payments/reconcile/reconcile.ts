@@ -23,8 +23,8 @@ export interface ReconcileContext extends ReconcilePaymentContext {
 
 /**
  * Completes payments and transactions left open by a lost answer, a dead process or a reorg: resends stored transactions and checks each
- * authorization on chain. `graceMs` excludes payments that a living process may still be working on. A step that fails keeps no
- * other from running; the run is counted as a failed one of the recurring job. False: a step failed.
+ * authorization on chain. `graceMs` excludes payments that a living process may still be working on. A failing step does not stop the
+ * others. Returns false if a step failed, so that the run counts as failed.
  */
 export async function reconcilePayments(ctx: ReconcileContext, graceMs = SETTLED_BY_NOW_MS): Promise<boolean> {
   const steps = [

@@ -9,7 +9,7 @@ export interface RestoreReport {
   readonly restored: CatchUp | null;
   readonly repaired: readonly FoundPayout[];
   readonly credited: readonly CreditedTransfer[];
-  /** Payouts that requests of the books will come to by themselves. */
+  /** Payouts that requests of the books will claim automatically. */
   readonly expected: readonly FoundPayout[];
   readonly undecided: readonly FoundPayout[];
   /** Charged to accounts that lack some of it, which is the node's loss until they have it. */
@@ -17,7 +17,7 @@ export interface RestoreReport {
   readonly waiting: WaitingMoney;
 }
 
-/** Findings on the chain since the database was restored: what was repaired, and what an operator has to decide. */
+/** Findings on the chain since the database was restored: repairs, and open decisions for an operator. */
 export async function reportRestore({ db }: HasDb): Promise<RestoreReport> {
   const catchUps = await listCatchUps(db);
   const restored = catchUps.findLast(({ isRestored }) => isRestored) ?? null;
@@ -53,7 +53,7 @@ const lineOf = (payout: FoundPayout): string => {
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [`${title} (${lines.length})`, ...lines, ''];
 
-/** Work that waits for the operator, and its next step: withdrawals of all accounts for what a restore left open, else of one account. */
+/** Work that waits for the operator, with the next step: it blocks withdrawals of all accounts after a restore, else of one account. */
 function whatWaits(report: RestoreReport): string[] {
   const { undecided, due } = report;
   if (!needsOperator(report)) return ['Nothing is left to decide.'];

@@ -66,7 +66,7 @@ async function giveUpNonce(ctx: ChainContext, open: OpenNonce): Promise<void> {
   });
 }
 
-/** A local chain is one node, and keeps no states as old; its newest block is enough. */
+/** True if the nonce is used for good. A local chain is one node without old states, so its newest block is enough. */
 async function isUsedForGood({ chain, usdc }: ChainContext, { signer, nonce }: OpenNonce): Promise<boolean> {
   if (chain.isLocal) return true;
   const head = await usdc.headBlock();

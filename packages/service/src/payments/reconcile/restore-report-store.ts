@@ -17,7 +17,7 @@ export interface WaitingMoney {
   readonly unshownMicro: bigint;
   readonly suspenseCount: number;
   readonly suspenseMicro: bigint;
-  /** Claimed of channels on chain, beyond what the books have charged: calls that the database has lost. */
+  /** Amounts claimed from channels on chain beyond the charges in the books: calls that the database has lost. */
   readonly channelCount: number;
   readonly channelMicro: bigint;
 }

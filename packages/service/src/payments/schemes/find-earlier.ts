@@ -12,10 +12,10 @@ export interface Earlier {
 }
 
 /**
- * The request that this purchase was before, under any of its names: the nonce of the presented authorization, the offer that it answers,
- * the client's identifier, the Idempotency-Key; null: none, or nothing is presented. Throws CONFLICT when one of them stands for something
- * else. `isLate`: an acceptance was refused, or waited for another, so every scheme and every expired offer counts. Before that, a transfer
- * looks for transfers only: what else has its names is found when it is claimed.
+ * The earlier request of this purchase, under any of its names: the nonce of the presented authorization, the offer that it answers, the
+ * client's identifier, the Idempotency-Key; null: none, or nothing is presented. Throws CONFLICT when one of these names belongs to another
+ * purchase. `isLate`: an acceptance was refused, or waited for another, so every scheme and every expired offer counts. Before that, a
+ * transfer matches transfers only; claiming it finds other uses of its names.
  */
 export async function findEarlier(
   ctx: SchemeContext,

@@ -73,8 +73,8 @@ export interface EndedRequest extends Payer {
 }
 
 /**
- * A way to pay for requests. Each step is of one transaction, or of none; `docs/architecture/payments.md` says what a crash at each leaves. In
- * a transaction, the schemes take their locks in the order of `schemeIds`, and accounts of the ledger last.
+ * A way to pay for requests. Each step is part of one transaction, or of none; `docs/architecture/payments.md` describes the state after a
+ * crash in each. In a transaction, the schemes take their locks in the order of `schemeIds`, and accounts of the ledger last.
  */
 export interface PaymentScheme<M extends Means = Means> {
   readonly id: M['scheme'];
@@ -85,7 +85,7 @@ export interface PaymentScheme<M extends Means = Means> {
    * (`before_run`), or when a reserved promise is collected after the call (`after_end`).
    */
   readonly fundedAt: 'reserve' | 'before_run' | 'after_end';
-  /** Checks what is presented by all that needs no lock. Writes nothing. Throws PAYMENT_REQUIRED with the terms. */
+  /** Checks the presented payment as far as possible without a lock. Writes nothing. Throws PAYMENT_REQUIRED with the terms. */
   authorize(ctx: SchemeContext, source: Source, purchase: PayablePurchase): Promise<M>;
   /**
    * True if only the payer can have presented this, as it was neither collected nor published. Absent: the scheme presents nothing. Throws
@@ -100,11 +100,11 @@ export interface PaymentScheme<M extends Means = Means> {
   enter?(ctx: SchemeContext, means: M, shown: PresentedPayment): Promise<(() => void) | null>;
   /** Makes the source ready before the call is accepted, outside of any transaction. Returns the deposit that it took; null: none. */
   prepare?(ctx: SchemeContext, means: M, call: PresentedCall): Promise<TakenDeposit | null>;
-  /** Refuses what does not show that it comes from the payer, before an account is opened for that wallet. */
+  /** Refuses a payment without proof that it comes from the payer, before an account is opened for that wallet. */
   requireOfPayer?(ctx: SchemeContext, means: M, purchase: PayablePurchase): Promise<void>;
   /** Opens the ledger account that the money will come into, after the payer was admitted, outside of any transaction. */
   open?(ctx: SchemeContext, means: M): Promise<void>;
-  /** Claims what is presented, in the accepting transaction, before the request is stored. Carriers are left out. */
+  /** Claims the presented payment, in the accepting transaction, before the request is stored. Carriers are left out. */
   claim?(tx: Tx, means: readonly PaidBy<M>[], how: How): Promise<Refusals>;
   /** Holds the money in the ledger, in the accepting transaction, last. Absent: it is held when it comes in. */
   hold?(tx: Tx, holds: readonly RequestHold[], how: How): Promise<Refusals>;
@@ -118,7 +118,10 @@ export interface PaymentScheme<M extends Means = Means> {
   accepted?(ctx: SchemeContext, means: M, isAccepted: boolean): Promise<void>;
   /** The answer to a refusal that is the scheme's own; null: it is not. */
   explain?(ctx: SchemeContext, means: M, refusal: SchemeRefusal, purchase: PayablePurchase): Promise<Error | null>;
-  /** Charges what ended requests cost, in the transaction that ends them, before accounts of the ledger. Returns paying wallets by request. */
+  /**
+   * Charges ended requests with their costs, in the transaction that ends them, before accounts of the ledger. Returns paying wallets by
+   * request.
+   */
   charge?(tx: Tx, ended: readonly EndedRequest[], how: How): Promise<ReadonlyMap<string, string>>;
   /** Releases the unspent rest of ended requests, together with the accounts of the ledger. */
   release?(tx: Tx, ended: readonly EndedRequest[], how: How): Promise<void>;

@@ -62,7 +62,7 @@ const exact: PaymentScheme<Means<'exact'> & { readonly payment: NewChainPayment 
   },
 };
 
-/** A balance at this node pays: what a call may cost is held with its acceptance. */
+/** Pays from a balance at this node. The maximum cost of a call is held when it is accepted. */
 const treasury: PaymentScheme<Means<'treasury'>> = {
   id: 'treasury',
   onWire: null,
@@ -91,7 +91,7 @@ const byId: Readonly<Record<SchemeId, PaymentScheme>> = { exact, 'batch-settleme
 /** The schemes in the order in which one transaction locks their rows. */
 export const schemes: readonly PaymentScheme[] = schemeIds.map((id) => byId[id]);
 
-/** Those of x402, in the order of a 402. */
+/** Schemes of x402, in the order of a 402. */
 export const x402Schemes: readonly X402Scheme[] = schemes.flatMap(({ onWire }) => onWire ?? []);
 
 export const schemeOf = ({ scheme }: { readonly scheme: SchemeId }): PaymentScheme => byId[scheme];
@@ -99,7 +99,7 @@ export const schemeOf = ({ scheme }: { readonly scheme: SchemeId }): PaymentSche
 /** The scheme that a presented payment is of; without one, the first of x402, which answers with the terms of all. */
 export const schemeOfPresented = (shown: PresentedPayment | null): PaymentScheme => byId[shown?.scheme ?? 'exact'];
 
-/** Those of the means, or of the requests, that the scheme pays for. */
+/** The items that the scheme pays for. */
 export const paidBy = <T extends { readonly scheme: Means['scheme'] | null }>(
   items: readonly T[],
   { id }: PaymentScheme,

@@ -21,7 +21,10 @@ export interface HasSimulator {
 
 const MAX_SIMULATED = 60;
 
-/** All that decides about a payment: under one nonce a wallet may sign several that differ, and for a contract anybody may show others. */
+/**
+ * Name of a payment by all values that affect the simulation: under one nonce a wallet may sign several different payments, and for a
+ * contract anyone can present others.
+ */
 const nameOf = ({ authorization, signature, depositCall }: SignedAuthorization): string => {
   const { to, valueMicro, validAfterS, validBeforeS } = authorization;
   return [authorizationKey(authorization), to, valueMicro, validAfterS, validBeforeS, signature, depositCall].join(' ');
@@ -66,7 +69,7 @@ export async function simulateAll(ctx: HasUsdc, batch: readonly SignedAuthorizat
 
 type Refused = Pick<NewChainPayment, 'direction' | 'authorization'>;
 
-/** The payer's part in a revert of the token, by the token's words; null: they do not tell. */
+/** The payer's fault in a revert of the token, by its text; null: the text does not show one. */
 export function reasonOfRevert(revert: string): RefusalReason | null {
   if (isUsedBefore(revert)) return 'invalid_exact_evm_nonce_already_used';
   if (/signature/i.test(revert)) return 'invalid_exact_evm_signature';
@@ -78,7 +81,7 @@ export function reasonOfRevert(revert: string): RefusalReason | null {
 }
 
 /**
- * The token's reason, if a refusal is not about the payer; null: it is. Asked of the token only when its words do not tell. A payment
+ * The token's reason, if a refusal is not the payer's fault; null: it is. Asks the token only when the text does not show it. A payment
  * refused for such a reason has not failed: the token may accept it later. Throws when the chain does not answer.
  */
 export const refusalOfNode = async (

@@ -78,7 +78,7 @@ export async function recordMined(
   });
 }
 
-/** A payment that its account has held up is looked at again, as one that needs more depth. */
+/** Treats a payment with a locked account like one that needs more depth, so that it is tried again. */
 const toConfirm = (recorded: Recorded, { hash, blockNumber }: MinedTransaction): Recorded =>
   recorded.state === 'settled'
     ? { state: 'confirming', transactionHash: hash, blockNumber }

@@ -59,7 +59,7 @@ export function startPayouts(ctx: SendContext): Repeating {
   };
 }
 
-/** Claims what the wallet lacks for them from channels first. */
+/** Sends payouts, after claiming from channels the amount that the wallet lacks. */
 async function sendAll(ctx: SendContext, ids: readonly string[]): Promise<void> {
   const payments = await listUnsentPayouts(ctx.db, ids);
   failpoint('before-pay-owed');

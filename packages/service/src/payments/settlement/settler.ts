@@ -186,7 +186,7 @@ async function carryAlone(
 /** By the signature too: a payment that has expired in the queue must not keep its successor from being sent. */
 const bySignature = ({ id, signature }: NewChainPayment): string => `${id} ${signature}`;
 
-/** Each payment once: one that expired while it waited here may have come again, signed anew. */
+/** The newest version of each payment: one that expired while it waited here may have been signed again. */
 const newestOf = (payments: readonly NewChainPayment[]): NewChainPayment[] => [
   ...new Map(payments.map((payment) => [payment.id, payment])).values(),
 ];
@@ -213,7 +213,10 @@ function createPace(keyCount: number) {
   };
 }
 
-/** Records what a block did with payments, and wakes those that wait for its key. A failed write leaves them to the reconciler, as unknown. */
+/**
+ * Records the outcome of payments in a block, and wakes those that wait for its key. A failed write leaves them to the reconciler, as
+ * unknown.
+ */
 async function recordSent(
   ctx: ChainContext,
   payments: readonly NewChainPayment[],
@@ -230,7 +233,7 @@ async function recordSent(
   return payments.map(() => ({ state: 'unknown', transactionHash: hash }));
 }
 
-/** Waits for the depth of a mined payment. What was not sent, or reverted, is unknown: the reconciler asks the chain. */
+/** Waits for the depth of a mined payment. A payment that was not sent, or reverted, is unknown: the reconciler asks the chain. */
 async function settleOutcome(
   ctx: ChainContext,
   payment: NewChainPayment,

@@ -1,7 +1,7 @@
 import type { ChannelOnChain, ReceiverTotals } from '../../chain/channels/settlement-contract-client.ts';
 import { minOf } from '../../lib/bigints.ts';
 
-/** A channel in the books, of which something is owed or was claimed lately. */
+/** A channel in the books with a debt or a recent claim. */
 export interface ChannelBooks {
   readonly id: string;
   /** False: its receiver is a former wallet of the node, and its claims are not booked. */
@@ -34,8 +34,8 @@ export const noChannels: ChannelReserves = {
 };
 
 /**
- * Sums that channels owe the node at a block: vouchers are worth what their channels hold, and no more. Claims and sweeps move money from
- * one of these sums to the next, so it does not matter whether they are booked yet.
+ * Sums that channels owe the node at a block: vouchers count up to the balance of their channels. Claims and sweeps move money from one of
+ * these sums to the next, so it does not matter whether they are booked yet.
  */
 export function channelReserves(
   channels: readonly ChannelBooks[],

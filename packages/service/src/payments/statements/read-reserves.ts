@@ -113,8 +113,8 @@ interface Compared {
 }
 
 /**
- * Compares the books with the chain at the block. `look` replaces the quick sum of what is not booked; the chain is asked again for it: an
- * endpoint may answer for the block after its latest one while it takes that in, and answers exactly once the block is behind it.
+ * Compares the books with the chain at the block. `look` replaces the quick sum of unbooked payments and asks the chain again: while an
+ * endpoint imports a block it may answer for that one, and is exact only for blocks behind it.
  */
 async function compare(
   ctx: ReservesContext,
@@ -142,10 +142,10 @@ async function compare(
   return { onChainMicro, channels, bookedAfterBlockMicro, judgement };
 }
 
-/** Accounts of what the node owes. */
+/** Accounts of the node's debts. */
 export const owedKinds = ['treasury', 'agent', 'payer', 'channel', 'outgoing', 'suspense', 'fees'] as const;
 
-/** Accounts that mirror what the node has on chain: their balances are negative. */
+/** Accounts that mirror the node's money on chain: their balances are negative. */
 const assets = ['wallet', 'claimed', 'vouchers'] as const;
 
 /** Sums that channels owe at the block; a node without channels asks the chain nothing. */

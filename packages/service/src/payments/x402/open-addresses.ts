@@ -83,7 +83,7 @@ const PREDEPLOY = /^0x(4200000000000000000000000000000000000|c0d3c0d3c0d3c0d3c0d
 const SYSTEM = /^0xdeaddeaddeaddeaddeaddeaddeaddeaddead/;
 
 /**
- * The reason that money sent to an address is lost or can be taken by anyone; null when none is known. Lower case. An account that names
+ * The reason that money sent to an address is lost or can be taken by anyone; null when none is known. Lower case. An account that gives
  * such an address would lose its withdrawal and blame the node.
  */
 export function openAddressReason(address: string): string | null {

@@ -92,12 +92,12 @@ const HASH =
 
 const isTransactionHash = (value: unknown): boolean => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);
 
-/** The fields in which clients of other schemes tell a transfer that they have made. */
+/** Fields in which clients of other schemes send the hash of a transfer. */
 const HASH_FIELDS = ['transaction', 'transactionHash', 'txHash', 'hash', 'signature'];
 
 /**
  * Decodes the content of a payment header, as wallets write it: base64 or base64url, with or without padding, or plain JSON. Throws
- * VALIDATION_ERROR for what holds no JSON, and for the hash of a transaction.
+ * VALIDATION_ERROR for anything but JSON, and for the hash of a transaction.
  */
 export function decodePayment(name: string, header: string): unknown {
   const text = header.trim();

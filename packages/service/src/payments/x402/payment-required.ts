@@ -110,8 +110,8 @@ export const isPaymentPending = (error: unknown): error is AppError<'PAYMENT_PEN
   error instanceof AppError && error.code === 'PAYMENT_PENDING';
 
 /**
- * The x402 extension `bazaar` of a call of an agent: how it is made. The schema of its body is the same for every agent and stands in the
- * OpenAPI document: terms travel in a header. What is left of the schema lets validators of the extension pass.
+ * The x402 extension `bazaar` of a call of an agent: how to make it. The schema of the body is the same for every agent and is in the
+ * OpenAPI document, as terms travel in a header. The stub of a schema here satisfies validators of the extension.
  */
 export const bazaarExtension = {
   info: {

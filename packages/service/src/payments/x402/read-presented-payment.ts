@@ -31,8 +31,8 @@ interface TakenForm {
 }
 
 /**
- * Brings a signature of a digest into the form that the token takes. What a key signed is rewritten only where that yields this wallet: the
- * same bytes mean something else to contracts, as v of 0 and 1 do to a Safe. A wrapper is taken off: the wallet judges what is in it.
+ * Converts a signature of a digest into the form that the token accepts. A key's signature is rewritten only if the result recovers to this
+ * wallet, as the same bytes mean something else to contracts (v of 0 and 1 to a Safe). A wrapper is removed: the wallet judges its content.
  */
 export function takenForm(wallet: string, digest: Hex, shown: string): TakenForm {
   const { signature, isWrapped } = unwrapped(shown);

@@ -17,7 +17,7 @@ export interface Terms {
   /** The alternative agent that is paid instead of the requested one, shown to the payer; also part of `target`. */
   readonly alternativeId?: string | undefined;
   readonly accountId: string;
-  /** `asked`: the payer's client can pay by channel. `only`: this address takes nothing else. Absent: it has not said so. */
+  /** `asked`: the payer's client can pay by channel. `only`: this address accepts nothing else. Absent: unknown. */
   readonly channels?: 'asked' | 'only';
   readonly amountMicro: bigint;
   /** Minimum amount accepted on chain for this purchase. */
@@ -32,7 +32,7 @@ export interface Terms {
 /** Time that a payer has from signing to settlement. */
 export const PAYMENT_WINDOW_S = 300;
 
-/** State that a payer's client needs to go on after a voucher for a wrong sum; told only to the holder of the channel's key. */
+/** State that a payer's client needs to continue after a voucher for a wrong sum; sent only to the holder of the channel's key. */
 export interface Correction {
   readonly channelState: ChannelStateExtra;
   /** absent: the node has no voucher of the channel. */
@@ -61,7 +61,7 @@ export interface X402Scheme<P extends PresentedPayment = PresentedPayment> {
   offerV1?(chain: ChainInfo, terms: Terms, offered: OfferedTerms): PaymentRequiredV1['accepts'];
   /** Entries for catalogs. They carry no offer, as payments are signed for the entries of a 402. */
   listed(chain: ChainInfo, amountMicro: bigint): RequirementsV2[];
-  /** Reads a decoded payload that came in this header. Throws VALIDATION_ERROR with the path of what is wrong. */
+  /** Reads a decoded payload that came in this header. Throws VALIDATION_ERROR with the path of the invalid field. */
   read(header: HeaderName, payload: unknown): P;
   /** The part that the payer signed: equal for two forms of one payment. */
   signedPart(shown: P): unknown;
@@ -85,6 +85,6 @@ export const commonTerms = (chain: ChainInfo, amountMicro: bigint): CommonTerms 
 /** The token's EIP-712 domain, which payers sign under. */
 export const tokenExtra = (chain: ChainInfo) => ({ name: chain.tokenName, version: chain.tokenVersion });
 
-/** Entries for a list of what is sold at this price. */
+/** Entries for a catalog of resources at this price. */
 export const listedTerms = ({ x402Schemes }: HasX402Schemes, chain: ChainInfo, amountMicro: bigint): RequirementsV2[] =>
   x402Schemes.flatMap((scheme) => scheme.listed(chain, amountMicro));

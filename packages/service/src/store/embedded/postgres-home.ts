@@ -53,7 +53,8 @@ async function makeReachableHome(dataDir: string): Promise<string> {
 }
 
 /**
- * Creates the folder, or requires that it is ours: someone else's folder under the guessable name could let them read or swap the database.
+ * Creates the folder, or requires that it belongs to this user: in someone else's folder under the guessable name the owner could read or
+ * swap the database.
  */
 async function claimFolder(path: string): Promise<string> {
   await mkdir(path, { mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {

@@ -43,7 +43,7 @@ export function guardRunning(pid: number, user: PostgresUser): ChildProcess {
   return detachFromEventLoop(child);
 }
 
-/** Unreferences the child: a forgotten stop() must not keep the process alive; the watchdog stops the server. */
+/** Unreferences the child, so that a missing stop() does not keep the process alive; the watchdog stops the server. */
 function detachFromEventLoop(child: ChildProcess): ChildProcess {
   child.unref();
   for (const stream of [child.stdin, child.stderr]) {

@@ -44,8 +44,8 @@ const COMMIT = 'commit';
 const MARK_AND_COMMIT = `select pg_current_xact_id_if_assigned()::text || ' ' || pg_current_wal_insert_lsn()::text as mark; ${COMMIT}`;
 
 /**
- * Commits, and notes with the gate what the server has acknowledged: id of the transaction, and the position before its commit record.
- * Resolves with the command that the server answers with.
+ * Commits, and records with the gate the server's acknowledgement: id of the transaction, and the position before its commit record.
+ * Resolves with the command in the server's answer.
  */
 export async function commitOn(client: pg.ClientBase): Promise<string> {
   const gate = gates.get(client);

@@ -37,8 +37,8 @@ export interface WatchOptions extends HasLog, HasMetrics {
 }
 
 /**
- * Looks at the database once a second: for a hole that another process found, every five for the state of replication, and whether a refused
- * database may be used again. It also shares with other processes of this machine what was promised.
+ * Checks the database once a second: for a hole that another process found, every five seconds for the state of replication, and whether a
+ * refused database may be used again. It also shares promised commits with other processes of this machine.
  */
 export function startDatabaseWatch({ gate, lend, log, metrics, promiseFile }: WatchOptions): DatabaseWatch {
   const stopping = new AbortController();

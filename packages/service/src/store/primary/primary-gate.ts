@@ -23,7 +23,7 @@ export class WrongServerError extends Error {
   }
 }
 
-/** Server of an admitted connection; null: one that cannot tell its position, or that promises nothing. */
+/** Server of an admitted connection; null: one without a known position, or without promises. */
 export interface AdmittedServer {
   readonly systemId: string;
   readonly timeline: number;
@@ -36,12 +36,12 @@ export interface GateState {
   readonly server: Pick<ServerPosition, 'systemId' | 'timeline'> | null;
   /** Reason for which connections are refused since the last admitted one. */
   readonly hole: string | null;
-  /** False if the server does not say where it stands. */
+  /** False if the server does not report its position. */
   readonly canCheck: boolean;
   readonly refused: Readonly<Record<'standby' | 'hole', number>>;
 }
 
-/** Stands between this process and its database: no statement runs on a server that lacks commits which were acknowledged. */
+/** Gate between this process and its database: no statement runs on a server that lacks acknowledged commits. */
 export interface PrimaryGate {
   readonly hosts: DatabaseHosts;
   /** Checks the server of a new connection before its first statement; throws WrongServerError. */
@@ -49,7 +49,7 @@ export interface PrimaryGate {
   admissionOf(client: pg.ClientBase): AdmittedServer | null;
   /** Notes an acknowledged commit: `transaction` ended after `position`. */
   acknowledged(admission: AdmittedServer, commit: { transaction: string; position: bigint }): void;
-  /** Takes over what others were promised, as a file of this machine tells it. */
+  /** Adopts promises to other processes, from a file of this machine. */
   recall(promised: Promised): void;
   /** Refuses the database from now on and ends its connections, because another process found a hole. */
   close(reason: string): void;
@@ -140,7 +140,7 @@ export function createPrimaryGate({ url, log, label = 'a process' }: GateOptions
   };
 }
 
-/** Position of the server; null, and the error to `onUnable`, from one that does not tell it. */
+/** Position of the server; null if it does not report one, with the error passed to `onUnable`. */
 async function positionOf(
   client: pg.ClientBase,
   before: Promised | null,

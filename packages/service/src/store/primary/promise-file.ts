@@ -39,7 +39,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Writes the later of the file's promise and ours, in one step; returns it. */
+/** Writes the later of the file's promise and this process's, in one step; returns it. */
 export async function keepPromise(path: string, own: Promised | null): Promise<Promised | null> {
   const known = await readPromise(path);
   if (own === null) return known;
@@ -51,8 +51,8 @@ export async function keepPromise(path: string, own: Promised | null): Promise<P
 }
 
 /**
- * At the start of a process: from now on its gate knows what others of this machine were promised. Throws if the file cannot be read, or
- * could not be written: what is promised from now on would be forgotten with this process.
+ * At the start of a process, loads the promises to others on this machine into its gate. Throws if the file can't be read or written, as
+ * later promises would be lost with this process.
  */
 export async function recallPromise(gate: PrimaryGate, path: string): Promise<void> {
   const promised = await readPromise(path);

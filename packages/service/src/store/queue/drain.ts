@@ -1,6 +1,6 @@
 import type { Log } from '../../lib/telemetry/log.ts';
 
-/** Remaining work of a process. Readers of streams go on at any other process, so they do not hold up its end. */
+/** Remaining work of a process. Streams do not delay its end, as their readers can continue at any other process. */
 export interface OpenWork {
   readonly invocations: number;
   /** Calls that change something and are being answered. */
@@ -19,7 +19,7 @@ export interface Drain {
   openWork(): OpenWork;
   /** Called with each heartbeat, with the operator's current request. */
   hear(isAsked: boolean): void;
-  /** A migration removed what this version uses, while this process was taken for dead: it takes nothing more, for good. */
+  /** Called if a migration removed something this version uses while this process was declared dead: it stops taking work, for good. */
   outdate(migration: string): void;
 }
 

@@ -28,11 +28,11 @@ export interface AskedJob {
 }
 
 export interface DueWork {
-  /** The names of those that may have something to do, by one statement for all. What is not known in time counts as "yes". */
+  /** Names of jobs that may have work, by one statement for all. An answer that is late counts as "yes". */
   find(asked: readonly AskedJob[]): Promise<Set<string>>;
 }
 
-/** Longest wait for an answer: a locked table or a silent chain of one job must not hold up the others. */
+/** Maximum wait for an answer, so that a locked table or a silent chain of one job does not delay the others. */
 const PATIENCE_MS = 500;
 
 export function createDueWork(

@@ -99,7 +99,7 @@ export async function startHeartbeat(
   };
 }
 
-/** A process that is registered is seen by migrations that contract; what one has contracted before, it sees now. */
+/** Registers a process. From then on contracting migrations see it; earlier ones are checked here. */
 async function register(db: Database, row: NewProcess): Promise<void> {
   await insertProcess(db, row);
   const outdatedBy = row.schemaVersion === undefined ? null : await findOutdating(db, row.schemaVersion);

@@ -39,13 +39,15 @@ export interface Beat {
 export interface HeartbeatAnswer {
   /** An operator asked this process to drain; as the database wrote it. */
   readonly drainAskedAt: string | null;
-  /** Name of the migration that removed what this version uses. */
+  /** Name of the migration that removed something this version uses. */
   readonly outdatedBy: string | null;
   /** True if a process has shown no heartbeat for too long. */
   readonly hasDead: boolean;
 }
 
-/** The migration that removed what a version of the code uses; schema_migration has no `needs` before the first that did. */
+/**
+ * SQL: the migration that removed something a version of the code uses. schema_migration has no `needs` before the first such migration.
+ */
 const outdatedBy = (version: string) =>
   `(select m.name from schema_migration m where (to_jsonb(m) ->> 'needs')::integer > ${version}::integer order by m.version desc limit 1)`;
 
@@ -88,7 +90,7 @@ export async function removeProcess(tx: Tx, id: string): Promise<boolean> {
   return removed.length > 0;
 }
 
-/** Those of these processes that are gone, or may be declared dead within two seconds. */
+/** Processes among these that are gone, or may be declared dead within two seconds. */
 export async function findSilent(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const silent: Statement<{ id: string }> = { name: 'process-silent', text: SILENT, params: [ids] };
   return (await run(sql, silent)).map(({ id }) => id);

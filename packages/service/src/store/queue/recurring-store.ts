@@ -19,8 +19,8 @@ export interface Claimed {
 }
 
 /**
- * Claims what is due of several kinds of work: each is claimed by one of all processes that ask. What is due later than anybody who claims
- * it now would write was set by a clock that has been put back since, or with another interval: it is due as well.
+ * Claims due work of several kinds; one process gets each. A due time later than a new claim would write comes from a clock that was put
+ * back since, or from another interval: that work is due as well.
  */
 export const claimRecurring = (sql: Sql, wanted: readonly RecurringClaim[]): Promise<Claimed[]> =>
   sql.query<Claimed>(

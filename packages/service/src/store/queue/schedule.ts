@@ -65,7 +65,7 @@ const isAlmostDue = ({ isRunning, nextMs, intervalMs }: Job, nowMs: number) =>
   !isRunning && nextMs <= nowMs + intervalMs * EARLY;
 const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, MIN_HOLD_MS);
 
-/** `given`: what the conditions are evaluated with. Jobs are added at once, before the first round. */
+/** `given`: parameters of the conditions. Add all jobs at once, before the first round. */
 export function createSchedule(ctx: HasDb & Telemetry, given: () => WorkParameters): Schedule {
   const jobs: Job[] = [];
   const stopping = new AbortController();
@@ -182,7 +182,7 @@ async function claimDue({ db, log }: HasDb & { log: Log }, jobs: readonly Job[],
   return [...got, ...own];
 }
 
-/** Gives back what finished at about the same time by one statement, well before it is due again. */
+/** Releases runs that finished at about the same time by one statement, well before they are due again. */
 function createReturns({ db, log }: HasDb & { log: Log }) {
   let waiting: GivenBack[] = [];
   let timer: NodeJS.Timeout | null = null;

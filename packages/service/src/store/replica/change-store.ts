@@ -46,7 +46,7 @@ export async function readNews(sql: Sql, before: SnapshotView): Promise<News> {
   return { ...seen, hasGap, changes: new Map(Object.entries(changes ?? {}) as [Topic, string[]][]) };
 }
 
-/** Forgets changes older than `ageMs` of transactions that everybody can see, at most `limit`. Returns how many. */
+/** Deletes changes older than `ageMs` of transactions that are visible to all, at most `limit`. Returns the number deleted. */
 export async function forgetChanges(sql: Sql, ageMs: number, limit: number): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     'replica-forget',
@@ -67,8 +67,8 @@ export async function forgetChanges(sql: Sql, ageMs: number, limit: number): Pro
 }
 
 /**
- * Forgets the changes of transactions that are still to come: a database restored from a dump counts from a lower number. Visible rows of
- * a living database never have such a number.
+ * Deletes changes of future transaction ids: a database restored from a dump counts from a lower number. Visible rows of a running database
+ * never have such a number.
  */
 export async function forgetRestored(sql: Sql): Promise<void> {
   await sql.query(

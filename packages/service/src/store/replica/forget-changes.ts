@@ -4,7 +4,7 @@ import { forgetChanges } from './change-store.ts';
 const AGE_MS = 600_000;
 const BATCH = 10_000;
 
-/** Forgets changes after ten minutes: a process that slept longer loads everything anew. */
+/** Deletes changes after ten minutes; a process that slept longer reloads everything. */
 export async function forgetOldChanges({ db }: HasDb): Promise<void> {
   while ((await forgetChanges(db, AGE_MS, BATCH)) === BATCH);
 }

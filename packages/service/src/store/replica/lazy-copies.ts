@@ -8,7 +8,7 @@ import type { HasReplica } from './replica.ts';
 export interface LazyCopies<Row> {
   /** The row as it is now, from memory where it is known; null: none. */
   find(id: string): Row | Promise<Row | null>;
-  /** Forgets a copy, for changes that the log does not name. */
+  /** Evicts a copy, for changes that the log does not contain. */
   forget(id: string): void;
 }
 

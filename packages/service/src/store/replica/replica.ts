@@ -22,8 +22,8 @@ export interface ReplicaPart {
 }
 
 /**
- * The copies of rows that this process keeps. After each refresh they are what one snapshot of the database says. A reader calls `isFresh`
- * or awaits `fresh`, and then reads copies without awaiting anything in between.
+ * The copies of rows in this process. After each refresh they equal one snapshot of the database. A reader calls `isFresh` or awaits
+ * `fresh`, and then reads copies without awaiting anything in between.
  */
 export interface Replica {
   /** Adds a part; before `start`. */
@@ -36,9 +36,9 @@ export interface Replica {
   /** Resolves when the copies have everything that was committed `MAX_AGE_MS` before the call. Throws UNAVAILABLE after two seconds. */
   fresh(): Promise<void>;
   /**
-   * Resolves when whoever asks any process from now on sees what this process has committed: a write awaits it before its answer. That
-   * takes `MAX_AGE_MS`, the age at which every process stops answering from older copies; only one refresh while no other process runs.
-   * It never fails: the write has happened.
+   * Resolves when readers at any process see this process's commits; a write awaits it before its answer. That takes `MAX_AGE_MS`, the age
+   * at which every process stops answering from older copies; only one refresh while no other process runs. It never fails, as the write
+   * has happened.
    */
   settleWrite(): Promise<void>;
   /** True while the copies are complete, whatever their age. */
@@ -158,8 +158,8 @@ function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaP
 }
 
 /**
- * The view after news. What had ended before has ended: the server may find an earlier horizon, as a transaction of another database that
- * ends while it looks counts as one of this database.
+ * The view after news. An ended transaction stays ended: the server may find an earlier horizon, as a transaction of another database that
+ * ends during the query counts as one of this database.
  */
 const after = ({ horizon }: SnapshotView, news: SnapshotView): SnapshotView =>
   BigInt(news.horizon) < BigInt(horizon) ? { ...news, horizon } : news;

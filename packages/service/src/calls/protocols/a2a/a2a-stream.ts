@@ -8,7 +8,7 @@ import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../exchange.ts';
 import { type A2aSaid, type A2aTask, hasRested, partsOf, readSaid, resultOfMessage, textsOf } from './a2a-wire.ts';
 
-/** State of a task, as far as its stream has told. */
+/** State of a task, as known from its stream. */
 export interface StreamedTask {
   readonly task: A2aTask | null;
   /** The agent answered with a message and made no task. */
@@ -46,7 +46,7 @@ export async function followA2aStream(
   return { task: told.task(), outcome: null };
 }
 
-/** Reads what events say, and counts it: events of any kind, and the parts in them. */
+/** Reads the content of events, and counts events of any kind and the parts in them. */
 function createMeter(resultIn: (event: Json | undefined) => unknown) {
   let count = 0;
   let size = 0;

@@ -15,9 +15,9 @@ export interface Completion {
 }
 
 /**
- * The end of a completion. A refusal is a text. Tools that the caller offered are the caller's to call: what the model asks of them is part of
- * the result; others, which a caller could have asked for in its prompt, are left out. Failed, and so refunded: an answer with nothing left in
- * it, and one that its server ended with an error.
+ * The end of a completion. A refusal counts as text. Calls of tools that the caller offered are part of the result, for the caller to run;
+ * others, which a caller could have requested in its prompt, are left out. Failed, and so refunded: an answer with nothing left in it, and
+ * one that its server ended with an error.
  */
 export function toResult(completion: Completion, isOffered: (tool: string) => boolean): Outcome {
   const { finishReason, usage, model, refusal } = completion;

@@ -16,7 +16,7 @@ export type Bound =
   | { readonly status: number; readonly type: string; readonly body: unknown }
   | { readonly stream: A2aStream<object> };
 
-/** A request to a binding, and what the bindings share. */
+/** A request to a binding, with the parts that the bindings share. */
 export interface BoundRequest {
   readonly ctx: HttpContext;
   readonly c: Context;
@@ -31,7 +31,7 @@ export interface BoundRequest {
 /** Fields of a part that are not looked into; those of the two versions. */
 const contentOf = (parts: string) => ['text', 'data', 'raw', 'file'].map((name) => `${parts}.*.${name}`);
 
-/** Bounds of a message: its parts stand in the parameters of JSON-RPC, or in the body itself. */
+/** Bounds of a message. Its parts are in the parameters of JSON-RPC, or in the body itself. */
 export const messageBounds: BodyBounds = {
   maxValues: 5000,
   maxChars: 256 * 1024,

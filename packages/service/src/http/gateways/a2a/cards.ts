@@ -40,7 +40,7 @@ interface Described {
   };
 }
 
-/** A card in two parts: what 1.0 says, and the fields by which clients of 0.3 know an agent. */
+/** A card in two parts: the fields of 1.0, and those by which clients of 0.3 recognize an agent. */
 export interface CardParts {
   readonly card: object;
   readonly before: object;
@@ -77,8 +77,8 @@ const textOf = ({ description, input }: NonNullable<AgentTypes['examples']>[numb
   description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input);
 
 /**
- * The examples of each skill, in their order. Those of the agent as a whole stand at every skill without its own, long ones at the first
- * of them only: the card of an agent of fifty skills would have fifty times what its owner declared.
+ * The examples of each skill, in their order. Examples of the whole agent apply to every skill without its own; long ones only to the
+ * first, as the card of an agent with fifty skills would repeat them fifty times.
  */
 function examplesOf(types: AgentTypes, capabilities: readonly string[]): string[][] {
   const whole = (types.examples ?? []).map(textOf);

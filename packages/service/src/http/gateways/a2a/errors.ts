@@ -76,7 +76,7 @@ const errorInfo = (reason: string, domain: string, metadata: Readonly<Record<str
 });
 const badRequest = (fieldViolations: readonly FieldViolation[]) => ({ '@type': `${ANY}BadRequest`, fieldViolations });
 
-/** Also statuses of JSON-RPC: what clients and proxies between have to see. */
+/** Statuses that JSON-RPC answers have too, as clients and proxies must see them. */
 const httpOnly: ReadonlySet<number> = new Set([401, 403, 413, 415, 429, 503]);
 const rpcStatusOf = (status: number) => (httpOnly.has(status) ? status : 200);
 

@@ -16,7 +16,7 @@ const SEE_INPUT = 'See the input.';
 /** Fields of the extension that are fields of an invocation. */
 const bodyFields = ['capability', 'maxCost', 'priority', 'deadline', 'context'] as const;
 
-/** Reads what a message asks for. Throws INVALID_PARAMS with the field of the message. */
+/** Reads the invocation in a message. Throws INVALID_PARAMS with the field of the message. */
 export function readMessage({ message, metadata = {}, configuration }: SendMessage): AskedInvocation {
   const all = { ...metadata, ...message.metadata };
   const { [INVOKE_EXTENSION]: ours, a2a: _ours, ...theirs } = withoutPayment(all);
@@ -57,7 +57,7 @@ const objectOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
     ? (value as Readonly<Record<string, unknown>>)
     : null;
 
-/** The first data that is an object; all that is neither it nor text stands in its `parts`. */
+/** The first data part that is an object. Other parts that are neither it nor text become its `parts`. */
 function inputOf(parts: readonly Part[]): Readonly<Record<string, unknown>> {
   const first = parts.find(({ data }) => objectOf(data));
   const further = parts.filter((part) => part !== first && typeof part.text !== 'string').map(shownPart);

@@ -30,7 +30,7 @@ export function mountA2a(app: Hono, ctx: HttpContext, room: AnswerRoom): void {
 /** First segments below the node's own agent: all others are ids of agents. */
 const ownPaths: ReadonlySet<string> = new Set(['message:send', 'message:stream', 'tasks', 'extendedAgentCard']);
 
-/** The agent that a path is of, and what follows. */
+/** The agent of a path, and the rest of the path. */
 function pathOf(c: Context): A2aPath {
   const segments = c.req.path.split('/').slice(2).map(decoded);
   const [first = ''] = segments;
@@ -146,8 +146,8 @@ function mountCards(app: Hono, ctx: HttpContext): void {
 }
 
 /**
- * A card with two signatures: over its 1.0 fields, which is what verifiers that know the schema see, and over all of its fields as sent. The
- * entity tag is of what is signed, as signatures differ each time.
+ * A card with two signatures: over its 1.0 fields, for verifiers that know only the schema, and over all of its fields as sent. The entity
+ * tag covers the signed content, as signatures differ each time.
  */
 async function cardDocument(baseUrl: string, signer: CardSigner, { card, before }: CardParts): Promise<Document> {
   const whole = { ...card, ...before };

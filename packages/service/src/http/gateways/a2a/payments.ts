@@ -31,7 +31,7 @@ export function paymentStepOf(metadata: Metadata = {}): PaymentStep {
   return { kind: 'submitted', payload: typeof payload === 'string' ? decodePayment(PAYLOAD, payload) : payload };
 }
 
-/** Metadata of a message without what is meant for this node. */
+/** Metadata of a message without the parts meant for this node. */
 export const withoutPayment = (metadata: Metadata): Record<string, unknown> =>
   Object.fromEntries(Object.entries(metadata).filter(([name]) => !name.startsWith('x402.payment.')));
 
@@ -71,7 +71,7 @@ export const requiredMetadata = (required: unknown, reason: string | null, netwo
 
 export const rejectedMetadata: Metadata = { [STATUS]: 'payment-rejected' };
 
-/** Reasons of refused payments as the extension's codes, by what their names hold. */
+/** Codes of the extension for refused payments, by a pattern of the reason's name. */
 const codes: readonly (readonly [RegExp, string])[] = [
   [/insufficient_balance|exceeds_balance/, 'INSUFFICIENT_FUNDS'],
   [/signature/, 'INVALID_SIGNATURE'],

@@ -68,7 +68,7 @@ export async function pushOfMessage(
   return { ...config, id };
 }
 
-/** Adds a configuration to what was bought. One for which others have taken the room meanwhile is left out: the purchase stands. */
+/** Adds a configuration to a bought task. If others have reached the limit first, it is left out, and the purchase stays valid. */
 export async function addToBought(ctx: HttpContext, call: A2aCall, taskId: string, config: PushConfig): Promise<void> {
   await addPush(ctx, call, taskId, config).catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'VALIDATION_ERROR')) throw error;

@@ -11,7 +11,7 @@ export interface PushRow extends Receiver {
   readonly url: string;
   readonly version: Version;
   readonly scheme: string | null;
-  /** Sealed anew at each change, so it tells one from the next. */
+  /** Sealed again at each change, so it also identifies the version. */
   readonly sealed: Buffer;
   readonly told: ToldState;
   readonly tries: number;
@@ -91,8 +91,8 @@ export async function removePush(sql: Sql, taskId: string, id: string): Promise<
 export const HAS_DUE_PUSHES = '(select min(next_at) from a2a_push where is_open) <= given.now';
 
 /**
- * Takes pushes that have something to tell, at most `each` of an account, accounts in turn, until `until`: later another process may take them
- * over. A receiver that hangs gets one at a time.
+ * Takes due pushes, at most `each` of an account, accounts in turn, until `until`; later another process may take them over. A hanging
+ * receiver gets one at a time.
  */
 export const takePushes = (
   sql: Sql,
@@ -123,7 +123,7 @@ interface PushState extends Pick<PushRow, 'told' | 'tries'> {
   readonly nextAt: Date | null;
 }
 
-/** Records an attempt; false if the push was changed meanwhile: its new address was not told. */
+/** Records an attempt; false if the push was changed since, so its new address has not received the message. */
 export async function recordPushAttempt(sql: Sql, before: PushRow, after: PushState): Promise<boolean> {
   const { taskId, id, told, sealed } = before;
   const rows = await sql.query(

@@ -8,7 +8,7 @@ import { type OperationName, versionOf } from './versions.ts';
 
 const A2A_TYPE = 'application/a2a+json';
 
-/** An operation, and the parameters that stand in the path. */
+/** An operation, with the parameters in the path. */
 interface Routed {
   readonly name: OperationName;
   readonly path: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ async function bodyOf(ctx: HttpContext, c: Context): Promise<object> {
 const numbers: ReadonlySet<string> = new Set(['historyLength', 'pageSize']);
 const booleans: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** Parameters in a query, as the JSON that they stand for. */
+/** Query parameters as JSON values. */
 const queryOf = (c: Context): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(c.req.query()).map(([name, value]) => {

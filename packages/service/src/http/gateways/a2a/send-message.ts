@@ -32,7 +32,7 @@ type Begun =
   | { readonly started: Started; readonly shape: TaskShape; readonly settledBy: SettledBy }
   | { readonly started: null; readonly task: WireTask };
 
-/** Reads how x402 has paid for the request by now: what was charged, and the receipt of what was delivered. */
+/** Reads how x402 has paid for the request by now: the charge, and the receipt of the delivery. */
 type SettledBy = () => Promise<SettleResponse | null>;
 
 interface Way {

@@ -51,7 +51,7 @@ export const createPushDispatcher = (ctx: PushContext): Dispatcher =>
     },
   });
 
-/** Sends the next message of a push, and records the attempt. Returns the push as it is now if there is more to tell. */
+/** Sends the next message of a push, and records the attempt. Returns the updated push if there is more to send. */
 async function tellNext(ctx: PushContext, row: PushRow, send: Sender['send']): Promise<PushRow | null> {
   const record = await readUnowned(ctx, row.taskId);
   const push = record && nextPush(row.told, record.status);

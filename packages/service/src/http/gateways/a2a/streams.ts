@@ -30,7 +30,7 @@ interface FollowedShape extends TaskShape {
 
 const recordOf = (data: unknown): RequestRecord => JSON.parse(encodeJson(data).toString());
 
-/** The stream of a task: the task, what its agent says, its result, its end. */
+/** The stream of a task: the task, the agent's output, its result, its end. */
 export async function* followTask(
   ctx: HttpContext,
   first: TaskRecord,

@@ -4,7 +4,7 @@ import { namedText, textOf } from '../common/text-of.ts';
 import { paidMetadata } from './payments.ts';
 import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts';
 
-/** Name of what this node adds to messages and tasks. */
+/** Name of this node's extension of messages and tasks. */
 export const INVOKE_EXTENSION = 'urn:agent-network:invoke';
 
 /** A request in any state, as REST shows it. */
@@ -36,7 +36,7 @@ const states: Record<RequestRecord['status'], TaskState> = {
   cancelled: 'TASK_STATE_CANCELED',
 };
 
-/** The request's status that a state of tasks stands for; undefined: none. */
+/** The request status of a task state; undefined: none. */
 export const statusOf = (state: TaskState): RequestRecord['status'] | undefined =>
   (Object.keys(states) as RequestRecord['status'][]).find((status) => states[status] === state);
 

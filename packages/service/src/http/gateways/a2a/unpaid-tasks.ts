@@ -157,8 +157,8 @@ export interface TaskPayment {
 }
 
 /**
- * The payment that a message shows for a task, bound to the terms of this task. A payload of version 1 has no place to name them: the task
- * does, and that tells nothing of who sends it. Throws INVALID_PARAMS when it names those of another one.
+ * The payment in a message for a task, bound to the terms of this task. A payload of version 1 has no field for the terms, so the task id
+ * stands in, which does not prove the sender. Throws INVALID_PARAMS when it names the terms of another task.
  */
 export function paymentFor({ id, offer }: UnpaidTask, payload: unknown): TaskPayment {
   const shown = fieldsOf(payload);

@@ -10,7 +10,7 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
-/** Parameters of an operation of 1.0 from those of 0.3. What is not understood stays as it is, for validation. */
+/** Converts parameters of an operation from 0.3 to 1.0. Unknown values stay unchanged, for validation. */
 export function params10(name: OperationName, given: unknown): unknown {
   if (!isFields(given)) return given;
   const { id, pushNotificationConfig, pushNotificationConfigId } = given;

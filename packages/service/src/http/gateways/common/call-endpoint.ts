@@ -31,8 +31,8 @@ export interface Answered<T> {
 }
 
 /**
- * Calls an endpoint for a gateway, with everything that a request of its own goes through: scope, limits, validation, Idempotency-Key, audit.
- * Throws what the endpoint answers as an error.
+ * Calls an endpoint for a gateway, with all checks of a request of its own: scope, limits, validation, Idempotency-Key, audit. Throws the
+ * endpoint's error.
  */
 export async function callEndpoint<N extends EndpointName>(
   ctx: HttpContext,

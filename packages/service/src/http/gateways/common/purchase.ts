@@ -108,8 +108,8 @@ function settlementIn(headers: Readonly<Record<string, string>>): SettleResponse
 }
 
 /**
- * The x402 settlement of a request that has ended, for the headers of the answer too: the charge of a voucher, its channel by now, and the
- * signed receipt of what was delivered, for the resource that the terms named. null: it was paid otherwise.
+ * The x402 settlement of an ended request, also set in the answer's headers: the charge of a voucher, the current state of its channel, and
+ * the signed receipt of the delivery, for the resource in the terms. null: it was paid otherwise.
  */
 export async function settlementAtEnd(
   ctx: HttpContext,

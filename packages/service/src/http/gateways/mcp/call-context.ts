@@ -9,7 +9,7 @@ export interface ToolCallContext {
     readonly envelope?: Readonly<Record<string, unknown>>;
     /** Aborts when the client has gone. */
     readonly signal: AbortSignal;
-    /** Tells the client something before the answer; undefined: it asked for nothing. */
+    /** Sends the client a notification before the answer; undefined: it asked for none. */
     readonly notify?: ServerContext['mcpReq']['notify'];
   };
 }

@@ -54,7 +54,7 @@ export function createGivenUpCalls(): GivenUpCalls {
   };
 }
 
-/** null: a caller without a key, whom nothing tells from others. */
+/** Name of a call. null: a caller without a key, who can't be identified. */
 function nameOf({ caller }: GatewayRequest, id: MessageId): string | null {
   if (caller.kind === 'anonymous') return null;
   return JSON.stringify([caller.accountId, caller.kind === 'agent' ? caller.agentId : null, id]);

@@ -3,7 +3,7 @@ import { readToolCalls, type ToolCall } from '../../../calls/protocols/openai/op
 import { textOf } from '../common/text-of.ts';
 import { responseFailure } from './errors.ts';
 
-/** Characters that stand for one token where the agent counts none. */
+/** Characters per token, for agents that do not count tokens. */
 const CHARS_PER_TOKEN = 4;
 
 interface Usage {
@@ -94,7 +94,7 @@ export const chatChunk = (head: ChunkHead, delta: object, finish: FinishReason |
   choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
 });
 
-/** The last chunks: what is asked of the caller's tools, the end with our part, then the usage if it was asked for. */
+/** The last chunks: tool calls for the caller, the end with this node's fields, then the usage if requested. */
 export function lastChatChunks(
   record: RequestRecord,
   { promptChars, includesUsage, isRepeated }: LastChunks,

@@ -44,8 +44,8 @@ function retryHeaders(failed: GatewayError): Readonly<Record<string, string>> {
 }
 
 /**
- * An error in the form of this API. Stock clients repeat 408, 409, 429 and 5xx by themselves, and obey `x-should-retry`; others (LangChain) read
- * the status alone. So only what is free to repeat has a status that asks for it. `isModel`: what was not found is the agent.
+ * An error in the form of this API. Stock clients retry 408, 409, 429 and 5xx automatically, and obey `x-should-retry`; others (LangChain)
+ * read only the status. So a retryable status is used only if a retry costs nothing. `isModel`: the missing resource is the agent.
  */
 export function openAiError(failed: GatewayError, isModel = false): OpenAiError {
   const { headers, error, termsV1 } = failed;
@@ -75,7 +75,10 @@ export interface Failed {
 const messageOf = ({ status, error, refund }: Failed) =>
   `${error?.message ?? `The request was ${status}.`} ${refund ?? '0.00'} USDC came back.`;
 
-/** A request that its agent did not complete: the message says what came back. A repetition would be another purchase, so it is no 5xx. */
+/**
+ * A request that its agent did not complete; the message contains the refund. A retry would be another purchase, so the status is not a
+ * 5xx.
+ */
 export function failedRequest(record: Failed): OpenAiError {
   const { requestId, status, error, refund = null } = record;
   const code = error?.code ?? status;
@@ -89,7 +92,7 @@ export function failedRequest(record: Failed): OpenAiError {
   };
 }
 
-/** The error of a response that failed. The code is the one that clients of responses take for final; `reason` is ours. */
+/** The error of a failed response. Clients of responses take this code for final; `reason` is the node's own code. */
 export const responseFailure = (record: Failed) => ({
   code: 'invalid_prompt',
   message: messageOf(record),
@@ -99,7 +102,7 @@ export const responseFailure = (record: Failed) => ({
   requestId: record.requestId,
 });
 
-/** The end of a stream that its caller may not read on: without it, stock clients take what came for the whole answer. */
+/** The end of a stream that its caller may no longer read. Without it, stock clients take the part they got for the whole answer. */
 export const cutOff = (requestId: string) => ({
   message: `The stream was cut off: its API key is not valid any more. GET /v1/responses/${requestId} reads the request, which goes on.`,
   type: typeOf(401),

@@ -5,8 +5,8 @@ import { isObject, type Json } from '../../../lib/json/json-object.ts';
 type Item = Exclude<z.output<typeof ResponseRequest>['input'], string>[number];
 
 /**
- * Items of the Responses API as messages of chat completions, the one form in which agents get a conversation: calls of tools are the
- * assistant's, their results messages of the role `tool`. What a model thought is left out.
+ * Converts items of the Responses API to messages of chat completions, the one form in which agents get a conversation: tool calls are the
+ * assistant's, their results messages of the role `tool`. Reasoning items are left out.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   const messages: Message[] = [];

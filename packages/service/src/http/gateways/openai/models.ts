@@ -17,7 +17,7 @@ type Model = Pick<AgentDetail, 'id' | 'name' | 'description' | 'capabilities' | 
   readonly perRequest: string;
 };
 
-/** The model that stands for the best agent for a task within `max_cost`. */
+/** The model that selects the best agent for a task within `max_cost`. */
 export const autoModel = {
   id: AUTO,
   object: 'model',

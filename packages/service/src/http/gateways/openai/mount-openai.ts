@@ -248,8 +248,8 @@ function streamedOf(bought: Bought, request: OpenAiRequest, previousId: string |
 }
 
 /**
- * Streams a purchase. A repetition that was found by its payment or key is admitted as other reading; one that was found by its loss was
- * admitted as it was read, and what is refused is still to be found.
+ * Streams a purchase. A repetition found by its payment or key is admitted like other reads. One found as undelivered was already admitted;
+ * if it is refused later, it can still be found.
  */
 function streamBought(
   ctx: HttpContext,

@@ -26,7 +26,7 @@ export interface Bought extends Started {
   lose(): void;
 }
 
-/** Buys what a request asks for. */
+/** Makes the purchase of a request. */
 export interface Purchases {
   buy(opened: GatewayRequest, request: OpenAiRequest): Promise<Bought>;
 }
@@ -46,10 +46,10 @@ interface Attempt {
 }
 
 /**
- * Stock clients repeat a call that they got no answer to, with a count of repetitions and without a key. Such a repetition of the same caller
- * and body within ten minutes is the same purchase: known here while the first one is being started, found in the database afterwards. Others
- * (Vercel's) do not even count: there it is the same if the first answer was lost. Without an API key the caller is the wallet that pays: a
- * repetition comes with another payment or voucher, which `invokeKeyless` takes for a proof.
+ * Stock clients retry an unanswered call with a retry count and without a key. Such a retry by the same caller with the same body within
+ * ten minutes is the same purchase: this process knows it while the first one is being started, and finds it in the database afterwards.
+ * Other clients (Vercel's) do not even count; for them it is the same if the first answer was lost. Without an API key the caller is the
+ * paying wallet: a retry brings another payment or voucher, which `invokeKeyless` accepts as a proof.
  */
 export function createPurchases(ctx: HttpContext): Purchases {
   const known = createBoundedCache<Known>(MAX_KNOWN);

@@ -132,7 +132,7 @@ const MAX_CHARS = 100_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: replacing control characters is the point
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The end of what was said before, as text that a context takes; null: nothing was said. */
+/** The end of the earlier conversation, as text that is valid in a context; null: it is empty. */
 const contextOf = (text: string): string | null =>
   text === '' ? null : text.slice(-MAX_CHARS).replace(UNFIT, ' ').toWellFormed();
 
@@ -150,7 +150,7 @@ interface Conversation {
 }
 
 /**
- * The task of a conversation, and what was said before. A context beyond the limit loses its beginning, and characters that cannot be shown
+ * The task of a conversation, and the conversation before it. A context beyond the limit loses its beginning, and unprintable characters
  * are replaced: the whole conversation is in the input.
  */
 export function readConversation(messages: readonly Message[]): Conversation {

@@ -14,9 +14,9 @@ export type VoucherAdmission =
   | { readonly kind: 'voucher_refused'; readonly reason: ChannelRefusal; readonly isCorrected: boolean };
 
 /**
- * Admits vouchers in the caller's transaction: locks their channels in order, judges each voucher against what its channel was charged and
- * has in flight, and reserves the prices. Vouchers of one channel count in the order of their sums, so calls that a payer signed ahead may
- * arrive in any order. Three statements for a batch, however many channels it has.
+ * Admits vouchers in the caller's transaction: locks their channels in order, judges each voucher against its channel's charged and
+ * reserved amounts, and reserves the prices. Vouchers of one channel are ordered by their sums, so calls that a payer signed ahead may
+ * arrive in any order. Three statements for a batch, regardless of the number of channels.
  */
 export async function admitVouchers(
   tx: Tx,

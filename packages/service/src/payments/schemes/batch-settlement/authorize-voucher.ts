@@ -81,7 +81,7 @@ export function authorizeVoucher(ctx: VoucherContext, shown: PresentedVoucher, p
 }
 
 /**
- * The 402 for a voucher that its channel does not cover. With `isCorrected` it tells the channel's sum, in turn with other calls of this
+ * The 402 for a voucher that its channel does not cover. With `isCorrected` it contains the channel's sum, in turn with other calls of this
  * channel.
  */
 export async function refuseVoucher(

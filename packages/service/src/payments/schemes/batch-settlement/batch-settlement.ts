@@ -148,8 +148,8 @@ interface Ended extends Payer {
 }
 
 /**
- * Charges the channels of ended requests with what these cost and frees the rest of their prices, in the caller's transaction, before
- * accounts of the ledger. Returns the paying wallets by request.
+ * Charges the channels of ended requests with their costs and frees the rest of their prices, in the caller's transaction, before accounts
+ * of the ledger. Returns the paying wallets by request.
  */
 async function endVouchers(
   tx: Tx,
@@ -167,7 +167,7 @@ async function endVouchers(
   return endCharges(tx, ends, now);
 }
 
-/** Takes what requests did not cost out of the accounts of their channels: it is owed by no voucher. After their holds have ended. */
+/** Takes the unspent rest of requests out of the accounts of their channels, as no voucher owes it. Runs after their holds have ended. */
 async function releaseVouchers(tx: Tx, ended: readonly Ended[], now: Date, locks: LockMode = 'wait'): Promise<void> {
   await postTransfers(tx, unusedOf(ended), now, locks);
 }
@@ -249,7 +249,7 @@ async function isPrivateVoucher(ctx: HasChain & HasChannels, shown: PresentedVou
   return voucher.maxMicro > channel.publishedMicro && voucher.maxMicro > channel.claimedMicro;
 }
 
-/** True if a voucher covers what its channel is charged by now, calls in flight included: older ones do no more, once so much was charged. */
+/** True if a voucher covers the current charges of its channel, running calls included. Older vouchers do not any more. */
 async function isCurrentVoucher({ channels }: HasChannels, { voucher }: PresentedVoucher): Promise<boolean> {
   const channel = await channels.read(voucher.channelId);
   return channel !== null && voucher.maxMicro >= channel.chargedMicro + channel.reservedMicro;

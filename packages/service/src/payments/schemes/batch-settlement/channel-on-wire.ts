@@ -39,7 +39,10 @@ export interface PresentedVoucher extends PresentedPayment {
 
 export const isVoucher = (shown: PresentedPayment): shown is PresentedVoucher => shown.scheme === CHANNEL_SCHEME;
 
-/** Stock clients deposit what an offer names. The node pays the gas of deposits: it names enough for some calls, and takes less. */
+/**
+ * Calls that a suggested deposit covers. Stock clients deposit the offered amount, and the node pays the gas of deposits, so it suggests
+ * enough for several calls, and accepts less.
+ */
 const CALLS_A_DEPOSIT = 10n;
 
 /** Scheme `batch-settlement` of x402: only of calls, where the node takes channels, and for who asks. */

@@ -51,7 +51,7 @@ export const channelsFound = (ids: readonly string[]): Statement<Channel> => ({
 /** A payer with more channels that owe something is one that owes much. */
 const MAX_SUMMED = 1000;
 
-/** Query of what the channels of each payer owe beyond their claims, calls in flight included; payers that owe nothing are absent. */
+/** Query of each payer's channel debt beyond claims, running calls included; payers without debt are absent. */
 export const owedBy = (payers: string): string =>
   `select payer, case when count(*) = ${MAX_SUMMED} then 1e15::bigint else sum(owed)::bigint end as micro
      from unnest(${payers}::text[]) as wallet(payer) cross join lateral (

@@ -18,7 +18,7 @@ export interface Channels {
   compute(chainId: number, voucher: PresentedVoucher['voucher']): Computed;
   /** One query for concurrent readers; null: the node does not know the channel. */
   read(channelId: string): Promise<Channel | null>;
-  /** The purchase that a request was, whichever scheme paid for it. What the payer owes is read with it, for the `owedBy` that follows. */
+  /** The earlier purchase of a request, by any scheme. Reads the payer's debt in the same statement, for the `owedBy` that follows. */
   findPurchase(requestId: string, payer?: string): Promise<EarlierPurchase | null>;
   /** The request of an account's latest purchase of exactly this, whichever scheme paid for it; null: none since then. */
   findLast(purchase: PurchaseSince): Promise<string | null>;
@@ -158,7 +158,7 @@ export interface TurnStore {
 /** A turn without an answer ends after this at least: clients on a busy machine need a while to sign. */
 const MIN_TURN_MS = 5_000;
 const MAX_TURN_MS = 10_000;
-/** Turns last several times what answers have taken lately. */
+/** Factor between recent answer times and the length of a turn. */
 const PATIENCE = 8;
 const MAX_WAIT_MS = 25_000;
 /** Maximum calls that wait on one channel; the node corrects further ones at once. */

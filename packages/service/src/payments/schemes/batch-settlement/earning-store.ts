@@ -3,7 +3,7 @@ import type { Sql, Tx } from '../../../store/sql.ts';
 import { plainSql } from '../../ledger/asset-account.ts';
 import { FEES } from '../../ledger/ledger-store.ts';
 
-/** SQL: what a channel owes beyond its claims: for ended calls, and for bills of calls in flight, which are paid out. */
+/** SQL: debt of a channel beyond its claims: for ended calls, and for paid bills of running calls. */
 const REST = 'greatest(0, c.charged_micro + c.billed_micro - c.claimed_micro)';
 
 /**

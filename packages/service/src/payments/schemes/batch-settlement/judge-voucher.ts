@@ -73,7 +73,7 @@ export type VoucherJudgement =
   | {
       readonly kind: 'refused';
       readonly reason: ChannelRefusal;
-      /** True if the channel's state may be told: only the holder of its key can have signed this voucher. */
+      /** True if the answer may contain the channel's state: only the holder of its key can have signed this voucher. */
       readonly isCorrected: boolean;
     };
 
@@ -84,9 +84,9 @@ const refused = (reason: ChannelRefusal, isCorrected = false): VoucherJudgement 
 });
 
 /**
- * Judges a well-signed voucher against its channel; null: the node knows of no deposit. A voucher pays for one call: it is for exactly what
- * the channel was charged, calls in flight included, plus the price. Anybody can show a voucher that stands in a claim, so it is never
- * answered with the channel's state.
+ * Judges a well-signed voucher against its channel; null: the node knows of no deposit. A voucher pays for one call: it is for exactly the
+ * charged and reserved amount of the channel plus the price. Anyone can present a voucher published by a claim, so the answer to it never
+ * contains the channel's state.
  */
 export function judgeVoucher(
   channel: JudgedChannel | null,

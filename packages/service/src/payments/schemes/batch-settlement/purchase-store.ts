@@ -1,13 +1,13 @@
 import type { Sql } from '../../../store/sql.ts';
 import { owedBy } from './channel-store.ts';
 
-/** A purchase that was made: its request, and the hash of what exactly was bought. */
+/** An earlier purchase: its request, and the hash of its content. */
 export interface EarlierPurchase {
   readonly requestId: string;
   readonly fingerprint: Buffer | null;
 }
 
-/** Calls that were paid by a voucher or by a payment of their own, by their ids, and what the payers owe (as `sumOwed`). */
+/** Calls paid by a voucher or by a payment of their own, by their ids, with the payers' debts (see `sumOwed`). */
 export async function findPurchases(sql: Sql, requestIds: readonly string[], payers: readonly string[]) {
   type Row = EarlierPurchase & { readonly payer: string | null; readonly micro: bigint };
   const rows = await sql.query<Row>(

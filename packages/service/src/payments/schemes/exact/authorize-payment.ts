@@ -28,7 +28,7 @@ import { awaitValidity, simulateInTime } from './in-time.ts';
 import type { HasPaymentFinder, PaymentChecks } from './payment-checks.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 
-/** A purchase as its payment is checked: what is due for it, and for whom. */
+/** A purchase, as needed to check its payment: the terms, and the caller. */
 export interface PayablePurchase {
   readonly due: PaymentTerms;
   /** Hash of the exact purchase: account, target and body. The same payment for another purchase is refused. */

@@ -18,8 +18,8 @@ const SALT_BYTES = 8;
 const CODE_BYTES = 12;
 
 /**
- * Makes a nonce that is bound to a purchase: 8 random bytes, a MAC over these that marks it as ours, and a MAC over the binding. The
- * payer's signature covers the nonce, so a payment signed under it is valid for this purchase only, whoever shows it.
+ * Makes a nonce that is bound to a purchase: 8 random bytes, a MAC over these that marks it as this node's, and a MAC over the binding. The
+ * payer's signature covers the nonce, so a payment signed under it is valid for this purchase only, no matter who presents it.
  */
 export function makeNonce(chain: ChainInfo, secrets: Secrets, binding: Binding): `0x${string}` {
   const salt = randomHex(SALT_BYTES);

@@ -5,7 +5,7 @@ import type { HasClock } from '../../../lib/clock.ts';
 import { until } from '../../../lib/concurrency/until.ts';
 import type { HasSimulator } from '../../settlement/payment-simulator.ts';
 
-/** The time that a call waits for a clock or an RPC node that is a little behind: part of what its caller waits anyway. */
+/** Maximum wait for a clock or an RPC node that is a little behind. It is part of the caller's own wait. */
 const WAIT_MS = 5_000;
 
 /** Waits until a payment is valid by the clock of this node, if that is soon. A timer may end before the clock shows its time. */

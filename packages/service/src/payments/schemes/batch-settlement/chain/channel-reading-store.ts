@@ -93,7 +93,7 @@ export async function dueChannels(
   return rows.map(({ id }) => id);
 }
 
-/** Channels that were read so many blocks before the events were read up to, longest ago first. */
+/** Channels last read at least `blocks` blocks before the last block with read events, oldest reading first. */
 export async function channelsReadLongAgo(
   sql: Sql,
   asset: AssetKey,
@@ -110,8 +110,8 @@ export async function channelsReadLongAgo(
 }
 
 /**
- * Channels that owe at least so much, calls in flight included, and were not asked about for an eighth of their payer's delay: those that
- * owe most first.
+ * Channels that owe at least this amount, running calls included, and were not read for an eighth of their payer's delay; largest debt
+ * first.
  */
 export async function channelsOwingUnread(
   sql: Sql,

@@ -11,8 +11,8 @@ export interface ReadAt {
 }
 
 /**
- * Brings channels to what the contract says at the newest block. Sums are read, not added up from events: reading twice changes nothing, and
- * a reorg is corrected by the next reading. False if the chain changed during the read; try again.
+ * Updates channels to the contract's state at the newest block. Sums are read, not added up from events: reading twice changes nothing, and
+ * the next reading corrects a reorg. Returns false if the chain changed during the read; try again.
  */
 export async function refreshChannels(ctx: ChainContext, ids: readonly string[]): Promise<boolean> {
   const read = await readAtHead(ctx, ids);

@@ -30,7 +30,7 @@ import { bookingOfChannel, bookingOfReceiver } from './claim-books.ts';
 import { listUnsettled } from './claim-store.ts';
 import { creditLostCharges } from './credit-lost-charges.ts';
 
-/** A block without bookings is noted once in so many. */
+/** Number of blocks without bookings after which the block is recorded. */
 const NOTED_BLOCKS = 50n;
 /** Number of reads in one run: a block that comes in between invalidates one of them. */
 const TRIES = 3;
@@ -69,7 +69,7 @@ export async function bookClaims(ctx: ChainContext, also: readonly string[] = []
   await releaseEarnings(ctx);
 }
 
-/** Starts the books of the wallet as a receiver, before the first claim is sent: what was swept before is the operator's. */
+/** Starts the books of the wallet as a receiver, before the first claim is sent. Earlier sweeps belong to the operator. */
 export async function beginBooks(ctx: ChainContext): Promise<BookedReceiver | null> {
   const found = await findReceiver(ctx.db, ctx.chain);
   if (found) return found;

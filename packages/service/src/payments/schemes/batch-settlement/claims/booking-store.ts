@@ -40,7 +40,7 @@ export async function findReceiver(sql: Sql, receiver: ReceiverKey): Promise<Boo
   return row ?? null;
 }
 
-/** Begins the books of a receiver: what was swept before is the operator's. Does nothing when they have begun. */
+/** Starts the books of a receiver, if there are none yet. Earlier sweeps belong to the operator. */
 export async function beginReceiver(
   sql: Sql,
   receiver: ReceiverKey,
@@ -163,7 +163,7 @@ export const listOwingAfter = (
     [chainId, after, most, wallet, token],
   );
 
-/** The next channels to a wallet by id, and what is booked of their claims. */
+/** The next channels to a wallet by id, with the booked amounts of their claims. */
 export const listBookedAfter = (
   sql: Sql,
   { chainId, token, wallet }: ReceiverKey,

@@ -11,8 +11,8 @@ export interface ChannelBooking {
 }
 
 /**
- * The booking that brings the books of a channel to its state on chain; null: that was not read. A claim turns a voucher into a claimed
- * amount. What is charged above balance and claims can never be claimed: a loss, until a later deposit makes it good.
+ * Booking that updates a channel's books to its state on chain; null: that was not read. A claim turns a voucher into a claimed amount.
+ * Charges above balance and claims can never be claimed: they are a loss until a later deposit covers them.
  */
 export function bookingOfChannel(
   booked: BookedChannel,

@@ -19,9 +19,9 @@ export interface UnclaimedChannel {
   readonly reservedMicro: bigint;
   /** The highest voucher; `null` when none is known. */
   readonly highest: Voucher | null;
-  /** The highest voucher that promises at most what is charged. */
+  /** The highest voucher up to the charged amount. */
   readonly covered: Voucher | null;
-  /** The highest voucher that promises less than what is charged. */
+  /** The highest voucher below the charged amount. */
   readonly below: Voucher | null;
   /** The highest voucher that promises at most the charged and reserved amounts; null: not queried. */
   readonly within: Voucher | null;
@@ -41,7 +41,7 @@ export interface ClaimRules {
 
 export type ClaimReason = 'threshold' | 'age' | 'payout' | 'stop' | 'withdrawal';
 
-/** `due`: what the rules say; `payout` and `stop`: everything that is worth its gas. */
+/** `due`: by the rules; `payout` and `stop`: every claim that is worth its gas. */
 export type ClaimMode = 'due' | 'payout' | 'stop';
 
 export interface PlannedClaim {
@@ -96,7 +96,7 @@ const withFlight = (channel: UnclaimedChannel): UnclaimedChannel => ({
   chargedMicro: channel.chargedMicro + channel.reservedMicro,
 });
 
-/** Claims what is charged, as far as voucher and balance go. */
+/** Claims the charged amount, limited by voucher and balance. */
 function claimWith(channel: UnclaimedChannel, voucher: Voucher | null, reason: ClaimReason): PlannedClaim | null {
   if (voucher === null) return null;
   const totalMicro = minOf(voucher.maxMicro, channel.chargedMicro, channel.balanceMicro);

@@ -44,13 +44,13 @@ const configIn = (row: ChannelConfig): ChannelConfig => ({
 const toVoucher = (maxMicro: bigint | null, signature: string | null): Voucher | null =>
   maxMicro === null || signature === null ? null : { maxMicro, signature };
 
-/** The highest known voucher of a channel for at most, or for less than, a sum, by default what is charged. */
+/** SQL join: the highest known voucher of a channel up to, or below, a sum; default: the charged amount. */
 const highestVoucher = (name: string, comparison: '<=' | '<', sum = 'c.charged_micro') => `
   left join lateral (select max_micro, signature from channel_charge
                       where channel_id = c.id and max_micro ${comparison} ${sum} and max_micro > c.claimed_micro
                       order by max_micro desc limit 1) ${name} on true`;
 
-/** Upper bound of what a claim adds to a channel, whichever vouchers are known: what is charged, as far as the balance goes. */
+/** SQL: upper bound of the amount that a claim adds to a channel, for any vouchers: the charged amount, limited by the balance. */
 const WITHIN_REACH = 'least(c.charged_micro, c.balance_micro) - c.claimed_micro';
 /** SQL: claimable amount of a channel that the payer withdraws from. It includes running calls, as their money could be taken. */
 const LAST_REACH = 'least(c.charged_micro + c.reserved_micro, c.balance_micro) - c.claimed_micro';
@@ -79,7 +79,7 @@ export interface UnclaimedFilter {
   readonly wallet: string;
   /** Minimum debt of a channel. Smaller ones are filtered out first, as there is no limit to channels that payers have left. */
   readonly minMicro: bigint;
-  /** Claimed at once, by a voucher for less than what is charged. */
+  /** Debt to claim at once, by a voucher below the charged amount. */
   readonly thresholdMicro: bigint;
   /** Claimed when charged before that; null: whenever. */
   readonly chargedBefore: Date | null;
@@ -229,8 +229,7 @@ export async function moveClaim(
 }
 
 /**
- * Claims that were done in a block which no longer has their transaction, as the watch for reorgs has recorded: of those at most so many
- * blocks below the newest.
+ * Claims recorded as done in a block that no longer has their transaction, found by the watch for reorgs, within the last `blocks` blocks.
  */
 export const listMovedClaims = (sql: Sql, asset: AssetKey, blocks: bigint): Promise<Claim[]> =>
   sql.query<Claim>(
@@ -262,7 +261,7 @@ export async function listUnsettled(
   return rows.map(({ id }) => id);
 }
 
-/** Figures of channels, and what is charged and not claimed. */
+/** Figures of channels, and the unclaimed amount. */
 export interface ChannelFigures {
   /** Channels that hold more than was charged. */
   readonly open: number;

@@ -16,7 +16,7 @@ export interface ChannelClaimer extends ChannelClaims {
   claim(mode: ClaimMode): Promise<void>;
   /** Claims calls in flight of a channel, which have to pay now, with all that is due; until the signal, also in the runs after that. */
   claimAhead(channelId: string, isOver: AbortSignal): Promise<void>;
-  /** Claims what is worth its gas, for at most `graceMs`; the reconciler of another process continues with what is pending. */
+  /** Claims debts that are worth their gas, for at most `graceMs`; the reconciler of another process continues with pending ones. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -86,8 +86,8 @@ export function createClaimer(ctx: ClaimContext): ChannelClaimer {
 }
 
 /**
- * Follows the settlement contract and acts on it: what a payer that withdraws owes is claimed at once, with the highest voucher, and claims
- * and sweeps by whomever are booked. Level by level: a process that dies in between is followed by the recurring runs of both.
+ * Follows the settlement contract and acts on it: when a payer withdraws, claims its debt at once, with the highest voucher; books claims
+ * and sweeps by any sender. If a process dies in between, the recurring runs of both continue.
  */
 export async function actOnChannels(ctx: ClaimContext & HasChannelClaims): Promise<void> {
   const { withdrawRequested, hasClaims } = await followChannels(ctx);

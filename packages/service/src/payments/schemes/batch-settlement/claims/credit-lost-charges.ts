@@ -10,9 +10,9 @@ import { channelAccountId } from '../channel.ts';
 import { type BookedChannel, chargeLost, listOverclaimed, lockBooked } from './booking-store.ts';
 
 /**
- * Charges channels what was claimed of them beyond the books, and credits it to their payers: calls that a restored database has lost, with
+ * Charges channels for amounts claimed beyond the books, and credits them to their payers: calls that a restored database has lost, with
  * their results and earnings. From then on the next voucher is above every claimed one, as the contract, stock clients and the safety of
- * public vouchers demand. Only claims as deep as any amount asks for count: a reorg takes none of them back.
+ * public vouchers require. Counts only claims at the maximum confirmation depth, which no reorg removes.
  */
 export async function creditLostCharges(ctx: ChainContext): Promise<void> {
   const found = await listOverclaimed(ctx.db, ctx.chain);

@@ -5,7 +5,7 @@ import { readChannelFigures } from './claim-store.ts';
 const GRACE_MS = 600_000;
 const WITHDRAWAL_GRACE_MS = 300_000;
 
-/** Updates the metrics of channels: open ones, what is charged and not claimed, and claims that are overdue. */
+/** Updates the metrics of channels: open ones, unclaimed amounts, and overdue claims. */
 export async function measureChannels(ctx: ClaimContext): Promise<void> {
   const { metrics, channelClaimSettings } = ctx;
   const { intervalMs, minMicro } = channelClaimSettings;

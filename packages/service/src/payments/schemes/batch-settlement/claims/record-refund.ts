@@ -44,7 +44,7 @@ export async function freeStuckChannels(ctx: ClaimContext): Promise<void> {
   }
 }
 
-/** Takes over what the contract says of the channel, and opens it for vouchers if the nonce of its refund is used. */
+/** Adopts the contract's state of the channel, and opens it for vouchers if the nonce of its refund is used. */
 async function freeChannel(
   tx: Tx,
   { id, nonce }: ChannelRefund,
@@ -61,7 +61,7 @@ async function readNow(ctx: ClaimContext, channelId: string): Promise<ReadAt> {
   return read;
 }
 
-/** Sum of what the transaction refunded of the channel. */
+/** Sum that the transaction refunded from the channel. */
 const refundedIn = ({ logs }: MinedTransaction, channelId: string): bigint =>
   logs
     .map(channelEventOf)

@@ -11,9 +11,9 @@ import { bookClaims, listClaimedOtherwise } from './book-claims.ts';
 import { listBookedAfter } from './booking-store.ts';
 
 /**
- * Brings the channels of a database that was restored up to the contract, before a voucher is taken: those that were opened since are known
- * again, balances and claims are read, and what was claimed beyond the books is credited to the payers. False if the chain changed during
- * the reads, or another process booked at the same time: then it has to be repeated, and can be.
+ * Updates the channels of a restored database to the contract's state, before a voucher is accepted: adopts channels opened since, reads
+ * balances and claims, and credits amounts claimed beyond the books to the payers. Returns false if the chain changed during the reads, or
+ * another process booked at the same time; then repeat it.
  */
 export async function recoverChannels(ctx: ChainContext, fromBlock: bigint): Promise<boolean> {
   const { channels } = ctx.chain;

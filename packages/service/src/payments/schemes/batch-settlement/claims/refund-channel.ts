@@ -39,10 +39,10 @@ const BUSY_MS = 3000;
 const GAS = 400_000n;
 
 /**
- * Gives a payer back what is left in its channel, or a part of it: one transaction that claims and sweeps what is charged, when all is
- * refunded, and refunds. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain
- * has decided. The same payload gets the same answer. Throws RATE_LIMITED after too many refunds, and UNAVAILABLE when the chain has not
- * decided in time: shown again, the payload gets the outcome.
+ * Refunds a payer the rest of its channel, or a part of it, in one transaction, which also claims and sweeps the charges if all is
+ * refunded. The refund and its bytes are committed before they are sent, and close the channel for vouchers until the chain has decided.
+ * The same payload gets the same answer. Throws RATE_LIMITED after too many refunds, and UNAVAILABLE when the chain has not decided in
+ * time; presenting the payload again returns the outcome.
  */
 export async function refundChannel(ctx: ClaimContext, ask: RefundAsk): Promise<RefundAnswer> {
   const find = () => findRefund(ctx.db, ask.channelId, ask.payloadKey);

@@ -1,9 +1,9 @@
 /** A refund request: a payload of type `refund` with a verified signature and configuration. */
 export interface RefundAsk {
   readonly channelId: string;
-  /** For exactly what is charged. */
+  /** For exactly the charged amount. */
   readonly voucher: { readonly maxMicro: bigint; readonly signature: string };
-  /** Part of what is left; null: all of it. */
+  /** Part of the rest to refund; null: all of it. */
   readonly amountMicro: bigint | null;
   /** Identity of the payload: shown again, it gets the same answer. */
   readonly payloadKey: string;
@@ -41,7 +41,7 @@ export type RefundPlan =
 const refused = (reason: RefundRefusal): RefundPlan => ({ kind: 'refused', reason });
 
 /**
- * Judges a refund by the books. What calls in flight may cost stays in the channel, so they end first. The balance is the lower one of
+ * Judges a refund by the books. The maximum cost of running calls stays in the channel, so they end first. The balance is the lower one of
  * books and chain: a deposit that is not deep enough is refunded later.
  */
 export function planRefund(
@@ -77,9 +77,9 @@ export interface RefundsBefore {
 }
 
 /**
- * True if the payer has had its share of refunds, each of which costs the node gas. What is left of a channel is refunded in full once an
- * hour, but a payer that has had its share of the day gets one of those in an hour, however many channels it opens; so many payers may be
- * behind one network that it gets the share of a day in each hour.
+ * True if the payer has used up its refunds, each of which costs the node gas. The rest of a channel is refunded in full once an hour. A
+ * payer that has used up its share of the day gets one such refund in an hour, across all of its channels. A network address, which many
+ * payers may share, gets a day's share in each hour.
  */
 export function isTooOften(
   { ofChannel, ofPayer, ofPayerInHour, ofClient, ofClientInHour }: RefundsBefore,

@@ -24,9 +24,9 @@ export type RefusedClaims = Map<string, number>;
 const REFUSED_FOR_MS = 600_000;
 
 /**
- * Takes what is due, a free key and its next nonce, and stores the signed transaction that claims and sweeps, in one commit: if the process
- * dies, another continues from it. With nothing to claim, it sweeps what claims before have left in the contract. Null when nothing is due,
- * no free key can pay the gas, or another process was faster.
+ * Takes the due claims, a free key and its next nonce, and stores the signed transaction that claims and sweeps, in one commit: if the
+ * process dies, another continues from it. With nothing to claim, it sweeps the rest of earlier claims from the contract. Null when nothing
+ * is due, no free key can pay the gas, or another process was faster.
  */
 export async function writeAheadClaims(
   ctx: ClaimContext,
@@ -176,7 +176,7 @@ async function thatPass(
 }
 
 /**
- * False while the token refuses the wallet. A claim moves no token, and keeps the payer from withdrawing what was charged: it is made alone
+ * False while the token refuses the wallet. A claim moves no token, and protects the charges from the payer's withdrawal: it is made alone
  * then, and swept later.
  */
 async function canSweep({ settlementHalt }: ClaimContext): Promise<boolean> {
@@ -186,7 +186,7 @@ async function canSweep({ settlementHalt }: ClaimContext): Promise<boolean> {
 
 type ToCall = (ctx: ClaimContext, rows: readonly PlannedClaim[]) => Promise<ChainCall>;
 
-/** One transaction that claims all rows, by the authorizer's signature, and sweeps what is claimed into the wallet. */
+/** One transaction that claims all rows, by the authorizer's signature, and sweeps the claimed amount into the wallet. */
 const claimsAndSweep: ToCall = (ctx, rows) => claimsCall(ctx, rows, [sweepCall(ctx.chain.wallet, ctx.chain.token)]);
 
 const claimsAlone: ToCall = (ctx, rows) => claimsCall(ctx, rows, []);

@@ -32,8 +32,8 @@ const MAX_PAYERS = 10_000;
 const COVER_WITHIN_MS = 45_000;
 
 /**
- * Claims and sweeps what channels owe before money leaves on the strength of it. Nothing is written for the payout before, so a process that
- * dies here leaves a claim as any other.
+ * Claims and sweeps the debts of channels before a payout that needs the money. Nothing is written for the payout before, so a process that
+ * dies here leaves an ordinary claim.
  */
 export function createWalletFunds(ctx: ClaimContext, claimer: ChannelClaimer): WalletFunds {
   const smallClaims = new LRUCache<string, number>({ max: MAX_PAYERS, ttl: DAY_MS });
