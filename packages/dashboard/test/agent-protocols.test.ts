@@ -39,10 +39,10 @@ it('registers an endpoint of another protocol: errors appear at their fields, se
   await field('Header 1').fill('not a name');
   await field('Value of header 1').fill(SECRET);
   await register.click();
-  expect(await errorOf('Model')).toBe('is required');
-  expect(await errorOf('Schema of the input')).toMatch(/^is not JSON: /);
-  expect(await errorOf('Header 1')).toBe('is not a header name');
-  expect(await errorOf('Where it is counted')).toBe('is not a JSON pointer');
+  expect(await errorOf('Model')).toBe('Model is required');
+  expect(await errorOf('Schema of the input')).toMatch(/^Schema of the input is not JSON: /);
+  expect(await errorOf('Header 1')).toBe('Header 1 is not a header name');
+  expect(await errorOf('Where it is counted')).toBe('Where it is counted is not a JSON pointer');
   await expectAccessible(page);
   await lookAt(page, 'agents-new-upstream');
 

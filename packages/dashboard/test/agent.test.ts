@@ -120,7 +120,7 @@ it('shows its health over time, as a chart and as a table', async () => {
   await page.getByLabel('Period').selectOption({ label: 'Today' });
   await expect.poll(() => new URL(page.url()).search).toBe('?tab=health&days=1');
   await page.getByRole('button', { name: 'Show as table' }).first().click();
-  await page.getByRole('columnheader', { name: 'p95' }).waitFor();
+  await page.getByRole('columnheader', { name: '95th percentile' }).waitFor();
   await expectAccessible(page);
   await lookAt(page, 'agent-health');
 });

@@ -98,7 +98,7 @@ it('finds agents for a task in the caller’s own words, and says what they have
   expect(await list.getByRole('link').allTextContents()).toEqual(
     matches.map(({ agent }: { agent: { name: string } }) => agent.name),
   );
-  expect(await list.textContent()).toContain(`for ${matches[0].parts.text.matched.join(', ')}`);
+  expect(await list.textContent()).toContain(`matches: ${matches[0].parts.text.matched.join(', ')}`);
   await expectAccessible(page);
   await lookAt(page, 'explore-task');
   await page.reload();

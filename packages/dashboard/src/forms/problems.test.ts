@@ -63,7 +63,7 @@ it('says what is wrong in words for who typed it', () => {
     textsOf({ name: '', capabilities: [], rates, endpoint: 'x', metadata: { maxConcurrency: Number.NaN } }),
   ).toEqual({
     name: 'is required',
-    capabilities: 'needs at least 1',
+    capabilities: 'must have at least 1',
     'rates.perRequest': 'must be a decimal USDC amount with at most 6 decimals, no sign, no exponent',
     endpoint: 'must be an http(s) URL',
     'metadata.maxConcurrency': 'must be a number',

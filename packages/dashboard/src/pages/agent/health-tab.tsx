@@ -67,8 +67,8 @@ function Health({ health }: { health: AgentHealth }) {
           title="Response time to health checks"
           timesMs={timesMs}
           series={[
-            { label: 'p50', values: buckets.map(({ p50Ms }) => p50Ms) },
-            { label: 'p95', values: buckets.map(({ p95Ms }) => p95Ms), tone: 'muted' },
+            { label: 'Median', values: buckets.map(({ p50Ms }) => p50Ms) },
+            { label: '95th percentile', values: buckets.map(({ p95Ms }) => p95Ms), tone: 'muted' },
           ]}
           format={durationText}
           theme={theme}

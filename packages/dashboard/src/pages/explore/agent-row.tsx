@@ -52,7 +52,7 @@ export const AgentRow = ({ agent, aside }: AgentRowProps) => (
 
 const Price = ({ amount }: { amount: string }) =>
   Number(amount) === 0 ? (
-    <span>free</span>
+    <span>Free</span>
   ) : (
     <span>
       <Money amount={amount} /> <span className="text-muted">per request</span>

@@ -6,9 +6,7 @@ import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
-import { Badge } from '../../ui/values/badge.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { percentText } from '../../ui/values/percent.ts';
 import { AgentRow } from './agent-row.tsx';
 
 const MAX_CHARS = 2000;
@@ -87,16 +85,11 @@ function Matches({ task }: { task: string }) {
     );
   return (
     <ul aria-label="Agents for the task">
-      {data.matches.map(({ agent, score, parts: { text } }) => (
+      {data.matches.map(({ agent, parts: { text } }) => (
         <AgentRow
           key={agent.id}
           agent={agent}
-          aside={
-            <>
-              <Badge>{percentText(score)} match</Badge>
-              <span className="text-[13px] text-muted">for {text.matched.join(', ')}</span>
-            </>
-          }
+          aside={<span className="text-[13px] text-muted">matches: {text.matched.join(', ')}</span>}
         />
       ))}
     </ul>

@@ -95,8 +95,8 @@ const NetworkParts = ({ network: { node, index, agents, nodes } }: { network: Ne
         rows={nodes}
         rowId={({ nodeId }) => nodeId}
         empty={
-          <EmptyState title="No other nodes yet" command={`curl ${location.origin}/network`}>
-            Nodes appear here once they register themselves on chain.
+          <EmptyState title="No other nodes yet">
+            Nodes appear here once they register themselves on chain. You can start a second one on your own machine.
           </EmptyState>
         }
       />

@@ -97,7 +97,7 @@ function stepsOf(
       samples: callSamples(origin, agent?.id ?? '$AGENT_ID'),
       hint: agent && (
         <>
-          It costs at most <Money amount={agent.rates.perRequest} />, and as a rule nothing if it fails.
+          It costs at most <Money amount={agent.rates.perRequest} />, and usually nothing if it fails.
         </>
       ),
     },

@@ -81,7 +81,7 @@ function BalanceStats() {
     value === undefined ? <Skeleton className="my-1 h-5 w-24" /> : <Money amount={value} />;
   return (
     <Stats>
-      <Stat label="Available" value={amount(data?.available)} hint="in all treasuries" />
+      <Stat label="Available" value={amount(data?.available)} hint="with your agents' earnings" />
       <Stat label="You can spend" value={amount(data?.spendable.perCall)} hint={data && boundText(data.spendable)} />
       <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
       <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
@@ -106,8 +106,8 @@ function PeriodFigures({ overview }: { overview: Overview }) {
         <Stat label="Earned" value={<Money amount={earned} />} />
         <Stat label="Calls" value={groupDigits(calls)} hint={`${groupDigits(failed)} failed`} />
         <Stat label="Success rate" value={percentText(successRate)} />
-        <Stat label="p50" value={<Duration value={p50Ms} />} hint="median" />
-        <Stat label="p95" value={<Duration value={p95Ms} />} hint="95th percentile" />
+        <Stat label="Median time" value={<Duration value={p50Ms} />} hint="half are faster" />
+        <Stat label="95th percentile" value={<Duration value={p95Ms} />} hint="5% are slower" />
       </Stats>
       <div className="grid gap-5 lg:grid-cols-3">
         <Card title="Spend and earnings, USDC">
@@ -138,10 +138,10 @@ const ReceivedCard = ({ received }: { received: Overview['received'] }) => (
       <FactRow label="Calls">{groupDigits(received.calls)}</FactRow>
       <FactRow label="Failed">{groupDigits(received.failed)}</FactRow>
       <FactRow label="Success rate">{percentText(received.successRate)}</FactRow>
-      <FactRow label="p50">
+      <FactRow label="Median time">
         <Duration value={received.p50Ms} />
       </FactRow>
-      <FactRow label="p95">
+      <FactRow label="95th percentile">
         <Duration value={received.p95Ms} />
       </FactRow>
       <FactRow label="Earned">

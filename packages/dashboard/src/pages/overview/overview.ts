@@ -40,8 +40,8 @@ export const callSeries = (buckets: Buckets) =>
 
 export const durationSeries = (buckets: Buckets) =>
   [
-    { label: 'p50', tone: 'accent', values: buckets.map(({ p50Ms }) => p50Ms) },
-    { label: 'p95', tone: 'muted', values: buckets.map(({ p95Ms }) => p95Ms) },
+    { label: 'Median', tone: 'accent', values: buckets.map(({ p50Ms }) => p50Ms) },
+    { label: '95th percentile', tone: 'muted', values: buckets.map(({ p95Ms }) => p95Ms) },
   ] as const;
 
 type Failure = Overview['recentFailures'][number];

@@ -1,4 +1,5 @@
 import type { Session } from '@agent-network/contracts/access/sessions';
+import { nodeName } from '@agent-network/contracts/node-name';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -45,7 +46,7 @@ export function SignInView() {
       <div className="w-full max-w-sm">
         <div className="mb-6 flex flex-col items-center text-center">
           <img src="/dashboard/icon.svg" alt="" className="mb-4 size-10" />
-          <h1 className="text-xl font-semibold tracking-tight">Sign in to {info.label}</h1>
+          <h1 className="text-xl font-semibold tracking-tight">Sign in to {nodeName(info.label)}</h1>
           <p className="mt-1 text-muted">{networkName(info)}</p>
         </div>
         <div className="space-y-3 rounded-xl border border-line bg-surface p-5 shadow-card">

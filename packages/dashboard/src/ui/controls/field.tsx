@@ -22,6 +22,9 @@ interface FieldProps {
   readonly children: ReactNode;
 }
 
+/** Errors of a schema and of the node have no subject: it is the label. */
+const isPredicate = /^(?:is|must|needs|can|has|holds|does) /;
+
 /** An input with its label, a hint and what is wrong with it. */
 export function Field({ label, hint, error, isRequired = false, children }: FieldProps) {
   const id = useId();
@@ -46,7 +49,7 @@ export function Field({ label, hint, error, isRequired = false, children }: Fiel
       )}
       {error && (
         <p id={`${id}-error`} className="mt-1 text-[13px] text-bad">
-          {error}
+          {isPredicate.test(error) ? `${label} ${error}` : error}
         </p>
       )}
     </div>

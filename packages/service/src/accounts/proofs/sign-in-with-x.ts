@@ -77,7 +77,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-const refuse = (problem: string) => new AppError('UNAUTHORIZED', `${HEADER} ${problem}. Sign in anew.`);
+const refuse = (problem: string) => new AppError('UNAUTHORIZED', `${HEADER} ${problem}. Sign in again.`);
 
 /** The text (EIP-4361) that a wallet signed, from its parts, as the clients of the x402 extension write it. */
 function signInWithXText(parts: SignInWithX): string {

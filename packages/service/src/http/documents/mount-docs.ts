@@ -5,6 +5,7 @@ import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
 import { eventTypes } from '@agent-network/contracts/events';
 import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
+import { nodeName } from '@agent-network/contracts/node-name';
 import type { Context, Hono } from 'hono';
 import { madeOnce } from '../../lib/made-once.ts';
 import { REPOSITORY_URL } from '../../lib/process/node-version.ts';
@@ -32,7 +33,7 @@ export function mountDocs(
   const texts = madeOnce(() =>
     docsPages({
       ...{ document: document(), limits: ctx.planLimits, baseUrl: ctx.baseUrl, repositoryUrl: REPOSITORY_URL },
-      header: { label: ctx.nodeLabel, hasDashboard: ctx.dashboard !== null },
+      header: { label: nodeName(ctx.nodeLabel), hasDashboard: ctx.dashboard !== null },
     }),
   );
   const pages = madeOnce(

@@ -128,7 +128,7 @@ function figures(site: Site, { agent, homeUrl }: AgentFacts): Html {
       perUnit ? html`${perUnit.price} USDC per <bdi>${perUnit.unit}</bdi>, at most ${perUnit.maximum} USDC` : null,
     ],
     ['Paid in', `USDC on ${networkName(site)}`],
-    ['Reputation', `${Math.round(agent.reputation)} of 1,000`],
+    ['Reputation', `${Math.round(agent.reputation)} of 1,000${agent.totalRequests === 0 ? ', no paid calls yet' : ''}`],
     ['Calls', agent.totalRequests.toLocaleString('en')],
     ['Completed', agent.totalRequests === 0 ? null : percent(agent.successRate)],
     ['Response time', agent.totalRequests === 0 ? null : durationText(Number.parseFloat(agent.avgResponseTime) * 1000)],
@@ -136,7 +136,7 @@ function figures(site: Site, { agent, homeUrl }: AgentFacts): Html {
     ['Node', homeUrl === null ? html`<bdi>${agent.location}</bdi>` : outward(homeUrl, agent.location)],
     ['Website', website === undefined ? null : outward(website, hostOf(website))],
     ['Owner', html`<code class="break">${agent.owner}</code>`],
-    ['Id', html`<code class="break">${agent.id}</code>`],
+    ['ID', html`<code class="break">${agent.id}</code>`],
     ['Listed since', day(agent.createdAt)],
   ];
   return html`<dl class="rows">${rows.map(([name, value]) => (value === null ? null : html`<div><dt>${name}</dt><dd>${value}</dd></div>`))}</dl>`;

@@ -72,7 +72,7 @@ function filters({ params, capabilities }: ExploreFacts): Html {
 <label for="capability">Capability</label><input id="capability" name="capability" maxlength="64" value="${params.capability ?? ''}" placeholder="any" list="capabilities" autocapitalize="none">
 <datalist id="capabilities">${others.map(({ value }) => html`<option value="${value}"></option>`)}</datalist>
 <label for="maxPrice">Max price (USDC)</label><input id="maxPrice" name="maxPrice" inputmode="decimal" value="${params.maxPrice ?? ''}" placeholder="any price">
-<label for="minReputation">Min reputation (0 to 1000)</label><input id="minReputation" name="minReputation" inputmode="numeric" value="${params.minReputation ?? ''}" placeholder="any">
+<label for="minReputation">Min reputation (0 to 1,000)</label><input id="minReputation" name="minReputation" inputmode="numeric" value="${params.minReputation ?? ''}" placeholder="any">
 <label for="sort">Order</label><select id="sort" name="sort">${sorts.map(
     ({ value, label }) =>
       html`<option value="${value}"${value === (params.sort ?? '') ? html` selected` : null}>${label}</option>`,

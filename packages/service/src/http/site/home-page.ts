@@ -90,7 +90,7 @@ const bestAgents = ({ agents, briefs }: HomeFacts): Html | null =>
 const freeAgents = (site: Site, { free }: HomeFacts): Html | null =>
   free.length === 0 || !site.gateways.has('x402')
     ? null
-    : html`<section id="free"><h2>Try one now</h2><p>Free, and without an account: ${free.map(
+    : html`<section id="free"><h2>Try one now</h2><p>Free, no account needed: ${free.map(
         (agent, at) => html`${at === 0 ? null : ', '}<a href="${agentPath(agent)}#try"><bdi>${agent.name}</bdi></a>`,
       )}.</p></section>`;
 
@@ -128,7 +128,7 @@ export const exampleRegistration = {
   name: 'My summarizer',
   description: 'Sums up a text in three sentences.',
   capabilities: ['text.summarize'],
-  rates: { perRequest: '0.01', perHour: '1.00' },
+  rates: { perRequest: '0.01' },
   endpoint: 'https://agent.example/run',
 };
 
@@ -139,8 +139,8 @@ function howToList(site: Site): Html {
   --data-raw '${JSON.stringify(exampleRegistration, null, 2)}'`;
   return html`<section id="list"><h2>List your agent</h2>
 <ol class="steps">
-<li>Have an HTTPS endpoint that answers a POST with JSON. One that speaks A2A, MCP or the OpenAI API can be listed as it is.</li>
-<li>Register it${site.hasDashboard ? html` in the <a href="/dashboard/agents/new">dashboard</a>, or` : null} with the call below. It's listed immediately, and can be called once you verify its endpoint.</li>
+<li>Run <code>agentnet serve</code> with a local program or model: it lists and serves the agent (<a href="/docs/first-agent">5 minutes</a>). Or use an HTTPS endpoint: an A2A, MCP or OpenAI endpoint needs no code (<a href="/docs/building">all ways</a>).</li>
+<li>Register the endpoint${site.hasDashboard ? html` in the <a href="/dashboard/agents/new">dashboard</a>, or` : null} with the call below. It's listed immediately, and can be called once you verify it.</li>
 <li>Each call that completes is paid to your account. Withdraw to your wallet at any time.</li>
 </ol>
 ${codeBlock(code)}</section>`;

@@ -89,7 +89,7 @@ ${siteHeader(site, content.active)}
 ${content.body}
 </main>
 <footer class="wide"><p>A node of agent-network, version ${NODE_VERSION}.</p>
-<ul><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">OpenAPI</a></li><li><a href="/llms.txt">llms.txt</a></li></ul></footer>
+<ul><li><a href="/docs">Documentation</a></li><li><a href="/readyz">Status</a></li><li><a href="/openapi.json">OpenAPI</a></li><li><a href="/llms.txt">llms.txt</a></li></ul></footer>
 </body>
 </html>
 `);

@@ -1,4 +1,5 @@
 import type { Gateway } from '@agent-network/contracts/endpoint';
+import { nodeName } from '@agent-network/contracts/node-name';
 import type { HttpContext } from '../request/http-context.ts';
 
 /** Facts of the node that the pages show. */
@@ -18,7 +19,7 @@ export interface Site {
 
 export const siteOf = ({ baseUrl, nodeLabel, chain, gateways, dashboard }: HttpContext): Site => ({
   baseUrl,
-  label: nodeLabel,
+  label: nodeName(nodeLabel),
   chainId: chain.chainId,
   isLocalChain: chain.isLocal,
   network: chain.caip2,

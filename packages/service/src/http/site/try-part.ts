@@ -30,7 +30,7 @@ export function tryPart(site: Site, agent: AgentDetail & { readonly types?: Agen
   const signIn = site.hasDashboard ? `${dashboard}?tab=try` : '';
   const fields = canTry(site) ? inputFields(agent.types) : [];
   return html`<section class="panel" aria-labelledby="try"><h2 id="try">Try it</h2>
-${agent.online ? null : html`<p class="note warn">The agent is not online now: calls are refused.</p>`}
+${agent.online ? null : html`<p class="note warn">The agent is offline: calls are refused.</p>`}
 <form class="try" id="try-form" action="${site.hasDashboard ? dashboard : ''}" method="get" data-agent="${agent.id}" data-network="${site.network}" data-usdc="${site.usdc}" data-network-name="${networkName(site)}" data-sign-in="${signIn}">
 <input type="hidden" name="tab" value="try">
 <label for="task">Task</label><textarea id="task" name="task" rows="3" maxlength="1000" required dir="auto" placeholder="What should the agent do?"></textarea>
@@ -48,7 +48,7 @@ function costText(site: Site, agent: AgentDetail): string {
       ? 'This agent is free. You sign in to run it.'
       : 'You see the price first, and sign in to pay.';
   return isFree(agent.rates.perRequest, agent.metadata)
-    ? 'Free, without an account.'
+    ? 'Free, no account needed.'
     : 'You see the price first. Then pay from a wallet, or sign in.';
 }
 

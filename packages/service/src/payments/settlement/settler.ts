@@ -248,7 +248,7 @@ async function settleOutcome(
 /** Filters the payments that the keys can pay gas for; the rest waits for the reconciler, which retries soon. */
 async function affordable(ctx: ChainContext, payments: NewChainPayment[]): Promise<NewChainPayment[]> {
   const maxGas = await ctx.gas.maxGas().catch((err: unknown) => {
-    ctx.log.warn({ err, payments: payments.length }, 'cannot tell how much gas the sender keys can pay for');
+    ctx.log.warn({ err, payments: payments.length }, 'could not read how much gas the sender keys can pay for');
     return null;
   });
   const first = maxGas === null ? payments : fitting(payments, maxGas);
@@ -348,7 +348,10 @@ async function gasOrOutcome(ctx: ChainContext, payment: NewChainPayment): Promis
     const reason = 'invalid_exact_evm_transaction_failed';
     return (await failRefused(ctx, payment, reason)) ? { state: 'failed', reason } : unknown;
   } catch (error) {
-    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the gas of a payment; left to the reconciler');
+    ctx.log.warn(
+      { err: error, paymentId: payment.id },
+      'could not estimate the gas of a payment; left to the reconciler',
+    );
     return unknown;
   }
 }

@@ -143,7 +143,7 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { rea
 export const nodeCard = ({ baseUrl }: HasBaseUrl): CardParts =>
   partsOf({
     name: 'agent-network',
-    description: 'Finds agents of this network: say what is to be done, and get agents with their cards. Free.',
+    description: 'Finds agents in this network: describe a task and get matching agents with their cards. Free.',
     url: `${baseUrl}/a2a`,
     version: NODE_VERSION,
     provider: { organization: 'agent-network', url: baseUrl },

@@ -115,7 +115,7 @@ async function findAgents(ctx: HttpContext, { opened }: A2aCall, { message }: Se
   if (message.taskId !== undefined) throw taskNotFound();
   const text = message.parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join(' ');
   const task = text.trim().slice(0, MAX_TASK).toWellFormed();
-  if (task === '') throw invalidParam('message.parts', 'must hold text that says what is to be done');
+  if (task === '') throw invalidParam('message.parts', 'must contain text that describes the task');
   const { data } = await callEndpoint(ctx, opened, 'matchAgents', { body: { task, limit: MAX_AGENTS } });
   const found = data.matches.map(({ agent }) => agent);
   const descriptions = await describeAgents(

@@ -117,7 +117,7 @@ const ourPart = ({ cost, refund, paymentMethod, resultToken }: TaskRecord) => ({
 });
 
 /** A payment names its task: another one cannot pay for it. */
-const BUY_ANEW = ' Send a message without taskId to buy it anew.';
+const BUY_ANEW = ' To buy it again, send a message without taskId.';
 
 /** The status of a task, with how it was paid and why it failed. */
 export function taskStatus(record: TaskRecord, contextId: string, shape: TaskShape): WireStatus {
@@ -127,7 +127,7 @@ export function taskStatus(record: TaskRecord, contextId: string, shape: TaskSha
   const metadata = { ...failed, ...paid };
   const text =
     status === 'failed' && error
-      ? `${error.message} ${refund ?? '0.00'} USDC came back.${error.code === 'payment_failed' ? BUY_ANEW : ''}`
+      ? `${error.message} ${refund ?? '0.00'} USDC was refunded.${error.code === 'payment_failed' ? BUY_ANEW : ''}`
       : paid
         ? 'The payment is settled.'
         : null;

@@ -73,7 +73,7 @@ export interface Failed {
 }
 
 const messageOf = ({ status, error, refund }: Failed) =>
-  `${error?.message ?? `The request was ${status}.`} ${refund ?? '0.00'} USDC came back.`;
+  `${error?.message ?? `The request was ${status}.`} ${refund ?? '0.00'} USDC was refunded.`;
 
 /**
  * A request that its agent did not complete; the message contains the refund. A retry would be another purchase, so the status is not a

@@ -182,7 +182,7 @@ describe('payment on the task', () => {
       held.mockRestore();
       const { state, message: said } = failed.status;
       expect([failed.id, state]).toEqual([task.id, 'TASK_STATE_FAILED']);
-      expect(said.parts[0].text).toContain('Send a message without taskId');
+      expect(said.parts[0].text).toContain('send a message without taskId');
       expect(said.metadata).toMatchObject({ [STATUS]: 'payment-failed', 'x402.payment.error': 'SETTLEMENT_FAILED' });
       expect(said.metadata).not.toHaveProperty(['x402.payment.required']);
       if (sending.key) expect((await rpc(envelope('GetTask', { id: task.id }), sending)).result).toEqual(failed);

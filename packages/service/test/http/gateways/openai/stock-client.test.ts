@@ -201,7 +201,7 @@ describe('a chat completion', () => {
     const read = async () => {
       for await (const _ of stream);
     };
-    expect((await failure(read())).message).toContain('came back');
+    expect((await failure(read())).message).toContain('was refunded');
   });
 
   it('is found by the retry of the client after a lost answer: one run, one charge', async () => {

@@ -253,7 +253,10 @@ async function outcomeOfEnded(
   const isSpent = await ctx.usdc.isSpent(payment.authorization);
   const findUse = () => findFate(ctx, payment, stored.createdAt, SEARCH_FOR_REQUEST_MS);
   const logUntold = (error: unknown) => {
-    ctx.log.warn({ err: error, paymentId: payment.id }, 'cannot tell the use of a deposit; left to the next request');
+    ctx.log.warn(
+      { err: error, paymentId: payment.id },
+      'could not read whether a deposit was used; left to the next request',
+    );
     return null;
   };
   const outcome = isSpent ? outcomeOfFate(await findUse().catch(logUntold)) : null;
