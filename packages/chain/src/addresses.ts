@@ -79,13 +79,13 @@ export const symbolOf = (chainId: number, address: string): string =>
   payableTokens.find((each) => each.chainId === chainId && each.address.toLowerCase() === address.toLowerCase())
     ?.symbol ?? 'USDC';
 
-/** The published ERC-8004 identity registries by chain id; on the local chain ours has the address of Base Sepolia's. */
+/** The published ERC-8004 identity registries by chain id; on the local chain, the deployed copy has the address of Base Sepolia's. */
 export const identityRegistryByChain: Record<KnownChainId, Address> = {
   8453: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',
   84532: '0x8004A818BFB912233c491871b3d84c89A494BD9e',
 };
 
-/** The published ERC-8004 reputation registries by chain id, and ours as above. */
+/** The published ERC-8004 reputation registries by chain id, and the local copy as above. */
 export const reputationRegistryByChain: Record<KnownChainId, Address> = {
   8453: '0x8004BAa17C55a88189AE136b182e5fdA19dE9b63',
   84532: '0x8004B663056A597Dffe9eCcC1965A193B7388713',

@@ -12,7 +12,10 @@ import { usdcAbi } from './usdc-abi.ts';
 /** Code to install with `anvil_setCode`; it needs no constructor. */
 export const testUsdcCode = testUsdc.deployedBytecode as Hex;
 
-/** The same token under another name and symbol, of as many letters: constants of the code, and the hash of the name in its EIP-712 domain. */
+/**
+ * Code of the test token under another symbol of equal length. Replaces the constants of the code, and the hash of the name in its EIP-712
+ * domain.
+ */
 export const testTokenCode = (symbol: string): Hex => {
   const constantOf = (text: string) => toHex(text).slice(2).padEnd(64, '0');
   const hashOf = (text: string) => keccak256(toHex(text)).slice(2);
@@ -43,7 +46,7 @@ export const agentHolderBytecode = agentHolder.bytecode as Hex;
 /** Creation code: append the owner's address as its one constructor argument. */
 export const contractWalletBytecode = contractWallet.bytecode as Hex;
 
-/** ABI of USDC, and what only its administrators may do there: in the test token, anyone may. */
+/** ABI of USDC with its administrator functions, which anyone may call in the test token. */
 export const testUsdcAbi = [
   ...usdcAbi,
   ...parseAbi([

@@ -57,5 +57,7 @@ export const agentWalletTypes = {
 /** EIP-712 domain of `AgentWalletSet`, without the chain id and the registry's address. */
 export const agentWalletDomain = { name: 'ERC8004IdentityRegistry', version: '1' } as const;
 
-/** The event that both published registries (proxies) log when their administrator replaces their code. Ours are not proxies. */
+/**
+ * The event that both published registries (proxies) log when their administrator replaces their code. The local copies are not proxies.
+ */
 export const registryProxyAbi = parseAbi(['event Upgraded(address indexed implementation)']);

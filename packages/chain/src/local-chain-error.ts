@@ -1,4 +1,4 @@
-/** Reason that a local chain is unavailable. Each message tells the operator what to do. */
+/** Reason that a local chain is unavailable. Each message has the remedy for the operator. */
 export type LocalChainProblem =
   | 'ANVIL_MISSING'
   | 'ANVIL_FAILED'

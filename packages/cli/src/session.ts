@@ -116,7 +116,7 @@ export function requireWalletKey(text: string): `0x${string}` {
   return text as `0x${string}`;
 }
 
-/** The first line of stdin, so that a key never stands among the arguments. */
+/** The first line of stdin, so that a key need not be an argument. */
 export async function readStdin({ stdin }: NodeJS.Process): Promise<string> {
   if (stdin.isTTY) throw new CommandError('Pipe the key in, for example: agentnet login --with-key < key.txt');
   const parts: Buffer[] = [];

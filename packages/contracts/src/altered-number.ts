@@ -16,8 +16,8 @@ export interface AlteredNumber {
 }
 
 /**
- * The first number of a valid JSON text that would leave it as another number or as null; null: there is none. Numbers are doubles here:
- * integers beyond 2^53 lose digits, and what is too large or too small for a double becomes infinite or 0. Rounded fractions do not count.
+ * The first number of a valid JSON text that a parser would change into another number or null; null: there is none. JavaScript numbers are
+ * doubles: integers beyond 2^53 lose digits, and numbers too large or too small become infinite or 0. Rounded fractions do not count.
  */
 export function alteredNumber(text: string): AlteredNumber | null {
   if (!SUSPICIOUS.test(text)) return null;
@@ -68,7 +68,7 @@ function isAltered(token: string): boolean {
   return isInteger && !Number.isSafeInteger(value) && String(value) !== token;
 }
 
-/** The path to what follows the beginning of a JSON text. */
+/** The path of the value after the given beginning of a JSON text. */
 function pathTo(before: string): (string | number)[] {
   const path: (string | number)[] = [];
   for (let at = 0; at < before.length; ) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Names and descriptions that strangers word and others trust by their look. No list of confusable characters is complete (UTS #39
- * names thousands): what cannot be seen is refused, what looks the same is written the same (NFKC), and a word is of one alphabet.
+ * Names and descriptions that strangers write and others trust by their look. No list of confusable characters is complete (UTS #39 lists
+ * thousands), so invisible ones are refused, equal-looking ones are normalized (NFKC), and a word must use one alphabet.
  */
 
 /** Between parts of one emoji, and where Arabic and Indic letters are joined or parted by rule, these are no hidden characters. */
@@ -14,7 +14,7 @@ const rightfulJoiners = [
 ];
 const CONTROL = /\p{Cc}/u;
 const CONTROL_IN_TEXT = /(?![\t\n\r])\p{Cc}/u;
-/** Bidirectional marks, zero-width characters, fillers, tags, private characters and those that stand for none. */
+/** Bidirectional marks, zero-width characters, fillers, tags, private-use characters and noncharacters. */
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u2800\uFFFC]/u;
 const STACKED = /^\p{M}|\p{M}{5}/u;
 /** Characters that pages use as verification marks. */
@@ -103,11 +103,11 @@ const MAX_COMPOSED = 4;
 const ifShort = (maxLength: number, normalise: (text: string) => string) => (text: string) =>
   text.length > MAX_COMPOSED * maxLength ? text : normalise(text);
 
-/** A name or label on one line, normalised; what could be taken for another name is refused. */
+/** A name or label on one line, normalized; refuses names that could be mistaken for another. */
 export const nameText = (maxLength: number) =>
   z.string().overwrite(ifShort(maxLength, asName)).max(maxLength, { abort: true }).check(without(nameProblem));
 
-/** A text of several lines, normalised; what hides something from its reader is refused. */
+/** A text of several lines, normalized; refuses text with hidden content. */
 export const displayText = (maxLength: number) =>
   z
     .string()

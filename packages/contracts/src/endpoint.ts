@@ -49,7 +49,7 @@ export interface Endpoint {
   readonly shownOnce?: ShownOnce;
   /** `on_request`: the answer may be a stream of server-sent events. `always`: it is one. */
   readonly stream?: 'always' | 'on_request';
-  /** Answered from the registry in memory: a header tells how far it was. */
+  /** True if the answer comes from the registry in memory; a header has the block up to which it is read. */
   readonly fromRegistry?: true;
   /** Codes beyond those that every call can give (see `commonErrors`). */
   readonly errors: readonly ErrorCode[];

@@ -31,7 +31,7 @@ const help = Help.optional().describe(
 const denied = z.object({ help });
 const shortfall = z.object({ help, details: z.object({ required: Usdc, available: Usdc }) });
 
-/** State of the first call under the same Idempotency-Key, or what became of a price, as a 409 tells it. */
+/** State of the first call under the same Idempotency-Key, or the change of a price, in a 409. */
 const ConflictReason = z.enum(['still_running', 'answer_lost', 'price_raised']);
 export type ConflictReason = z.infer<typeof ConflictReason>;
 
@@ -42,8 +42,8 @@ const AgentUnavailable = z.object({
 });
 
 /**
- * Every error of the API: its status, its cause, and the fields beside `code` and `message` inside `error`.
- * The codes of 402, 422 and 503 are the spec's; the others are ours (docs/decisions/0002-errors.md).
+ * Every error of the API: its status, its cause, and the fields besides `code` and `message` inside `error`. The codes of 402, 422 and 503
+ * are the spec's; the others are this project's (docs/decisions/0002-errors.md).
  */
 export const errorCatalogue = {
   VALIDATION_ERROR: {
@@ -163,7 +163,7 @@ export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCod
 /** Required fields beside `code` and `message` for this code. */
 export type ErrorExtra<C extends ErrorCode> = z.infer<(typeof errorCatalogue)[C]['extra']>;
 
-/** The error envelope of one code (spec, "Envelope"); v1 x402 fields may stand beside it on a 402. */
+/** The error envelope of one code (spec, "Envelope"); a 402 may also have x402 v1 fields beside it. */
 export const errorEnvelope = (code: ErrorCode) =>
   z.object({
     status: z.literal('error'),

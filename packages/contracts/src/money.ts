@@ -1,7 +1,7 @@
 /** Micro-USDC: one millionth of a USDC, the token's smallest unit. All arithmetic on money uses it. */
 export type Micro = bigint;
 
-/** Decimal USDC as it stands on the wire: no sign, no exponent, at most six decimals, below 10^12. */
+/** Decimal USDC as on the wire: no sign, no exponent, at most six decimals, below 10^12. */
 export const usdcPattern = /^(0|[1-9]\d{0,11})(\.\d{1,6})?$/;
 
 /** The largest amount on the wire: 999999999999.999999. */

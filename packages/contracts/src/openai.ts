@@ -7,7 +7,7 @@ const Content = z.union([z.string(), z.array(Part).max(1000)]).nullish();
 export const Message = z.looseObject({ role: z.string().max(64).optional(), content: Content });
 export type Message = z.output<typeof Message>;
 
-/** Fields of both requests beside the conversation. `model` is an agent's id; `max_cost` is ours: USDC. */
+/** Fields of both requests besides the conversation. `model` is an agent's id; `max_cost` is an extension, in USDC. */
 const common = {
   model: z.string().min(1).max(200),
   stream: z.boolean().nullish(),

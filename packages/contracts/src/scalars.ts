@@ -26,7 +26,7 @@ const FIRST_TIME_MS = Date.parse('0000-01-01T00:00:00.000Z');
 /** The last time with a four-digit year, the only kind that RFC 3339 has. */
 export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** False for what its offset takes beyond those years; what is no time is refused by its format. */
+/** False for times that their offset moves outside of those years. The format refuses invalid times. */
 const hasYear = (text: string): boolean => {
   const ms = Date.parse(text);
   return !(ms < FIRST_TIME_MS || ms > LAST_TIME_MS);
@@ -44,7 +44,7 @@ export const WalletAddress = z
 
 export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
 
-/** Identifiers are opaque. Ours are a prefix that names the kind, then letters and digits; another text names nothing. */
+/** Identifiers are opaque. The node's are a prefix for the kind, then letters and digits. */
 export const Id = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'is not an id');
 
 /** Id of a treasury: an `Id`, and on a further network also `@` and the asset in CAIP-19, with chain ids of up to 15 digits. */

@@ -31,7 +31,7 @@ export function schemasIn(keyword: string, value: unknown): [readonly string[], 
 /** True if an object without any field does not fit. */
 export const needsFields = ({ required }: Json): boolean => Array.isArray(required) && required.length > 0;
 
-/** A JSON Schema that stands at `pointer` of another document: its references lead to the same places as before. */
+/** Adapts a JSON Schema to its place at `pointer` of another document, so that its references stay valid. */
 export function rebased(schema: Json, pointer: string): Json {
   const { $schema: _dialect, $id: _id, ...root } = structuredClone(schema);
   rebase(root, pointer);

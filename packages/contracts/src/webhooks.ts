@@ -85,7 +85,7 @@ export const StoredEvent = z.object({
   data: JsonObject.describe('The object, as its GET returns it; its fields are those of the webhook of that type.'),
 });
 
-/** Events of a live stream: first one that tells the position, then every event of the account as it happens; one type stands for all. */
+/** Events of a live stream: first the one with the position, then every event of the account as it happens; one type represents all. */
 export const liveEvents = {
   'stream.open': {
     when: 'The stream is open: events after this id follow.',

@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorExtra } from '@agent-network/contracts/errors';
 
-/** A payment that was signed for a call. Showing the same bytes again never pays twice; signing anew would. */
+/** A payment that was signed for a call. Presenting the same bytes again never pays twice; signing a new payment would. */
 export interface PaymentHeaders {
   readonly 'payment-signature': string;
 }
@@ -14,7 +14,7 @@ interface ApiErrorFields<C extends ErrorCode> {
   readonly retryAfterS: number | undefined;
 }
 
-/** The node answered with its error envelope. `code` tells which error it is, `extra` holds what that code carries. */
+/** The node returned an error. `code` identifies it, `extra` has the fields of that code. */
 export class ApiError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ApiError';
   readonly code: C;

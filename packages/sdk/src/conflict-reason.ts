@@ -1,7 +1,7 @@
 import type { ConflictReason } from '@agent-network/contracts/errors';
 import { isApiError } from './api-error.ts';
 
-/** State of the first call under the same Idempotency-Key, as a 409 tells it; undefined: the error is about something else. */
+/** State of the first call under the same Idempotency-Key, from a 409; undefined: the error is about something else. */
 export function conflictReasonOf(error: unknown): ConflictReason | undefined {
   if (!isApiError(error, 'CONFLICT')) return undefined;
   const reason = error.extra.details?.reason;

@@ -29,7 +29,7 @@ interface Progress {
   misses: number;
 }
 
-/** Passes on what is new of one connection, and notes how far it got. That it breaks is no error here. */
+/** Passes on the new events of one connection, and records the progress. A broken connection is not an error here. */
 async function* passOn(events: AsyncGenerator<Live>, progress: Progress, onOpen: OnOpen): AsyncGenerator<StoredEvent> {
   try {
     for await (const { id, event } of events) {

@@ -22,8 +22,8 @@ interface Progress {
 }
 
 /**
- * Passes on what is new, and notes how far it got. A broken connection is no error here: the stream can be taken up again. Returns true
- * when the connection was closed in order and brought nothing.
+ * Passes on new events, and records the progress. A broken connection is not an error here, as the stream can be resumed. Returns true when
+ * the connection was closed normally without events.
  */
 async function* passOn(events: AsyncGenerator<StreamEvent>, progress: Progress): AsyncGenerator<StreamEvent, boolean> {
   const before = progress.lastId;
@@ -81,8 +81,8 @@ async function hasEnded({ url, ...request }: HttpRequest, sending: SendOptions, 
 }
 
 /**
- * The events of the stream that a GET opens, taken up after the last one seen whenever the connection ends too early. A proxy also closes
- * in order what has more to tell: there is nothing left only when a connection that was opened after the end of the request brings nothing.
+ * The events of a GET stream, resumed after the last one whenever the connection ends too early. Proxies also close unfinished streams
+ * normally, so the stream is over only when a connection opened after the end of the request brings nothing.
  */
 export async function* followInvocation(request: HttpRequest, sending: SendOptions): AsyncGenerator<StreamEvent> {
   const progress: Progress = { lastId: afterOf(request), isDone: false };

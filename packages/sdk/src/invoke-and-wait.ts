@@ -5,7 +5,7 @@ import type { CallOf, Client } from './client-types.ts';
 import { conflictReasonOf } from './conflict-reason.ts';
 import { wait } from './wait.ts';
 
-/** The request ended without a result; `record` says why and what was refunded. */
+/** The request ended without a result; `record` has the reason and the refund. */
 export class InvocationFailedError extends Error {
   override readonly name = 'InvocationFailedError';
   readonly record: RequestRecord;
@@ -76,9 +76,9 @@ const mayAskAgain = (error: unknown): boolean =>
   error instanceof NoAnswerError || (isApiError(error) && (error.status >= 500 || error.code === 'RATE_LIMITED'));
 
 /**
- * Invokes an agent and resolves to the completed record. Throws `InvocationFailedError` when the request failed or was
- * cancelled, `InvocationTimeoutError` when its end is not known after `timeoutMs`, `InvocationUnknownError` when the caller aborts or the
- * node refuses to tell, and what `client.invokeAgent` throws.
+ * Invokes an agent and resolves to the completed record. Throws `InvocationFailedError` when the request failed or was cancelled,
+ * `InvocationTimeoutError` when its end is unknown after `timeoutMs`, `InvocationUnknownError` when the caller aborts or the node refuses
+ * to answer, and errors of `client.invokeAgent`.
  */
 export async function invokeAndWait(
   client: Pick<Client, 'invokeAgent' | 'getInvocation'>,

@@ -40,8 +40,8 @@ export interface ChannelPayer extends Payer {
   /** The channels it knows. */
   channels(): Promise<readonly OpenChannel[]>;
   /**
-   * Waits for the calls in flight and has every channel refunded by its receiver; resolves to what came back. Throws
-   * `AggregateError` when a channel was not refunded: `withdrawalOf` takes the money out without the receiver.
+   * Waits for the running calls and requests a refund of every channel from its receiver; resolves to the refunds. Throws `AggregateError`
+   * when a channel was not refunded: `withdrawalOf` takes the money out without the receiver.
    */
   close(): Promise<readonly ClosedChannel[]>;
 }

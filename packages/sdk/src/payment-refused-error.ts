@@ -5,7 +5,10 @@ export type RefusalReason =
   | 'above_cap'
   /** The channel needs a larger deposit than is allowed. */
   | 'deposit_above_cap'
-  /** A deposit that was signed may still be taken, and is too small for this call, about to end, or denied by the node that said it took it. */
+  /**
+   * A signed deposit may still be collected, and is too small for this call, about to expire, or denied by the node that reported it as
+   * accepted.
+   */
   | 'deposit_unsettled'
   /** The terms changed while a channel under the old ones holds money. */
   | 'other_channel_open'

@@ -47,8 +47,8 @@ const asSent = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 
 export const hashOfJson = (value: unknown): Hex => sha256(stringToBytes(canonicalJson(asSent(value))));
 
 /**
- * Proves that the wallet signed the receipt, and that it is about these values. Needs neither the node nor the chain. Returns what was
- * signed; throws `ReceiptVerificationError`.
+ * Verifies that the wallet signed the receipt, and that it is about these values. Needs neither the node nor the chain. Returns the signed
+ * message; throws `ReceiptVerificationError`.
  */
 export async function verifyReceipt(receipt: SignedReceipt, expected: ReceiptExpectation): Promise<InvocationReceipt> {
   const { message, chainId } = read(receipt);

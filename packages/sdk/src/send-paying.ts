@@ -41,7 +41,7 @@ export function withPayment(given: unknown, request: HttpRequest, signal: AbortS
 /** Statuses after which it is unknown whether the call ran. */
 const doubtful = [500, 502, 504];
 
-/** Keeps what the answers to the attempts of a request say of payments. */
+/** Records the payment parts of the answers to a request's attempts. */
 function listen({ fetch }: SendOptions) {
   const answers: (PaidAnswer | null)[] = [];
   const sending: Pick<SendOptions, 'fetch' | 'onResponse'> = {

@@ -39,8 +39,8 @@ export const unlessAway = <T>(answer: Promise<T>, mayAskAgain: boolean): Promise
   });
 
 /**
- * Attempts until one succeeds, at most `1 + maxRetries` times; an attempt that finds its forerunner still running is made again
- * for up to `timeoutMs` from then on instead. Repeats only what may pass: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
+ * Attempts until one succeeds, at most `1 + maxRetries` times. An attempt that finds the one before still running is repeated for up to
+ * `timeoutMs` instead. Retries only temporary errors: no answer, 429, a gateway's 502/503/504, UNAVAILABLE and PAYMENT_PENDING.
  */
 export async function withRepeats<T>(
   options: Pick<SendOptions, 'maxRetries' | 'timeoutMs' | 'signal'>,

@@ -7,7 +7,7 @@ interface TestEvent {
   readonly data: { readonly webhookId: string };
 }
 
-/** One event of the catalogue, or a test; `type` tells what `data` is. */
+/** One event of the catalogue, or a test; `type` determines the type of `data`. */
 export type WebhookEvent = ({ [T in EventType]: EventEnvelope<T> }[EventType] | TestEvent) & {
   /** Equal on every attempt and replay: drop ids that you have processed. */
   readonly id: string;

@@ -128,7 +128,7 @@ function allSets(terms: Int32Array): number[] {
   return sets;
 }
 
-/** Each word with the best place where it stands; as `termsOf` marks it. */
+/** Each word with the level of the best field that contains it, as in `termsOf`. */
 function levelsOf({ name, tags, description }: ListingRow): Map<string, Level> {
   const levels = new Map<string, Level>();
   for (const word of wordsOf(name)) levels.set(word, 2);

@@ -92,7 +92,7 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all others. */
+/** Sort rank of a UTF-16 unit: surrogates encode code points above all others. */
 const rankOf = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
 
 export const NAME_KEY_CHARS = 3;

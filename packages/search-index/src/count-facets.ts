@@ -102,7 +102,7 @@ function countTerms(shelf: Shelf, matches: OrdinalSet, terms: readonly string[])
 
 const isEveryone = (shelf: Shelf, { size }: OrdinalSet): boolean => size === agentsWith(shelf, flags.all).size;
 
-/** Looks at what each agent has: for few agents less work than looking at all who have each term. */
+/** Counts by the terms of each agent. For few agents that is less work than intersecting the set of each term. */
 function countByAgent({ terms, postings }: Shelf, agents: Int32Array, sets: readonly number[]): number[] {
   const counterOf = new Uint16Array(postings.count);
   for (const [index, set] of sets.entries()) counterOf[set] = index + 1;

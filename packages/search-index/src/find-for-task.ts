@@ -140,7 +140,7 @@ function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: Ordinal
 const bestOf = (shelf: Shelf, set: OrdinalSet, limit: number): number[] =>
   firstOf(shelf, set, { order: bestReputationFirst, after: null, limit: Math.max(FIRST_CANDIDATES, limit) });
 
-/** Reads what an agent is scored by. */
+/** Reads the facts that an agent is scored by. */
 function hitReader(shelf: Shelf, deciding: readonly DecidingWord[], having: readonly OrdinalSet[]) {
   const { ids, numbers } = shelf.columns;
   const verified = agentsWith(shelf, flags.verified);

@@ -66,7 +66,7 @@ function statesOf({ isOnline, isVerified }: SearchFilter): string[] {
   ];
 }
 
-/** `matches`: what all other conditions leave; null: everyone. */
+/** Applies the limits. `matches`: the result of all other conditions; null: all agents. */
 function withinLimits(shelf: Shelf, matches: OrdinalSet | null, { limits }: SearchFilter): OrdinalSet {
   if (limits.length === 0) return matches ?? agentsWith(shelf, flags.all);
   const { columns, orders } = shelf;

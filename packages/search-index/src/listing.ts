@@ -19,8 +19,8 @@ export interface SearchFilter {
 export interface ListingQuestion {
   readonly wanted: WantedTerms;
   /**
-   * Words that name, tags or description have, all of them; null: no text is asked for, empty: nothing is found. A word that no agent has
-   * that is online or verified stands for similar ones too, see `Lexicon.resolve`.
+   * Words that name, tags or description must all contain; null: no text condition, empty: no match. A word that no online or verified
+   * agent has matches similar ones too, see `Lexicon.resolve`.
    */
   readonly words: readonly string[] | null;
   readonly filter: SearchFilter;
@@ -136,15 +136,18 @@ export interface TaskAnswer {
 }
 
 /**
- * The listed agents in the memory of a process, with everything by which they are found. Synchronous: what is read between two
- * changes is of one moment. Nothing here is ever written; the rows come from the database.
+ * The listed agents in the memory of a process, with all indexes. Synchronous: values read without a change in between are consistent. The
+ * index is only a copy of rows in the database.
  */
 export interface ListingIndex {
   readonly size: number;
-  /** Adds the agent, or replaces what is known of it. */
+  /** Adds the agent, or replaces its data. */
   put(row: ListingRow): void;
   remove(id: string): void;
-  /** Sorts what was put before. Called after the first load; until then, and at the first question, puts are not sorted one by one. */
+  /**
+   * Sorts the agents added before. Call it after the first load; until then, and until the first query, additions are not sorted one by
+   * one.
+   */
   settle(): void;
   has(id: string): boolean;
   /** The agent's list item; null for an unknown one. */

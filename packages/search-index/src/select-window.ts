@@ -56,7 +56,7 @@ function pick(ordinals: Int32Array, values: Float64Array, test: (value: number) 
   return found.subarray(0, size);
 }
 
-/** The value that would stand at this place if the values were sorted (quickselect); moves them about. */
+/** The value at this place in sorted order (quickselect); reorders the values. */
 function smallest(values: Float64Array, place: number): number {
   let low = 0;
   let high = values.length - 1;

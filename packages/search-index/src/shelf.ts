@@ -7,7 +7,7 @@ import { PostingStore } from './posting-store.ts';
 import { emptySet, type OrdinalSet } from './sets.ts';
 import { Lexicon } from './words/lexicon.ts';
 
-/** Words of a question, each as the terms that it stands for. */
+/** Words of a query, each as the terms that it expands to. */
 export type Wording = readonly (readonly number[])[];
 
 /** Cost of gathering and sorting an agent of bits or of a list, in agents looked at in order: these are found quicker in bits. */

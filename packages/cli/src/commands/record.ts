@@ -97,7 +97,7 @@ export function failureText({ status, error, refund }: Pick<RequestRecord, 'stat
   return refund ? `${outcome} ${refund} USDC was refunded.` : outcome;
 }
 
-/** A result for people: its text, if it has one, without what a terminal would obey. */
+/** A result for people: its text, if it has one, without control sequences of terminals. */
 export const textOf = (result: unknown): string => withoutControls(rawTextOf(result));
 
 function rawTextOf(result: unknown): string {

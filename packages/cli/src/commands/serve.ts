@@ -133,7 +133,7 @@ async function serveBackend(
   return EXIT.done;
 }
 
-/** An agent that an earlier run registered is listed as that run said; also refuses the agent of another account. */
+/** Updates the listing of an agent that an earlier run registered; also refuses the agent of another account. */
 async function updateListing(
   session: Session,
   agentId: string,

@@ -45,7 +45,9 @@ export const isAnswerTo = (answer: McpMessage, { id }: McpMessage): boolean => i
 export const asksForPayment = ({ result }: McpMessage): boolean =>
   result?.isError === true && result.structuredContent?.x402Version === 2;
 
-/** True if the answer says what became of a payment: it bought something, or the node asks for another. An error without a record does not. */
+/**
+ * True if the answer shows the outcome of a payment: it bought something, or the node asks for another. An error without a record does not.
+ */
 export const tellsOutcome = (answer: McpMessage): boolean =>
   asksForPayment(answer) ||
   (answer.result !== undefined && (!answer.result.isError || answer.result.structuredContent?.status !== undefined));

@@ -29,7 +29,7 @@ const SPENDING_TOOLS: readonly unknown[] = ['invoke_agent', 'invoke'];
 /** Maximum payments of unknown outcome to remember; the oldest is dropped first. */
 const MAX_UNSETTLED = 100;
 
-/** Passes messages of an MCP client on stdio on to the node's `/mcp`, and its answers back. Pays and bounds what is spent. */
+/** Relays messages between an MCP client on stdio and the node's `/mcp`. Pays for calls, within a spending limit. */
 export function createMcpRelay({ url, apiKey, maxPerCallMicro, payer, write }: RelayOptions) {
   const node = createMcpNode({ url, apiKey });
   const unsettled = createUnsettled();

@@ -27,7 +27,7 @@ export function listOf(text: string): string[] {
   return names;
 }
 
-/** Reads an object as JSON: given as it stands, or as @FILE. `isExact`: a number that would be sent as another one is refused. */
+/** Reads an object from JSON text, or from @FILE. `isExact`: refuses numbers that would change when sent. */
 export async function readObject(
   text: string | undefined,
   name: string,

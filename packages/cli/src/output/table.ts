@@ -40,8 +40,8 @@ const pad = (text: string, width: number, alignsRight: boolean) => {
 };
 
 /**
- * Text of several lines without control characters, which could rewrite the screen or reach the clipboard; the colors that this program
- * writes stay (2, 31 and 32, and what ends them).
+ * Text of several lines without control characters, which could rewrite the screen or reach the clipboard. The colors of this program stay
+ * (2, 31 and 32, and their ends).
  */
 export const withoutControls = (text: string): string =>
   text.replace(

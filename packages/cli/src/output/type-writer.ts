@@ -8,7 +8,7 @@ const isObject = (value: unknown): value is Json =>
 /** Deeper schemas are `unknown`: a node may answer anything. */
 const MAX_DEPTH = 64;
 
-/** The TypeScript of what an agent takes and gives. Names and texts are strangers': they can only become names, strings and comments. */
+/** TypeScript of an agent's input and result. Names and texts come from strangers, so they can only become names, strings and comments. */
 export function typeScriptOf(agent: { id: string; name: string }, types: AgentTypes): string {
   const { capabilities = {}, ...whole } = types;
   const lines = [
@@ -144,7 +144,7 @@ function union(parts: readonly string[]): string {
   return distinct.length === 0 ? 'never' : distinct.join(' | ');
 }
 
-/** Without what ends a comment or a line. */
+/** Text without sequences that end a comment or a line. */
 const oneLine = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')

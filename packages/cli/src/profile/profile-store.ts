@@ -17,7 +17,7 @@ export interface Profiles {
 export interface Credentials {
   readonly apiKey?: string;
   readonly walletKey?: string;
-  /** Signs what `agentnet listen` forwards. */
+  /** Secret that signs the messages which `agentnet listen` forwards. */
   readonly webhookSecret?: string;
 }
 

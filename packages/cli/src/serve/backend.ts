@@ -17,7 +17,7 @@ export const textOf = ({ task, context }: AgentCall): string => (context ? `${co
 
 export const hasInput = ({ input }: AgentCall): boolean => Object.keys(input).length > 0;
 
-/** The environment for what answers strangers: without the keys of the one who serves. */
+/** The environment of a program that answers strangers, without the keys of the CLI user. */
 export const withoutOurs = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>

@@ -6,7 +6,10 @@ const MAX_REASON_CHARS = 300;
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** The failure of a call as its caller may read it. 422, so that the node does not repeat what the endpoint may have done. */
+/**
+ * The failure of a call in a form that its caller may read. Status 422, so that the node does not repeat work that the endpoint may have
+ * done.
+ */
 export const failed = (message: string): AgentError => new AgentError('agent_error', message);
 
 /** An endpoint over HTTP. Its headers go to its own URLs only: a redirect is an error. */

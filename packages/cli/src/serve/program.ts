@@ -66,7 +66,7 @@ async function runProgram(
   return readResult(output.trim());
 }
 
-/** JSON as it stands; anything else is text. */
+/** Parses JSON; other output becomes text. */
 function readResult(output: string): unknown {
   try {
     return JSON.parse(output);

@@ -9,7 +9,7 @@ import { Id, Timestamp, Usdc } from '../scalars.ts';
 export const callerKinds = ['account', 'agent', 'wallet', 'node'] as const;
 export type CallerKind = (typeof callerKinds)[number];
 
-/** Ways in which calls come to a node. */
+/** Protocols in which a node receives calls. */
 export const callGateways = ['rest', ...gateways] as const;
 export type CallGateway = (typeof callGateways)[number];
 /** @deprecated The former names, for one version. */

@@ -12,7 +12,7 @@ const Measure = z
     'The unit there: a `number` (0 or more, rounded up), the `items` of a list, the `characters` or the `bytes` (UTF-8) of a text. An input that has anything else there, or nothing, is refused with 400.',
   );
 
-/** A price by what a call asks for, beside the price per request. */
+/** A price by units of the input, besides the price per request. */
 const PerUnit = z.object({
   price: Usdc.describe('Price of one unit.'),
   unit: nameText(32)
@@ -96,7 +96,7 @@ export type AgentMetadata = z.output<typeof AgentMetadata>;
 export type PerUnit = NonNullable<AgentMetadata['perUnit']>;
 export type SizeStep = NonNullable<AgentMetadata['sizeSteps']>[number];
 
-/** The metadata as an owner declares it: a price by units says what is counted. */
+/** The metadata as an owner declares it: a price by units needs a measure. */
 export const DeclaredMetadata = AgentMetadata.extend({
   perUnit: PerUnit.extend({ measure: Measure })
     .optional()

@@ -39,7 +39,7 @@ export const AgentRegistration = z.object({
 });
 export type AgentRegistration = z.output<typeof AgentRegistration>;
 
-/** Body of PUT /agents/{id}: any subset; a changed endpoint must be proven anew. */
+/** Body of PUT /agents/{id}: any subset of fields; a changed endpoint must be proven again. */
 export const AgentUpdate = z
   .object({
     name: nameText(120).min(1).optional(),

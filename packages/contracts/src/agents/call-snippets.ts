@@ -62,7 +62,7 @@ const record = await invokeAndWait(client, ${text(agentId)}, { task: ${text(TASK
 console.log(record.cost, record.result);`,
 });
 
-/** The node's address: what stands before the path of the call. */
+/** The node's address: the part before the path of the call. */
 const originOf = ({ invoke }: AgentInterfaces) => invoke.slice(0, invoke.indexOf('/invoke/'));
 
 const x402: Snippet = (facts) => {

@@ -68,7 +68,7 @@ const registrationFile = <P extends z.ZodObject>(part: P) =>
     agentNetwork: part,
   });
 
-/** `GET /agents/{id}/registration.json`: the ERC-8004 registration file of an agent; also what the feed of a node holds. */
+/** `GET /agents/{id}/registration.json`: the ERC-8004 registration file of an agent; also an item of a node's feed. */
 export const AgentRegistrationFile = registrationFile(AgentPart);
 export type AgentRegistrationFile = z.infer<typeof AgentRegistrationFile>;
 

@@ -11,7 +11,7 @@ export const AgentProtocolName = z
     'Protocol of the endpoint: `http` (the contract of this node), `a2a`, `openai`, `mcp` or `mip-003`. Default: `http`.',
   );
 
-/** Stands for the value of a header that is stored and never shown. */
+/** Placeholder for the value of a header that is stored and never shown. */
 export const HIDDEN_VALUE = '***';
 
 const HeaderName = z

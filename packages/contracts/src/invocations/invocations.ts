@@ -114,7 +114,7 @@ export const endReasons = [
 ] as const;
 export type EndReason = (typeof endReasons)[number];
 
-/** Request record (spec), with how it was paid, what was refunded and why it failed beside it. */
+/** Request record (spec), extended by the payment, the refund and the error. */
 export const RequestRecord = z.object({
   requestId: Id,
   status: z.enum(requestStatuses),

@@ -38,7 +38,7 @@ type EventOf<T extends StreamEventType> = {
   readonly data: z.output<(typeof streamEventCatalogue)[T]['data']>;
 };
 
-/** One event of a stream; `type` tells what `data` is. */
+/** One event of a stream; `type` determines the type of `data`. */
 export type StreamEvent = { [T in StreamEventType]: EventOf<T> }[StreamEventType];
 
 export const streamEndpoints = {

@@ -27,8 +27,8 @@ function tidy(node: JsonSchema, io: 'input' | 'output'): void {
 }
 
 /**
- * A zod schema as JSON Schema 2020-12: what may be sent (`input`) or what is answered (`output`).
- * Schemas inside it that have a name become references; the root never does.
+ * A zod schema as JSON Schema 2020-12, of requests (`input`) or answers (`output`). Named schemas inside it become references; the root
+ * never does.
  */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output', named: NamedSchemas = new Map()): JsonSchema {
   const { $schema: _dialect, ...content } = z.toJSONSchema(schema, {

@@ -21,7 +21,7 @@ const answerObjects = {
   Chosen,
 };
 
-/** The answer objects that stand once in the document and are referred to from everywhere. */
+/** Answer objects that the document defines once and refers to. */
 export const namedSchemas = new Map<z.core.$ZodType, string>(
   Object.entries(answerObjects).map(([name, schema]) => [schema, name]),
 );

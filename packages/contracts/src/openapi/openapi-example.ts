@@ -49,8 +49,8 @@ function plainExample(schema: JsonSchema): unknown {
 }
 
 /**
- * A value that the schema allows and that a reader understands: what the schema gives as `const`, example, or first of an enum, or
- * what a field of that name usually holds. `resolve` finds what a `$ref` leads to.
+ * An example value for a schema that a reader understands: its `const`, its example, the first value of its enum, or a typical value for
+ * the field's name. `resolve` follows a `$ref`.
  */
 export function exampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unknown {
   if (typeof schema.$ref === 'string') return exampleOf(resolve(schema.$ref), resolve, name);

@@ -30,7 +30,7 @@ const TreasuryBalance = z.object({
   held: Usdc,
 });
 
-/** Bounds of what a caller can spend on a call. */
+/** Limits of the amount that a caller can spend on a call. */
 const spendingBounds = ['funds', 'per_call', 'per_day', 'plan', 'scope', 'frozen'] as const;
 
 const Spendable = z.object({
@@ -87,7 +87,7 @@ export const Payment = z.object({
 });
 export type Payment = z.infer<typeof Payment>;
 
-/** Plain transfers that were credited at once, told of together. */
+/** Plain transfers that were credited together, in one event. */
 export const CreditedDeposits = z.object({
   treasuryId: TreasuryId,
   count: z.int().min(1).describe('Number of deposits; GET /payments/history lists each.'),

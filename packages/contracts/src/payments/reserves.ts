@@ -21,7 +21,9 @@ const ChannelAssets = z.object({
   claimed: Usdc.describe('Claimed for the wallet in the settlement contract, and not swept into it yet.'),
 });
 
-/** The reserves of one asset in short. Without `inFlight`: `onChain` + `escrow` - `difference` is what the books expect there. */
+/**
+ * The reserves of one asset in short. Without `inFlight`: `onChain` + `escrow` - `difference` is the amount that the books expect there.
+ */
 const AssetReserves = z.object({
   asset: AssetId,
   network: NetworkId,
@@ -41,7 +43,7 @@ const AssetReserves = z.object({
 export type AssetReserves = z.infer<typeof AssetReserves>;
 
 /**
- * The node's liabilities, the balance of its wallet, and what payment channels owe it. Always: `onChain` + `channels.vouchers` +
+ * The node's liabilities, the balance of its wallet, and the debts of payment channels. Always: `onChain` + `channels.vouchers` +
  * `channels.claimed` + `bookedAfterBlock` - `difference` + `loss` = `liabilities.total`. The books are read in one snapshot, the chain at
  * one block.
  */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const Address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 const AtomicAmount = z.string().regex(/^(0|[1-9]\d{0,30})$/);
-/** Up to 18 digits: beyond the age of the universe, and still what a 64-bit integer holds. */
+/** Up to 18 digits: beyond the age of the universe, and within a 64-bit integer. */
 const Seconds = z.string().regex(/^\d{1,18}$/);
 
 /** A whole number, as decimal text or, as some wallets write it, a JSON number that is exact. */
@@ -104,7 +104,7 @@ export type ChannelPayload = z.infer<typeof ChannelPayload>;
 /** Content of the `PAYMENT-SIGNATURE` header (x402 v2), scheme `batch-settlement`. */
 export const ChannelPayloadV2 = z.object({ ...payloadV2, payload: ChannelPayload });
 
-/** A channel as a node tells it to the holder of its key. */
+/** A channel as a node shows it to the holder of its key. */
 export const ChannelStateExtra = z.object({
   channelId: z.string(),
   balance: AtomicAmount,
@@ -180,9 +180,9 @@ export const SettleResponse = z.object({
   transaction: z.string(),
   network: z.string(),
   extensions: z.record(z.string(), z.unknown()).optional(),
-  /** With a channel: what was deposited or refunded, empty for a voucher. */
+  /** With a channel: the deposited or refunded amount, empty for a voucher. */
   amount: z.string().optional(),
-  /** With a channel: what the call was charged, and the channel after it. */
+  /** With a channel: the charge of the call, and the state of the channel after it. */
   extra: z.object({ chargedAmount: AtomicAmount.optional(), channelState: ChannelStateExtra.optional() }).optional(),
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;

@@ -24,7 +24,7 @@ export const apiQuery = <N extends EndpointName>(name: N, call?: CallOf<Api[N]>)
 
 interface UseApiOptions<Data> {
   readonly enabled?: boolean;
-  /** Asked again this often while the view is looked at, as what was answered may tell. Live events make most of this needless. */
+  /** Polling interval while the view is visible, possibly depending on the data. Live events make most polling needless. */
   readonly refetchIntervalMs?: number | false | ((data: Data) => number | false);
   /** True to show the previous query's answer until the new one arrives: for pages and filters. */
   readonly keepsPrevious?: boolean;

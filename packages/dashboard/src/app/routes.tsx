@@ -163,7 +163,7 @@ const usage = createRoute({
   component: view(() => import('../pages/usage/usage-view.tsx'), 'UsageView'),
 });
 
-/** Every view of the dashboard and where it stands. */
+/** Every view of the dashboard, with its path. */
 export const routeTree = rootRoute.addChildren([
   signIn,
   shellRoute.addChildren([

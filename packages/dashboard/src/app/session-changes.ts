@@ -7,8 +7,8 @@ const windows = new BroadcastChannel('session');
 export const tellSession = (): void => windows.postMessage(null);
 
 /**
- * Asks again who is signed in when another window says that it may be somebody else, and when this one gets the focus: of two that stand
- * side by side, neither becomes visible.
+ * Reads the session again when another window reports a change, and when this one gets the focus (of two windows side by side, neither
+ * becomes visible).
  */
 export function followSession(queryClient: QueryClient, sessionKey: QueryKey): void {
   const filter = { queryKey: sessionKey };
@@ -22,8 +22,8 @@ interface KnownSession {
 }
 
 /**
- * Forgets all other answers as soon as the session is another one. Tabs share one cookie: after a sign-in in another tab, what was read
- * before belongs to an account that this tab no longer acts for.
+ * Drops all other answers as soon as the session changes. Tabs share one cookie: after a sign-in in another tab, the earlier data belongs
+ * to an account that this tab no longer acts for.
  */
 export function forgetAtNewSession(queryClient: QueryClient, sessionKey: QueryKey): void {
   const sessionHash = hashKey(sessionKey);
@@ -38,7 +38,7 @@ export function forgetAtNewSession(queryClient: QueryClient, sessionKey: QueryKe
   });
 }
 
-/** Leaves once the session has ended. While it goes on, the page stays and says so: who walks away has to know. */
+/** Leaves once the session has ended. If ending it fails, stays on the page and shows that, so that users do not walk away signed in. */
 export async function endAndLeave(
   end: () => Promise<unknown>,
   leave: () => void,

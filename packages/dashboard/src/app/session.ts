@@ -21,7 +21,7 @@ export const sessionQuery = queryOptions<SessionInfo>({
 
 export const useSessionInfo = (): SessionInfo => useSuspenseQuery(sessionQuery).data;
 
-/** The session. Only for what stands inside the shell, which shows nothing without one. */
+/** The session. Only for components inside the shell, which shows nothing without one. */
 export function useSession(): Session {
   const { session } = useSessionInfo();
   if (!session) throw new Error('not signed in');

@@ -2,7 +2,7 @@ import { toast } from '../ui/overlays/toasts.tsx';
 import { client } from './client.ts';
 import { endAndLeave, tellSession } from './session-changes.ts';
 
-/** Ends the session and leaves the page, with everything that it knew. Tells when it could not. */
+/** Ends the session and leaves the page, with all of its data. Shows an error if that fails. */
 export const signOut = (): Promise<void> =>
   endAndLeave(
     () => client.endSession(),

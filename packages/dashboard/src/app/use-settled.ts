@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The value once it has stayed the same for a moment: for what is asked of the node while somebody types. */
+/** The value once it has stayed the same for a moment: a debounce for requests while the user types. */
 export function useSettled<Value>(value: Value, pauseMs: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

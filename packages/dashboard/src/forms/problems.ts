@@ -4,7 +4,7 @@ import { isApiError } from '@agent-network/sdk';
 type Parsed = ReturnType<NonNullable<Endpoint['body']>['safeParse']>;
 type Issue = NonNullable<Parsed['error']>['issues'][number];
 
-/** Error text of a value, for the user: the schema's own message, or ours where it has only a parser's. */
+/** Error text of a value, for the user: the schema's own message, or the dashboard's where there is only a parser's. */
 export function problemText(issue: Issue): string {
   if (issue.code === 'too_small' && issue.minimum === 1 && issue.origin === 'string') return 'is required';
   if (issue.code === 'too_small' && issue.origin === 'array') return `must have at least ${issue.minimum}`;

@@ -20,7 +20,7 @@ interface FormOptions<Values extends object, Schema extends BodySchema> {
 export interface Form<Values extends object> {
   readonly values: Values;
   set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
-  /** Begins anew with these values. */
+  /** Starts again with these values. */
   reset(values: Values): void;
   /** Error at this path of the body: `limits.perCall`. */
   error(path: string): string | undefined;
@@ -39,7 +39,7 @@ function focusFirstProblem(form: EventTarget | null): void {
   requestAnimationFrame(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }
 
-/** A form that is judged here by the schema that the node has, and again by the node; both show what is wrong at its field. */
+/** A form validated here by the node's schema, and again by the node; both show errors at their fields. */
 export function useForm<Values extends object, Schema extends BodySchema>(
   options: FormOptions<Values, Schema>,
 ): Form<Values> {

@@ -1,3 +1,3 @@
-/** Joins what is not empty. */
+/** Joins the non-empty names. */
 export const classNames = (...names: readonly (string | false | null | undefined)[]): string =>
   names.filter(Boolean).join(' ');

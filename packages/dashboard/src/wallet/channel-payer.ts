@@ -45,7 +45,7 @@ const browserStorage = (): ChannelStorage => ({
 
 const LOCK = 'agent-network channels';
 
-/** Holds the books against other tabs: two that sign for one channel would not explain each other's sums. Resolves to what lets go. */
+/** Locks the books against other tabs, as two that sign for one channel could not explain each other's sums. Resolves to the release. */
 async function holdBooks(): Promise<() => void> {
   // Without a secure context there are no locks.
   if (!navigator.locks) return () => undefined;
@@ -111,7 +111,7 @@ const ownChannel = async (payer: ChannelPayer, { chainId }: PaidIn): Promise<Ope
 export const findChannel = async (provider: Eip1193Provider, paidIn: PaidIn): Promise<OpenChannel | null> =>
   ownChannel(await open(provider, paidIn, nothing), paidIn);
 
-/** Has the node refund what the channel of a wallet holds. */
+/** Asks the node to refund the balance of a wallet's channel. */
 export async function closeChannel(provider: Eip1193Provider, paidIn: PaidIn): Promise<readonly ClosedChannel[]> {
   const letGo = await holdBooks();
   try {

@@ -5,7 +5,7 @@ export interface Eip1193Provider {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
 }
 
-/** A wallet that told of itself (EIP-6963). Its icon is left out: it would be a stranger's picture. */
+/** A wallet that announced itself (EIP-6963). Its icon is left out, as it would be a stranger's picture. */
 export interface InjectedWallet {
   readonly id: string;
   readonly name: string;
@@ -39,5 +39,5 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The wallets of this browser, as they tell of themselves. */
+/** The announced wallets of this browser. */
 export const useInjectedWallets = (): readonly InjectedWallet[] => useSyncExternalStore(subscribe, () => wallets);

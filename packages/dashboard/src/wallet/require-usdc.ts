@@ -12,7 +12,7 @@ async function balanceMicro(provider: Eip1193Provider, usdc: string, address: st
   return typeof answer === 'string' && /^0x[0-9a-f]{1,64}$/i.test(answer) ? BigInt(answer) : null;
 }
 
-/** Throws when the wallet holds less than the amount: it would be asked to sign what cannot be paid. The node has the last word. */
+/** Throws when the wallet holds less than the amount, so that it does not sign an uncovered payment. The node makes the final check. */
 export async function requireUsdc(
   provider: Eip1193Provider,
   address: string,

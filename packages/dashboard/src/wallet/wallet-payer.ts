@@ -12,8 +12,8 @@ export interface WalletPayer extends Payer {
 }
 
 /**
- * Pays what one call asks for from a wallet of this browser, which shows the payment to its owner; nothing above `most` (USDC). Throws
- * in words when the wallet is on another chain and stays there, or holds less.
+ * Pays one call from a wallet of this browser, which shows the payment to its owner; never more than `most` (USDC). Throws a readable error
+ * when the wallet is on another chain and stays there, or holds less.
  */
 export async function walletPayer(provider: Eip1193Provider, paidIn: PaidIn, most: string): Promise<WalletPayer> {
   const address = await connectWallet(provider);

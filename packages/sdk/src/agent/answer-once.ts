@@ -113,7 +113,7 @@ export class AnswerOnce {
     return started;
   }
 
-  /** Forgets the answers that are too old or too many; every other method that needs it does so itself. */
+  /** Removes answers that are too old or too many. Other methods call it themselves. */
   forgetOld(): void {
     const { keepMs, maxAnswers, maxChars } = this.#limits;
     const sinceMs = this.#nowMs() - keepMs;

@@ -41,8 +41,8 @@ function writeAnswer(response: ServerResponse, answer: Answer, isLast: boolean):
 const frame = (event: string, data: string) => `event: ${event}\ndata: ${data}\n\n`;
 
 /**
- * Writes what is said as server-sent events, and then the `result`, or the `error`. A call that ends before anything was said is
- * answered plainly, so that its status tells the node whether to repeat it.
+ * Writes events as server-sent events, and then the `result`, or the `error`. A call that ends without any event gets a plain answer, so
+ * that its status shows the node whether to retry.
  */
 async function writeStream(response: ServerResponse, { said, answer }: Answering, isLast: boolean) {
   for await (const { event, data } of said.follow()) {

@@ -53,7 +53,7 @@ function parseJson(body: Uint8Array): Fields {
   throw new AgentError('invalid_request', 'the body is not a JSON object', 400);
 }
 
-/** Reads what a node posted. Unknown fields are ignored; throws `AgentError` with status 400 when a needed one is missing. */
+/** Parses a node's POST body. Unknown fields are ignored; throws `AgentError` with status 400 when a required one is missing. */
 export function parseCall(body: Uint8Array): Verification | CallContent {
   const fields = parseJson(body);
   const agentId = requiredText(fields, 'agent_id');

@@ -23,8 +23,8 @@ const together = (pieces: readonly unknown[]): unknown =>
   pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : pieces;
 
 /**
- * The result of what `handle` returned. Pieces of a generator are said as they come; together they are the result when it returns
- * none: one text when all are texts, else a list. An aborted generator is ended where it stands.
+ * The result of `handle`'s return value. Pieces of a generator are sent as they come; if it returns nothing, together they are the result:
+ * one text when all are texts, else a list. An aborted generator is closed at once.
  */
 async function collect(given: unknown, said: SaidLog, signal: AbortSignal): Promise<unknown> {
   if (!isGenerator(given)) return given;
@@ -51,7 +51,7 @@ async function collect(given: unknown, said: SaidLog, signal: AbortSignal): Prom
 export interface AgentCall extends Omit<CallContent, 'kind'> {
   /** Aborted when the deadline passes, the last caller hangs up, the request is cancelled or the agent closes. */
   readonly signal: AbortSignal;
-  /** States what this call costs, in USDC; without it the agent's price is charged. A node never charges more than its price. */
+  /** Sets the cost of this call, in USDC; without it the agent's price is charged. A node never charges more than its price. */
   charge(cost: string): void;
 }
 

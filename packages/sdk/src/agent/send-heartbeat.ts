@@ -7,7 +7,7 @@ export interface HeartbeatReport {
   readonly accepting?: boolean;
 }
 
-/** Tells a node how busy an agent is, as the agent; resolves to its status record. Throws what `createClient` methods throw. */
+/** Reports an agent's load to a node, as the agent; resolves to its status record. Throws what `createClient` methods throw. */
 export function sendHeartbeat(
   agent: { readonly baseUrl: string; readonly agentId: string; readonly identityToken: string },
   report: HeartbeatReport = {},

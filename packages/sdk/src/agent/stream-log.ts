@@ -6,7 +6,7 @@ export interface Said {
   readonly data: string;
 }
 
-/** Marks what a generator yields as a report of progress rather than a piece of the answer. */
+/** Marks a generator's value as a report of progress rather than a piece of the answer. */
 class Progress {
   readonly report: Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ class Progress {
   }
 }
 
-/** Yielded by a `handle` that is a generator: tells a caller who follows how far the work is, and is no part of the result. */
+/** Yield this from a generator `handle` to report progress to callers who follow. It is not part of the result. */
 export const progress = (report: Readonly<Record<string, unknown>>): Progress => new Progress(report);
 
 export const isProgress = (value: unknown): value is Progress => value instanceof Progress;

@@ -5,7 +5,7 @@ export interface PromiseParts<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Does what `Promise.withResolvers` does, which Node 20 does not have. */
+/** `Promise.withResolvers`, which Node 20 does not have. */
 export function withResolvers<T>(): PromiseParts<T> {
   let resolve!: PromiseParts<T>['resolve'];
   let reject!: PromiseParts<T>['reject'];

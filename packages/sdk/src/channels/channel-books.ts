@@ -7,7 +7,7 @@ import type { ChannelTerms } from './channel-terms.ts';
 export interface Attempt {
   readonly terms: ChannelTerms;
   readonly url: string;
-  /** The sum that the receiver counts from, when it told. */
+  /** The sum from which the receiver counts, if known. */
   readonly baseMicro: bigint | null;
   readonly refusals: number;
   readonly hasAskedChain: boolean;

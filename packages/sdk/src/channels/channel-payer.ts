@@ -13,13 +13,13 @@ import { type ClosedChannel, closeChannels } from './close-channels.ts';
 import { readChannel } from './read-channel.ts';
 
 export interface ChannelOptions {
-  /** USDC of a deposit; none is larger. Default: what the node advises, at most ten times `maxPerCall`. */
+  /** Maximum deposit in USDC. Default: the node's suggestion, at most ten times `maxPerCall`. */
   readonly deposit?: string;
   /** Storage of the channels' books; default: in memory, for this run. */
   readonly storage?: ChannelStorage;
   /** A JSON-RPC URL of the chain, to find the state of a channel with lost books or an unreachable receiver. */
   readonly rpcUrl?: string;
-  /** Tells the channels of several payers with one wallet apart: each process needs one of its own. */
+  /** Distinguishes the channels of several payers with one wallet; each process needs its own. */
   readonly salt?: `0x${string}`;
   /** Used to ask for refunds and for `rpcUrl`. */
   readonly fetch?: typeof fetch;
@@ -34,11 +34,11 @@ export interface OpenChannel {
   readonly config: ChannelConfig;
   /** True if `balance` and `claimable` were read from the chain: false without `rpcUrl`, and where its RPC failed or is of another chain. */
   readonly isOnChain: boolean;
-  /** Deposits less refunds, as the chain has them where `rpcUrl` tells. */
+  /** Deposits less refunds, from the chain if `rpcUrl` is set. */
   readonly balance: string;
   /** Cost of its calls. */
   readonly charged: string;
-  /** Amount that the receiver has claimed, where `rpcUrl` tells it; else the most that it can claim by the vouchers that were signed. */
+  /** Amount that the receiver has claimed, if `rpcUrl` is set; else the maximum that it can claim by the signed vouchers. */
   readonly claimable: string;
 }
 
@@ -69,7 +69,7 @@ function walletOf(signer: PayerSigner, limits: PaymentLimits, options: ChannelOp
   };
 }
 
-/** A channel of the books, with what the chain has of it where that can be read: books of several chains have one RPC. */
+/** A channel of the books, with its state on chain if that can be read: books of several chains have one RPC. */
 async function openChannel({ readChannel }: ChannelWallet, record: ChannelRecord): Promise<OpenChannel> {
   const { channelId, network, url, config, balanceMicro, chargedMicro, boundMicro, signedMicro } = record;
   const asked = readChannel?.(Number(network.replace('eip155:', '')), channelId);

@@ -2,9 +2,9 @@ import type { ChannelConfig, Hex, SignedDeposit } from './channel-signatures.ts'
 import type { ToldPayment, ToldState } from './channel-terms.ts';
 
 /**
- * The payer's own books of one channel. `boundMicro` is what keeps a lying receiver off: the most that all calls so far may have
- * cost. It rises by the price of each call before the voucher is signed, falls only when the receiver says that a call cost less, and
- * no voucher is signed above it.
+ * The payer's own books of one channel. `boundMicro` protects against a lying receiver: the maximum cost of all calls so far. It rises by
+ * the price of each call before the voucher is signed, falls only when the receiver reports that a call cost less, and no voucher above it
+ * is signed.
  */
 export interface ChannelRecord {
   readonly network: string;
@@ -16,14 +16,17 @@ export interface ChannelRecord {
   readonly isKnown: boolean;
   /** Deposits less refunds. Claims do not lower it. */
   readonly balanceMicro: bigint;
-  /** Cost of the ended calls, as far as the receiver told. */
+  /** Cost of the ended calls, as reported by the receiver. */
   readonly chargedMicro: bigint;
   readonly boundMicro: bigint;
   /** The highest voucher that was signed: whatever became of its call, the receiver can claim up to it. */
   readonly signedMicro: bigint;
   /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
   readonly deposit: SignedDeposit | null;
-  /** Latest end of the deposits that the receiver said it took: until then it can still take one that the chain does not have. 0: none. */
+  /**
+   * Latest expiry, in Unix seconds, of the deposits that the receiver reported as accepted: until then it can still collect one that the
+   * chain does not have. 0: none.
+   */
   readonly depositEndsS: number;
   /** Header of a refund that was asked for, as long as its outcome is not known: shown again, it gets the same answer. */
   readonly refund: string | null;
@@ -35,7 +38,7 @@ export function serializeRecord(record: ChannelRecord): string {
   return JSON.stringify(record, (_name, value) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Reads what `serializeRecord` wrote. Throws for anything else: books that cannot be read are not replaced by empty ones. */
+/** Parses the output of `serializeRecord`. Throws for anything else, as unreadable books must not be replaced by empty ones. */
 export function parseRecord(text: string): ChannelRecord {
   const { balanceMicro, chargedMicro, boundMicro, signedMicro, deposit, refund, ...rest } = JSON.parse(text);
   const record: ChannelRecord = {

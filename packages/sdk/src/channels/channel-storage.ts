@@ -1,11 +1,11 @@
-/** Keeps the books of a payer's channels. What `set` resolved for has to be there after a crash. */
+/** Stores the books of a payer's channels. Once `set` resolves, the value must survive a crash. */
 export interface ChannelStorage {
   get(key: string): Promise<string | null>;
   set(key: string, value: string): Promise<void>;
   keys(): Promise<readonly string[]>;
 }
 
-/** For one run of a program. What is left in a channel when it ends without `payer.close()` has to be found again by its terms. */
+/** Storage for one run of a program. If it ends without `payer.close()`, the rest of a channel can only be found by its terms. */
 export function memoryStorage(): ChannelStorage {
   const values = new Map<string, string>();
   return {

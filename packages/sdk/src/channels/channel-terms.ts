@@ -27,7 +27,7 @@ export interface ChannelTerms {
   readonly between: Pick<ChannelConfig, 'receiver' | 'receiverAuthorizer' | 'token' | 'withdrawDelay'>;
 }
 
-/** The sums of a channel as the node tells them. Nothing here is believed before it is explained. */
+/** The sums of a channel as reported by the node. They are not trusted before they are explained. */
 export interface ToldState {
   readonly chargedMicro: bigint | null;
   readonly balanceMicro: bigint | null;

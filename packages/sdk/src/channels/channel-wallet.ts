@@ -7,7 +7,7 @@ import type { ChannelOnChain } from './read-channel.ts';
 export interface ChannelWallet {
   readonly signer: PayerSigner;
   readonly books: ChannelBooks;
-  /** The size of a deposit; `null`: what the receiver advises. */
+  /** Size of a deposit in micro-USDC; `null`: the receiver's suggestion. */
   readonly depositMicro: bigint | null;
   readonly largestDepositMicro: bigint;
   /** Reads a channel from the chain; `null` when no RPC was given. */

@@ -95,8 +95,8 @@ async function earlierRefund(
 }
 
 /**
- * Asks for a refund with a voucher over what was charged; corrected sums are adopted as those of calls are. What is asked for is written
- * down first: should its answer be lost, the same is shown again.
+ * Requests a refund with a voucher over the charged amount; corrected sums are adopted as for calls. The request is stored first, so that
+ * it can be repeated unchanged if its answer is lost.
  */
 async function refund(
   wallet: ChannelWallet,

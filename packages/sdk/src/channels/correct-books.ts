@@ -25,7 +25,7 @@ const unexplained = ({ channelId }: ChannelRecord) =>
     `The node counts more in channel ${channelId} than the calls of this payer may have cost. When another process pays from the same wallet, give each a salt of its own`,
   );
 
-/** The sum that our own signature stands behind; `null`: none does. */
+/** The sum that this payer's own signature proves; `null`: none. */
 export async function provenSum(record: ChannelRecord, chainId: number, { signed }: ToldState): Promise<bigint | null> {
   if (!signed) return null;
   const voucher = voucherToSign(record.channelId, chainId, signed.maxMicro);
@@ -33,9 +33,9 @@ export async function provenSum(record: ChannelRecord, chainId: number, { signed
 }
 
 /**
- * The books with the chain's balance and claims. More claimed than our calls may have cost is a receiver that cheats. One that said that
- * it took a deposit which the chain does not have may keep it back, and take it beside the next: also after a refund that was asked for
- * and not answered, which explains as little.
+ * The books with the chain's balance and claims. Claims above the possible cost of calls mean that the receiver cheats. A receiver that
+ * reported a deposit which the chain does not have may hold it back, and collect it together with the next. The same holds after an
+ * unanswered refund request, which does not explain the difference either.
  */
 function adoptChain(record: ChannelRecord, { balanceMicro, claimedMicro }: ChannelOnChain): ChannelRecord {
   if (record.isKnown && claimedMicro > record.boundMicro) throw unexplained(record);
@@ -102,7 +102,7 @@ export async function correctedBooks(
   return hasAskedChain ? null : askedChain(wallet, channel, again, otherSum.includes(reason));
 }
 
-/** Corrects the books of a channel that holds too little; false when only the chain could tell more. */
+/** Corrects the books of a channel with too low a balance; false when only the chain could help. */
 async function hasCorrectedBalance(wallet: ChannelWallet, channel: BookedChannel, reason: string): Promise<boolean> {
   const { record } = channel;
   // A refund was asked for and made, and its answer was lost.

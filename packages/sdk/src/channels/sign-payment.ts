@@ -93,7 +93,7 @@ async function depositFor(
   return { ...unsigned, signature };
 }
 
-/** The books with a deposit that ran out unanswered: the chain tells whether it was taken, as far as an RPC was given. */
+/** The books after a deposit that expired without an answer: the chain shows if it was collected, if an RPC URL was given. */
 async function settleDeposit(wallet: ChannelWallet, record: ChannelRecord, chainId: number): Promise<ChannelRecord> {
   const { deposit } = record;
   if (!deposit || mayBeTaken(deposit)) return record;

@@ -5,7 +5,7 @@ import { compareWords } from './words.ts';
 
 /** A shorter last word is taken as it is: too many words begin with it. */
 const MIN_OPEN_CHARS = 3;
-/** Words that a beginning stands for, the first in their order. */
+/** Maximum words that a prefix expands to, the first in order. */
 const MAX_BEGUN = 10_000;
 /** A shorter word is taken as it is: too many words are within one edit. */
 const MIN_MENDED_CHARS = 4;

@@ -10,7 +10,7 @@ const WHOLE = -1;
 const GONE = -1;
 /** Words of one variant that a mistake is compared with. */
 export const MAX_ALIKE = 64;
-/** A crowd that has become as small goes back into its table. */
+/** Size at which a shrunken crowd returns to its table. */
 const MIN_CROWD = 16;
 
 /** One hash table. An entry is two integers: the hash of a variant, and the number of its word plus one, `GONE`, or 0 for an empty one. */
@@ -45,11 +45,10 @@ export function isWithinOneEdit(one: readonly number[], other: readonly number[]
 }
 
 /**
- * Finds words within one edit. Two such words are equal, or become equal when one character of either or both is left out; so each word
- * stands in the table once as it is, and once for each character left out. Many small tables, so that none takes long to grow.
- *
- * Words that differ in one character have a variant in common, and anybody can register very many. A variant that more than `MAX_ALIKE`
- * words have is kept apart, as a crowd in the order of words; a mistake is compared with the first of it, the same ones in every process.
+ * Finds words within one edit. Two such words are equal, or become equal when one character of either or both is left out; so each word is
+ * in the table once as it is, and once for each character left out. Many small tables, so that none takes long to grow.
+ * Words that differ in one character share a variant, and anyone can register very many. A variant of more than `MAX_ALIKE` words is kept
+ * separately, as a crowd in the order of words; a typo is compared with the first of it, the same ones in every process.
  */
 export class TypoTable {
   readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({
@@ -173,7 +172,7 @@ function forget({ entries }: Shard, hash: number, id: number): void {
   entries[at + 1] = GONE;
 }
 
-/** Without what is gone; twice the size when it is full of what is not. */
+/** Rebuilds a table without removed entries; doubles its size if it is still full. */
 function rebuild(shard: Shard): void {
   const old = shard.entries;
   let kept = 0;

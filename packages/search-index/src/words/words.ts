@@ -27,8 +27,8 @@ function pairsIn(run: string): string[] {
 export const isPair = (word: string): boolean => hasUnspaced.test(word) && [...word].length === 2;
 
 /**
- * The words of a text, each once: runs of letters and digits, without regard to case and width. Where a script has no spaces, pairs of
- * characters stand for words, so that a word is found within a longer run.
+ * The distinct words of a text: runs of letters and digits, ignoring case and width. In scripts without spaces, pairs of characters count
+ * as words, so that a word is found within a longer run.
  */
 export function wordsOf(text: string): string[] {
   const words = isAscii(text)
@@ -55,8 +55,8 @@ export interface DescribedAgent {
 }
 
 /**
- * The search terms of an agent: its capabilities, and its words, those in name or tags also with `+`, those in the name also with `#`. No word
- * begins with such a sign.
+ * The search terms of an agent: its capabilities, and its words; those in name or tags also with `+`, those in the name also with `#`.
+ * Words themselves never begin with these signs.
  */
 export function termsOf({ name, description, capabilities, metadata }: DescribedAgent): string[] {
   const title = `${name} ${(metadata.tags ?? []).join(' ')}`;

@@ -9,7 +9,7 @@ import { accountsOfWallets } from './link-wallet.ts';
 export interface OwnerProofs {
   /** Records the first proof of an account's wallet at the agents that the account has already. */
   record(tx: Tx, accountId: string, now: Date): Promise<void>;
-  /** Moves what the wallet has sent to the node into its account's treasury, which is opened if there is anything. */
+  /** Moves the wallet's money in suspense into its account's treasury, which is opened if there is any. */
   credit(
     tx: Tx,
     proof: { readonly claimId: string; readonly address: string; readonly accountId: string; readonly now: Date },

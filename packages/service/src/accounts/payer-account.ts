@@ -11,8 +11,8 @@ export const payerAccountOf = (ctx: HasDb, wallet: string): Promise<PayerAccount
   findPayerAccount(ctx.db, wallet);
 
 /**
- * Opens the account of a wallet that pays, on the free plan, without any proof of its key: a payment that somebody shows gives no rights to
- * what the account has. Opened before the payment is claimed: a process that dies in between leaves an account without calls.
+ * Opens the account of a paying wallet, on the free plan, without a proof of its key: presenting a payment gives no rights to the account's
+ * data. It is opened before the payment is claimed, so a process that dies in between leaves an account without calls.
  */
 export async function openPayerAccount(ctx: HasDb, wallet: string, now: Date): Promise<PayerAccount> {
   const accountId = await ensureAccount(ctx.db, { id: newId('acc'), address: wallet, now });

@@ -46,15 +46,15 @@ export interface ChannelTerms {
   readonly longestCallS: number;
 }
 
-/** What payments, transfers and channels are kept by: a token on a chain. */
+/** Key of payments, transfers and channels: a token on a chain. */
 export type AssetKey = Pick<ChainInfo, 'chainId' | 'token'>;
 
 const isUsdc = ({ chainId, token }: AssetKey): boolean => payableChain(chainId)?.usdc.toLowerCase() === token;
 
-/** The token as tables have it that name a chain: empty for the chain's USDC, as in rows of releases that knew no other. */
+/** The token in tables with a chain id: empty for the chain's USDC, as in rows of releases without other tokens. */
 export const tokenKey = (asset: AssetKey): string => (isUsdc(asset) ? '' : asset.token);
 
-/** The names under which an asset is asked for. That of a network means its USDC. */
+/** Names of an asset. The name of a network means its USDC. */
 export const namesOfAsset = (asset: AssetKey & Pick<ChainInfo, 'caip2' | 'name'>): readonly string[] => [
   assetIdOf(asset),
   ...(isUsdc(asset) ? [asset.caip2, asset.name] : []),

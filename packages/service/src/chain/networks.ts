@@ -47,7 +47,10 @@ export const onToken = <C extends OnNetwork>(ctx: C, { chainId, token }: AssetKe
 export const onAsset = <C extends OnNetwork>(ctx: C, ledgerAsset: string | null): C | null =>
   on(ctx, ({ chain }) => chain.ledgerAsset === ledgerAsset);
 
-/** The context on an asset by a name of it: its CAIP-19 id, or that of the network whose USDC it is, as CAIP-2 or x402 version 1 have it; null: it is none of the node's. */
+/**
+ * The context on the asset with this name: its CAIP-19 id, or for USDC the network's name in CAIP-2 or x402 version 1; null: the node is
+ * not, or no longer, on it.
+ */
 export const onNamed = <C extends OnNetwork>(ctx: C, name: string): C | null =>
   on(ctx, ({ chain }) => namesOfAsset(chain).includes(name));
 

@@ -323,7 +323,7 @@ const settingsOf = (config: Config) => ({
   keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
 });
 
-/** Reasons to refuse what a channel pays beside those of the scheme. */
+/** Reasons to refuse a payment by channel, besides those of the scheme. */
 const otherChannelRefusals = [
   'malformed',
   'unsupported_scheme',

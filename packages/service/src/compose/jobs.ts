@@ -122,8 +122,8 @@ export function startRecurring(ctx: JobContext): Repeating[] {
 }
 
 /**
- * Starts the work on payments of a further network, apart from that of the others: a chain that does not answer holds up its own. `refresh` finds out
- * whether the chain answers.
+ * Starts the work on payments of a further network, apart from that of the others, so that a chain without an answer delays only its own.
+ * `refresh` checks if the chain answers.
  */
 export function startRecurringOn(ctx: JobContext, refresh: RecurringWork): Repeating {
   const schedule = createSchedule(ctx, () => givenOf(ctx));

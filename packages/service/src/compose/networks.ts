@@ -29,8 +29,8 @@ const START_WITHIN_MS = 5000;
 const AGAIN_AFTER_MS = 5000;
 
 /**
- * Opens the networks beside the default one, and tokens beside the first of a chain, each as soon as its chain answers and its books agree with it; until then it is none of the
- * node's: nothing is offered on it, and what is under way on it waits.
+ * Opens the networks besides the default one, and tokens besides the first of a chain, each as soon as its chain answers and its books
+ * agree with it. Until then the node does not use it: nothing is offered on it, and pending work on it waits.
  */
 export async function startNetworks(
   ctx: NodeContext,

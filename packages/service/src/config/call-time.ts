@@ -5,7 +5,7 @@ const CLAIM_S = 60;
 /** Minimum for the limit of a call's duration: with less, calls would be useless. */
 const LEAST_CALL_S = 60;
 
-/** Time until a claim is in so many blocks, both counted: no reorg that a node allows for takes it back. */
+/** Seconds until a claim has this many confirmations, so that no reorg within the node's limits removes it. */
 const claimS = (deepestBlocks: number): number => CLAIM_S + deepestBlocks * BLOCK_S;
 
 /**

@@ -11,7 +11,7 @@ export interface ConfiguredSecrets {
   readonly secretKey: string | null;
 }
 
-/** Reads what is kept secret. No message repeats a value. */
+/** Reads secrets. Messages never repeat their values. */
 export function readSecrets(env: Env, mode: 'local' | 'production'): ConfiguredSecrets {
   const secrets = {
     settlementPrivateKey: privateKeyOf(env, 'SETTLEMENT_PRIVATE_KEY'),

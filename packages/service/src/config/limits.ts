@@ -53,7 +53,7 @@ const MAX_LIMIT = 2_000_000_000;
 
 /**
  * `isPrivate`: only this machine reaches the node, so that network addresses do not distinguish clients. `isTest`: its chain has no real
- * money, so that the free plan may be what developing takes.
+ * money, so that the free plan may have limits fit for development.
  */
 export function readLimits(env: Env, { isPrivate, isTest }: { isPrivate: boolean; isTest: boolean }): Limits {
   const limit = (name: string, fallback: number) => integer(env, name, fallback, 1, MAX_LIMIT);

@@ -85,7 +85,7 @@ export interface ChannelClaimSettings {
   readonly minMicro: bigint;
   /** Age from which an owed amount is claimed. */
   readonly intervalMs: number;
-  /** Minimum refund of a part of a deposit; what is left is always refunded in full. */
+  /** Minimum refund of a part of a deposit; the whole rest can always be refunded. */
   readonly minRefundMicro: bigint;
   /** Maximum refunds of a payer's channels in 24 hours; one of all that is left in an hour is always possible. */
   readonly refundsPerDay: number;

@@ -5,14 +5,14 @@ import { isLocalChain } from './networks.ts';
 import data from './settings.json' with { type: 'json' };
 
 /**
- * A setting of a node, as settings.json has it. docs/settings.md and `npm run operator -- settings` are made from these; a test compares
- * them with what the configuration reads: every name, default and example.
+ * A setting of a node, as in settings.json. docs/settings.md and `npm run operator -- settings` are generated from these; a test compares
+ * every name, default and example with the configuration.
  */
 export interface Setting {
   readonly name: string;
   /** Name that it had before, which is read for one version more. */
   readonly formerly?: string;
-  /** One or two sentences, in Markdown: what the value does, its unit, its limits. */
+  /** One or two sentences, in Markdown: the effect of the value, its unit, its limits. */
   readonly meaning: string;
   /** Default in local mode as it would be written; null: unset, or made at the first start (`defaultText`). */
   readonly default: string | null;

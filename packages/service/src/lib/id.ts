@@ -38,7 +38,7 @@ let timeText = '';
 
 /**
  * Returns a new id such as `req_01k9…`: 48 bits of milliseconds, then 80 random bits. Ids of different milliseconds sort by time, those of
- * the same millisecond in no order. Name the time where others list by id what several processes write.
+ * the same millisecond in no order. Pass `nowMs` where others list rows of several processes by id.
  */
 export function newId<P extends IdPrefix>(prefix: P, nowMs: number = Date.now()): `${P}_${string}` {
   if (nowMs !== timeMs) {

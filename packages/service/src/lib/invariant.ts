@@ -1,4 +1,4 @@
-/** Throws when a guarantee of our own code is broken: a bug, never a caller's mistake. */
+/** Throws when a guarantee of the node's code is broken: a bug, never a caller's mistake. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);
 }

@@ -1,7 +1,7 @@
 import { invalid } from './app-error.ts';
 import { DAY_MS } from './duration.ts';
 
-/** A cursor is its text in Base64, which tells clients that it is not for them. Texts stay as they are: clients keep cursors. */
+/** Encodes a cursor as Base64, which shows clients that it is opaque. Never change the texts, as clients store cursors. */
 export const encodeCursor = (text: string): string => Buffer.from(text).toString('base64url');
 
 /** The groups of a cursor's pattern. Throws VALIDATION_ERROR for a cursor that this node did not make. */

@@ -8,7 +8,10 @@ export class ConfigError extends Error {
 /** The variable that a message is about: its first word. */
 const settingOf = ({ message }: ConfigError): string | null => /^[A-Z][A-Z0-9_]+(?= )/.exec(message)?.[0] ?? null;
 
-/** Values that are not repeated: keys, what a key may be taken for an address of, and addresses that may hold a password. */
+/**
+ * Names of settings with values that messages must not repeat: keys, values that may be mistaken keys, and addresses that may contain a
+ * password.
+ */
 const SECRET = /KEY|SECRET|URL|WALLETS|NETWORKS|OTLP/;
 const MAX_VALUE = 60;
 

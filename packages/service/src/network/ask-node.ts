@@ -26,7 +26,7 @@ const MAX_SILENCE_MS = { 429: 120 * MINUTE_MS, 503: 10 * MINUTE_MS } as const;
 
 /**
  * Polls a node's feed. Three failures in a row make the node and its agents offline, an answer online. A node that asks for a pause gets it
- * and keeps its place: no failure, unless it has told nothing for long.
+ * and keeps its position; that is not a failure, unless it has sent nothing for long.
  */
 export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: AbortSignal): Promise<void> {
   const outcome = await readFeed(ctx, node, signal);
@@ -54,7 +54,10 @@ const plan = (ctx: NetworkContext, { nodeId }: NetworkNode, pauseMs: number, lea
     new Date(ctx.clock.now().getTime() + Math.round(pauseMs * (least + Math.random() / 5))),
   );
 
-/** null: none was asked for, or the node has told nothing for too long: it would be online for ever without telling anything. */
+/**
+ * The pause that a node asked for; null: none, or the node has sent nothing for too long, so that it can't stay online by asking for
+ * pauses.
+ */
 async function grantedPause(
   ctx: NetworkContext,
   { baseUrl }: NetworkNode,

@@ -57,7 +57,10 @@ async function readAgent(ctx: NetworkContext, entry: AgentsEntry, signal: AbortS
   return { registrar: node.registrar, agent: judged, types, version };
 }
 
-/** An agent is listed without types that this node does not take: its home goes by them, and is asked at each call. */
+/**
+ * Types of a remote agent. Types that this node does not support are left out of its listing; its home applies them, and decides about each
+ * call.
+ */
 async function typesOf(
   { log }: NetworkContext,
   agent: RemoteAgent,

@@ -142,7 +142,7 @@ export const takeDueAgents = (sql: Sql, due: DueChecks, maxPerNode: number): Pro
     [due.chainId, due.now, due.busyUntil, due.limit, due.crowded.nodes, maxPerNode, due.crowded.sites],
   );
 
-/** Writes the result of a check. An entry that was woken since stays due: the check may have read what was there before. */
+/** Writes the result of a check. An entry that was woken since stays due, as the check may have read the earlier state. */
 export async function writeEntry(
   tx: Tx,
   chainId: number,

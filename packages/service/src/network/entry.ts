@@ -57,7 +57,7 @@ export interface Entry {
   readonly nextTryAt: Date | null;
 }
 
-/** True if a token says the same of the same subject, and the same key says it: what was judged by one holds for the other. */
+/** True if the same key claims the same about the same subject, so that a judgement of one token holds for the other. */
 export const isSameClaim = (a: Entry, b: Entry): boolean =>
   (
     [

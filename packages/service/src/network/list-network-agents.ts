@@ -9,7 +9,9 @@ import type { HasRegistry } from '../registry/read/registry-info.ts';
 import type { HasDb } from '../store/database.ts';
 
 const DEFAULT_LIMIT = 100;
-/** Half of what other nodes read at most (`read-feed.ts`): else the owners of some very large agents could have this node taken for offline. */
+/**
+ * Half the maximum that other nodes read (`read-feed.ts`), so that the owners of some very large agents can't make this node seem offline.
+ */
 const MAX_PAGE_BYTES = 4 * 2 ** 20;
 
 /** The registration files of this node's registered agents that changed after a cursor. */

@@ -97,7 +97,7 @@ export async function resumeAccount(
   return item;
 }
 
-/** One transaction: the account, what follows, and the record of who changed it. A change to what is already so changes nothing. */
+/** Commits together: the account, the effects of the change, and the record of the operator. A change to the present state does nothing. */
 function changeAccount(
   ctx: ChangeContext,
   caller: AccountCaller,

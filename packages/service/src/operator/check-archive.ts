@@ -1,6 +1,6 @@
 import type { ArchiveRow } from './archive-store.ts';
 
-/** Longest time without an archived segment: what a disk that is lost together with the standbys takes along. */
+/** Maximum time without an archived segment, which is the data lost when a disk and the standbys are lost together. */
 const OLDEST_MS = 10 * 60_000;
 
 /** Faults of the WAL archive; empty: a backup can be restored to within minutes. */

@@ -13,7 +13,10 @@ const MAX_CHANGES = 50;
 
 type ReadContext = UsageContext & HasPlanCaps & HasStorageMeter;
 
-/** One account for an operator: its plan, the use of its limits (those of nodes for one that belongs to a node), its money, and what operators changed. Throws NOT_FOUND. */
+/**
+ * One account for an operator: its plan, the use of its limits (those of nodes for one that belongs to a node), its money, and the changes
+ * by operators. Throws NOT_FOUND.
+ */
 export async function readOperatorAccount(ctx: ReadContext, accountId: string): Promise<OperatorAccount> {
   const row = await findAccountRow(ctx.db, accountId);
   if (!row) throw notFound('account');

@@ -5,7 +5,7 @@
  */
 const FORMULA = /(?<=^|[;\t\n]|\r(?!\n))(?=(?:(?![;\t\r\n])[\s\p{C}"])*[=+\-@＝＋－＠])|^(?=[\t\r\n])/gu;
 
-/** A value as a field of CSV that no spreadsheet computes: always in quotes, and what would be a formula behind an apostrophe. */
+/** A value as a field of CSV that no spreadsheet computes: always in quotes, with an apostrophe before formulas. */
 export function csvField(value: string | null | undefined): string {
   if (value === null || value === undefined) return '';
   return `"${value.replace(FORMULA, "'").replaceAll('"', '""')}"`;

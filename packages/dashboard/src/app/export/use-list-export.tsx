@@ -6,7 +6,7 @@ import { groupDigits } from '../../ui/values/money.tsx';
 import { saveFile } from '../save-file.ts';
 import { type CsvColumn, csvText } from './csv.ts';
 
-/** A page of a list: what is on it, and where the next begins; null: nowhere. */
+/** A page of a list: its rows, and the cursor of the next page; null: it is the last. */
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor: string | null;
@@ -35,7 +35,7 @@ async function readAll<Row>(
   }
 }
 
-/** Buttons that save a whole list, as CSV or as the JSON of the API, and what went wrong with that. */
+/** Buttons that save a whole list, as CSV or as the JSON of the API, and the error if that fails. */
 export function useListExport<Row>({ fileName, columns, readPage }: ExportOptions<Row>) {
   const [count, setCount] = useState(0);
   const leaving = useRef<AbortController>(undefined);

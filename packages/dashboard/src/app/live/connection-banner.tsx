@@ -2,7 +2,7 @@ import { Button } from '../../ui/controls/button.tsx';
 import { Icon } from '../../ui/values/icon.tsx';
 import type { LiveConnection } from './live-events.ts';
 
-/** Says that what the page shows may be old, as long as the node does not tell what changes. */
+/** Warns that the page may be out of date while there is no connection to the node's events. */
 export const ConnectionBanner = ({ isLost, retry }: LiveConnection) => (
   <div role="status">
     {isLost && (

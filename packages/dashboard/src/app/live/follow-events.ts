@@ -4,7 +4,7 @@ import { liveClient } from '../client.ts';
 /** State changes of the account's event stream. */
 export type LiveNews =
   | { readonly kind: 'event'; readonly id: number; readonly type: string }
-  /** It is open. What was read before may be old when it was away, or when it did not begin where the page did. */
+  /** The stream is open. `isBehind`: data read before may be stale, as the stream was interrupted or began after the page. */
   | { readonly kind: 'open'; readonly isBehind: boolean }
   /** The node was asked and gives no stream. It goes on being asked. */
   | { readonly kind: 'lost' }
@@ -37,12 +37,12 @@ interface Following {
   readonly signal: AbortSignal;
   /** Ends a pause between two attempts. */
   readonly wake: EventTarget;
-  /** The last event that is known, told by whoever; undefined: none is, and the stream begins now. */
+  /** The last known event id, from any tab; undefined: none, so the stream begins now. */
   readonly lastId: () => number | undefined;
   readonly tell: (news: LiveNews) => void;
 }
 
-/** Follows the events of the account until `signal`, and tells at once when the node is away; then it is asked again and again. */
+/** Follows the events of the account until `signal`. Reports at once when the node is away, and reconnects until it is back. */
 export async function followEvents({ signal, wake, lastId, tell }: Following): Promise<void> {
   let failures = 0;
   /** The events behind the last one that is known were removed: it goes on from now. */

@@ -14,7 +14,7 @@ interface SharedEvents {
 }
 
 /**
- * Follows the events of a session. One tab of the browser holds the stream and tells the others: over HTTP/1.1 a browser has six
+ * Follows the events of a session. One tab of the browser holds the stream and shares it with the others: over HTTP/1.1 a browser has six
  * connections to a node, and six tabs with a stream each would leave none. When it closes, another takes over.
  */
 function shareEvents(
@@ -99,7 +99,7 @@ export interface LiveConnection {
   retry(): void;
 }
 
-/** Has what the page shows read again when the node tells that it changed. Once, in the shell. */
+/** Reloads the data of the page when the node reports changes. Use it once, in the shell. */
 export function useLiveEvents({ sessionId, after }: { sessionId: string; after: number | null }): LiveConnection {
   const queryClient = useQueryClient();
   const [isLost, setLost] = useState(false);

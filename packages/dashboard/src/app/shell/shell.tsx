@@ -12,7 +12,7 @@ import { navigation } from './navigation.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { TopBar } from './top-bar.tsx';
 
-/** Around every view: navigation, top bar, what is live. Without a session there is nothing to show. */
+/** Frame of every view: navigation, top bar, live events. Without a session it redirects to the sign-in. */
 export function Shell() {
   const { session } = useSessionInfo();
   const router = useRouter();
@@ -91,7 +91,7 @@ const NavDrawer = ({ isOpen, onClose, label }: NavDrawerProps) => (
 /** Pause before announcing a title, since a view with loaded data in its title sets it twice. */
 const PAUSE_MS = 300;
 
-/** Tells screen readers the title of each page that is gone to: a browser does so only for pages that it loads. */
+/** Announces the title of each new page to screen readers; browsers do so only for pages that they load. */
 function RouteAnnouncer() {
   const [title, setTitle] = useState('');
   const told = useSettled(title, PAUSE_MS);

@@ -20,7 +20,7 @@ type TabId = (typeof tabIds)[number];
 
 const REFRESH_MS = 15_000;
 
-/** All that is known of an agent, and a form to call it. */
+/** All facts about an agent, and a form to call it. */
 export function AgentView() {
   const { agentId } = useParams({ from: '/shell/explore/$agentId' });
   const { tab = 'overview', days, task } = useSearch({ from: '/shell/explore/$agentId' });

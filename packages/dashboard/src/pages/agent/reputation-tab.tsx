@@ -52,7 +52,7 @@ export function ReputationTab({ agentId }: { agentId: string }) {
 
 const tones = { outcomes: 'bg-accent', uptime: 'bg-good', latency: 'bg-warn' } as const;
 
-/** One bar out of 1,000 points: what each part gives of it. */
+/** One bar of 1,000 points with the contribution of each part. */
 const Parts = ({ components }: { components: Components }) => (
   <div aria-hidden="true" className="flex h-3 overflow-hidden rounded-full bg-line">
     {(Object.keys(titles) as (keyof Components)[]).map((name) => (

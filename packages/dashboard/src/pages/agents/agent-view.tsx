@@ -24,7 +24,7 @@ import { SettingsTab } from './settings-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 import { VerificationTab } from './verification-tab.tsx';
 
-/** An agent of the account: how it stands, its verification, its earnings, and all that its owner may do with it. */
+/** An agent of the account: its status, its verification, its earnings, and all actions of its owner. */
 export function AgentView() {
   const { agentId } = useParams({ from: '/shell/agents/$agentId' });
   const { data, error, refetch } = useApi('listOwnAgents', { query: { agentId } });

@@ -18,7 +18,7 @@ interface LinkTokenProps {
   readonly tokenId: string;
 }
 
-/** Has a token that the owner holds already stand for the agent, and then point to it. */
+/** Links a token that the owner already holds to the agent, and then points the token to it. */
 export function LinkToken({ agentId, tokenId }: LinkTokenProps) {
   const link = useApiMutation('linkToken', { invalidates: ['listOwnAgents', 'getIdentity'] });
   const form = useForm({

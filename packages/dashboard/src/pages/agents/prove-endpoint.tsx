@@ -18,7 +18,7 @@ const passedBy: Readonly<Record<EndpointProofName, string>> = {
   erc8004: 'A token of the owner lists the endpoint.',
 };
 
-/** Has the node ask the endpoint now, and shows what came back; until it is proven, with how to do it. */
+/** Checks the endpoint now, and shows the result; until it is proven, also the instructions. */
 export function ProveEndpoint({ agent }: { agent: OwnAgent }) {
   const { endpointProvenAt, lastCheckAt, nextCheckAt } = agent.verification;
   const check = useApiMutation('verifyIdentity', { invalidates: ['listOwnAgents', 'getIdentity', 'getAgent'] });

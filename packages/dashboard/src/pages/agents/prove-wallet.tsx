@@ -16,7 +16,7 @@ interface ProveWalletProps {
   readonly owner: string | undefined;
 }
 
-/** Has the owner's wallet sign that the agent is its; the token that a new owner gets. Throws what wallet and node throw. */
+/** Lets the owner's wallet sign for the agent. Returns the token that a new owner gets. Throws errors of wallet and node. */
 async function proveOwner(provider: Eip1193Provider, agentId: string, owner: string): Promise<string | null> {
   const address = await connectWallet(provider);
   if (address.toLowerCase() !== owner.toLowerCase())

@@ -45,8 +45,8 @@ interface EditFormProps {
 }
 
 /**
- * The agent is read again while it is edited, after saving and when it changes elsewhere. Only what differs from the agent that the form
- * began with is sent, so nothing that changed meanwhile is undone. A form without changes follows the agent.
+ * The agent is read again while it is edited, after saving and when it changes elsewhere. Only the fields changed in the form are sent, so
+ * changes made elsewhere are not undone. A form without changes follows the agent.
  */
 function EditForm({ agentId, agent }: EditFormProps) {
   const [before, setBefore] = useState(agent);

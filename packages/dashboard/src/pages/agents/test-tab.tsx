@@ -18,7 +18,7 @@ import { useRunAgain } from '../invocations/use-run-again.ts';
 import { LackOfFunds, useSpendable } from '../payments/lack-of-funds.tsx';
 import { ProveEndpoint } from './prove-endpoint.tsx';
 
-/** Calls the agent as any caller does, and shows what came back. */
+/** Calls the agent as any caller does, and shows the result. */
 export function TestTab({ agent }: { agent: OwnAgent }) {
   const { invoke, isUncertain } = useRunAgain();
   const form = useForm({

@@ -11,7 +11,7 @@ import { ProveEndpoint } from './prove-endpoint.tsx';
 import { ProveWallet } from './prove-wallet.tsx';
 import { isComplete } from './verification.ts';
 
-/** Asked again this often until all is done: what the node and the chain do is not all told by events. */
+/** Polling interval until all is proven, as some steps of the node and the chain have no event. */
 const PROVING_MS = 4000;
 
 /** Live state of an agent's proofs, with the steps for the missing ones. */

@@ -12,7 +12,7 @@ const SHOWN_CAPABILITIES = 6;
 
 interface AgentRowProps {
   readonly agent: AgentListItem;
-  /** Beside what every agent has. */
+  /** Shown beside the facts of every agent. */
   readonly aside?: ReactNode;
 }
 

@@ -12,7 +12,7 @@ const PAGE_SIZE = 30;
 /** "a,b" as a list; empty for nothing. */
 export const listOf = (text: string | undefined): string[] => (text ?? '').split(',').filter((each) => each !== '');
 
-/** "rates.perRequest.asc,reputation.desc" as keys. What the API does not know is for the API to refuse. */
+/** "rates.perRequest.asc,reputation.desc" as keys. The API refuses unknown ones. */
 export const sortOf = (text: string | undefined): SortKey[] =>
   listOf(text).map((key) => {
     const at = key.lastIndexOf('.');

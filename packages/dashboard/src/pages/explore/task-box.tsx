@@ -18,7 +18,7 @@ interface TaskBoxProps {
   readonly onChange: (task: string | undefined) => void;
 }
 
-/** Finds online agents for a task in the caller's own words, best first, with what each has of them. */
+/** Finds online agents for a task in the caller's own words, best first, with the matching words of each. */
 export function TaskBox({ task, onChange }: TaskBoxProps) {
   const [typed, setTyped] = useState(task ?? '');
   const [known, setKnown] = useState(task);

@@ -28,7 +28,7 @@ const columns: readonly Column<BulkRequest>[] = [
   { header: 'Status', cell: ({ status }) => <Status value={status} /> },
 ];
 
-/** One task for several agents: how each stands, and what came of all. */
+/** One task for several agents: the status of each, and the overall result. */
 export function BulkView() {
   const { bulkId } = useParams({ from: '/shell/bulk/$bulkId' });
   const { data, error, refetch } = useApi('getBulk', { params: { bulkId } });

@@ -19,7 +19,7 @@ export function bodyAgain({ task, priority, metadata, detail }: DetailedRecord) 
 /** Limit of one more call: the agreed price. The cost was less where a part was not charged, and nothing where the call failed. */
 export const maxCostAgain = ({ detail, cost }: DetailedRecord): string => detail?.price ?? cost ?? '';
 
-/** Says what is sent again. Contents that were removed since are not: an agent that needs them would be paid for nothing. */
+/** Explains which content is sent again. Removed content is not, so an agent that needs it would be paid for nothing. */
 export const againText = ({ contentRemovedAt }: DetailedRecord): string =>
   contentRemovedAt === undefined
     ? "With the same input, paid from the account's treasury."

@@ -6,7 +6,7 @@ import {
 } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 
-/** An invocation with what was asked of it and what happened when. */
+/** An invocation with its request and the times of its events. */
 export type DetailedRecord = RequestRecord & { readonly detail?: RequestDetail | undefined };
 
 /** True if the invocation can still be cancelled. */

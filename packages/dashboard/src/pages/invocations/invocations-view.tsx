@@ -115,7 +115,7 @@ function useFilters() {
   return { search, filters, cursor, hasFilter: Object.keys(filters).length > 0 };
 }
 
-/** Every invocation of the account, newest first; filters and page stand in the URL. */
+/** Every invocation of the account, newest first; filters and page are in the URL. */
 export function InvocationsView() {
   const { search, filters, cursor, hasFilter } = useFilters();
   const navigate = useNavigate({ from: '/invocations' });

@@ -16,7 +16,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { scopeTexts } from './key.ts';
 import { NewKey } from './new-key.tsx';
 
-/** Asks what the key is to be, then shows its secret once. */
+/** Asks for the properties of a key, then shows its secret once. */
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
   const [isBusy, setIsBusy] = useState(false);

@@ -23,7 +23,7 @@ import { NewKey } from './new-key.tsx';
 import { WithdrawalKeyDialog } from './withdrawal-key-dialog.tsx';
 
 interface KeyActions {
-  /** Rolling a key takes a session with all of its scopes; withdrawal keys are signed for anew instead. */
+  /** Rolling a key takes a session with all of its scopes; withdrawal keys need a new signature instead. */
   readonly mayRoll: (key: ApiKey) => boolean;
   readonly onRoll: (key: ApiKey) => void;
   readonly onRevoke: (key: ApiKey) => void;

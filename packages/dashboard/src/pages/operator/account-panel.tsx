@@ -14,7 +14,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { ExactTime } from '../../ui/values/time-ago.tsx';
 
-/** One account: plan, limits, use, money and history, and what an operator may change. */
+/** One account: plan, limits, use, money and history, and the changes open to an operator. */
 export function AccountPanel({ accountId }: { accountId: string }) {
   const { data, error, refetch } = useApi('getOperatorAccount', { params: { accountId } });
   const note = error && <ErrorNote title="Could not load the account" error={error} onRetry={() => void refetch()} />;

@@ -6,7 +6,7 @@ export interface Alarm {
   readonly text: string;
 }
 
-/** A process tells every 2 seconds that it lives. */
+/** Seconds without a heartbeat after which a process counts as silent; it sends one every 2 seconds. */
 const SILENT_S = 10;
 const SLOW_LOOP_MS = 250;
 const LAG_BLOCKS = 100;

@@ -12,7 +12,7 @@ import { InvocationTrace } from './invocation-trace.tsx';
 /** Refunds and webhook attempts follow the end by seconds. */
 const LOOK_MS = 5000;
 
-/** A field for the id of any invocation; the invocation found stands below it, and its id in the address. */
+/** A field for the id of any invocation, with the invocation below it and its id in the address. */
 export function InvocationLookup() {
   const { invocation } = useSearch({ from: '/shell/operator' });
   return (

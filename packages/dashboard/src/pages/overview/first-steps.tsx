@@ -135,7 +135,7 @@ interface CommandsProps extends Pick<CommandStep, 'samples' | 'hint' | 'title'> 
   readonly isOpen: boolean;
 }
 
-/** The next step's stand open; the others' are a click away. */
+/** Commands of a step: open for the next step, collapsed for the others. */
 const Commands = ({ isOpen, title, samples, hint }: CommandsProps) => (
   <details open={isOpen} className="min-w-0">
     <summary className="w-fit text-[13px] text-muted">Commands</summary>

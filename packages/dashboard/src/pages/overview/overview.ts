@@ -16,7 +16,7 @@ export const periodOf = (text: string | undefined): PeriodId => periods.find(({ 
 
 type Buckets = Overview['buckets'];
 
-/** Charts draw numbers; the sums stand beside them as exact amounts. */
+/** Formats a number of a chart; the exact sums are shown as amounts beside it. */
 export const usdcText = (amount: number): string => {
   const [whole = '0', fraction = ''] = amount.toFixed(6).replace(/0+$/, '').split('.');
   return groupDigits(`${whole}.${fraction.padEnd(2, '0')}`);
@@ -65,7 +65,7 @@ export function groupFailures(failures: readonly Failure[]): readonly FailureGro
 const isBusy = ({ calls, spent, earned }: Overview['buckets'][number]): boolean =>
   calls > 0 || Number(spent) > 0 || Number(earned) > 0;
 
-/** Everything that happened in this period of days happened today: hours tell more of it than one point. */
+/** True if everything in this period of days happened today, so that hours show more than one point. */
 export const spansToday = ({ days, buckets }: Pick<Overview, 'days' | 'buckets'>): boolean => {
   const last = buckets.at(-1);
   return days > 1 && last !== undefined && isBusy(last) && !buckets.slice(0, -1).some(isBusy);

@@ -16,7 +16,7 @@ type Answer = DataOf<Api['claimWallet']>;
 type Challenge = Extract<Answer, { message: string }>;
 type Claimed = Exclude<Answer, Challenge>;
 
-/** Makes what another wallet sent, and will send, the account's: that wallet signs. */
+/** Claims past and future transfers of another wallet for the account; that wallet signs. */
 export function ClaimWallet() {
   const { wallet, field } = useWalletField();
   const moneyMoved = useMoneyMoved();

@@ -50,7 +50,7 @@ const signOf = ({ type, status }: Pick<PaymentItem, 'type' | 'status'>): '+' | '
 
 const directions = { '+': 'in', '−': 'out', '': null } as const;
 
-/** The history as a file has it: what the API says, and the name of the treasury. */
+/** Columns of the history as a file: the fields of the API, and the name of the treasury. */
 const paymentCsv = (treasuryName: (id: string | null) => string | null): readonly CsvColumn<PaymentItem>[] => [
   ['createdAt', (row) => row.createdAt],
   ['type', (row) => row.type],
@@ -105,7 +105,7 @@ const types = [
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 100;
 
-/** Every movement of the account's money, newest first; filters and page stand in the URL. */
+/** Every movement of the account's money, newest first; filters and page are in the URL. */
 export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury[] | undefined }) {
   const search = useSearch({ from: '/shell/payments' });
   const { tab: _, cursor, ...filters } = search;

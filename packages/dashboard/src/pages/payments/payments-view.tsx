@@ -20,7 +20,7 @@ type TabId = (typeof tabIds)[number];
 /** The open action and its treasury; undefined: the first treasury. */
 type Doing = { readonly what: 'fund' | 'withdraw'; readonly treasuryId?: string } | null;
 
-/** The money of the account: where it is, what moved, and what the node holds for everybody. */
+/** The money of the account: its treasuries, its movements, and the reserves of the node. */
 export function PaymentsView() {
   const { tab } = useSearch({ from: '/shell/payments' });
   const navigate = useNavigate({ from: '/payments' });

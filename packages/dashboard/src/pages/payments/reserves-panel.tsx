@@ -27,7 +27,7 @@ const negated = (amount: string): string => {
   return amount.startsWith('-') ? amount.slice(1) : `-${amount}`;
 };
 
-/** The sum that always holds, line by line: what is on the chain, and how it comes to what is owed. */
+/** The equation of the reserves, line by line, from the balance on chain to the liabilities. */
 const reserveLines = (reserves: Reserves): readonly ReserveLine[] => [
   { label: 'Held on chain', hint: 'by the wallet of the node, at the block', amount: reserves.onChain },
   {

@@ -2,7 +2,7 @@ import type { Balance } from '@agent-network/contracts/payments/payments';
 import type { StatementEntry } from '@agent-network/contracts/payments/statements';
 import type { CsvColumn } from '../../app/export/csv.ts';
 
-/** A treasury with what people call it. */
+/** A treasury with its display name. */
 export interface NamedTreasury {
   readonly treasuryId: string;
   readonly agentId: string | null;
@@ -53,7 +53,7 @@ export function statementPeriod({ from, to }: { from?: string; to?: string }): {
   };
 }
 
-/** A statement as a file has it: what the API says, and the name of the treasury. */
+/** Columns of a statement as a file: the fields of the API, and the name of the treasury. */
 export const statementCsv = (treasury: { id: string; name: string }): readonly CsvColumn<StatementEntry>[] => [
   ['createdAt', (row) => row.createdAt],
   ['type', (row) => row.type],

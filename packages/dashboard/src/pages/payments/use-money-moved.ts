@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 
 const stale: readonly EndpointName[] = ['getBalance', 'listPayments', 'getStatement'];
 
-/** To be called when money moved, or may have: what tells of it is read again. */
+/** Returns a function to call when money may have moved; it reloads all data that shows money. */
 export function useMoneyMoved(): () => Promise<unknown> {
   const queryClient = useQueryClient();
   return () => Promise.all(stale.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));

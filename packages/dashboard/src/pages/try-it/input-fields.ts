@@ -110,7 +110,7 @@ export function fits(kind: Kind, value: unknown): boolean {
   );
 }
 
-/** A number as typed; what is no number, or would change by being one, stays a text, which the schema refuses. */
+/** Parses a typed number. Text that is not a number, or would lose precision as one, stays text, which the schema refuses. */
 export function numberTyped(text: string): number | string | undefined {
   if (text === '') return undefined;
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return text;

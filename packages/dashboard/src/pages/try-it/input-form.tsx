@@ -212,7 +212,7 @@ function ScalarInput({ kind, ...rest }: ScalarInputProps) {
   return kind.isLong ? <Textarea rows={2} {...props} /> : <TextInput autoComplete="off" {...props} />;
 }
 
-/** Keeps what was typed, such as "1.0", for as long as it means the value. */
+/** Keeps the typed text, such as "1.0", as long as it equals the value. */
 function NumberField({ value, onChange }: ScalarInputProps) {
   const [typed, setTyped] = useState('');
   const text = value === undefined || value === null ? '' : String(value);

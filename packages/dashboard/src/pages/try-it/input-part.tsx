@@ -13,7 +13,7 @@ interface InputPartProps {
   readonly types: AgentTypesPart;
 }
 
-/** Input of the call: a form of the agent's schema, or JSON. Both change one text, so that either shows what the other did. */
+/** Input of the call: a form of the agent's schema, or JSON. Both edit one text, so that each shows changes made in the other. */
 export function InputPart({ form, types: { inputSchema, examples = [] } }: InputPartProps) {
   const [isJsonWanted, wantJson] = useState(false);
   const { values, set, problems, error } = form;

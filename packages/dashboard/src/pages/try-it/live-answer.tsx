@@ -6,7 +6,7 @@ const DETAIL_CHARS = 200;
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : `${JSON.stringify(value)}\n`);
 
-/** The pieces of the answer, put together. Pieces that are no text stand as JSON, one in a line. */
+/** The joined pieces of the answer. Pieces that are not text are shown as JSON, one per line. */
 export const said = (events: readonly StreamEvent[]): string =>
   events
     .filter((event) => event.type === 'invocation.chunk')

@@ -16,7 +16,7 @@ interface RunPanelProps {
   readonly formId: string;
   /** The price on the button: a press pays no more. */
   readonly price: string;
-  /** The quote of the form as it stands; undefined: the price is the agent's own. */
+  /** The quote of the form's current content; undefined: the price is the agent's own. */
   readonly quote: Quote | undefined;
   /** The price has risen since the button was pressed: nothing was run. */
   readonly hasRisen: boolean;

@@ -35,7 +35,7 @@ interface TryItProps {
   readonly task?: string | undefined;
 }
 
-/** Calls the agent: the price makes itself while the call is written, one button runs it, and what comes of it is beside it. */
+/** Calls the agent: the price updates while the call is written, one button runs it, and the result is shown beside it. */
 export function TryIt({ agent, task = '' }: TryItProps) {
   const formId = useId();
   const { form, run, price, quote, hasRisen, payment } = useTry(agent, task);

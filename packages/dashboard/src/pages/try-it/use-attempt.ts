@@ -22,7 +22,7 @@ interface Watcher {
   readonly onEvent: (event: StreamEvent) => boolean;
 }
 
-/** Makes the call, or finds what came of it; resolves when it was accepted, of a stream when it has ended. */
+/** Makes the call, or finds the outcome of an earlier attempt. Resolves when it is accepted; a stream, when it has ended. */
 async function runAttempt(attempt: Attempt, { onRequest, onEvent }: Watcher): Promise<void> {
   const { agentId, body, quoteId, mode, payer, isFree, key } = attempt;
   const caller = payer ? payingClient(payer) : client;
@@ -71,7 +71,7 @@ export interface Attempting extends State {
   reset(): void;
 }
 
-/** One attempt at a time, and what is seen of it. */
+/** One attempt at a time, with its observed state. */
 export function useAttempt(): Attempting {
   const [state, setState] = useState(idle);
   const isRunning = useRef(false);

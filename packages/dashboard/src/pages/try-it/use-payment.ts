@@ -22,9 +22,9 @@ const SPARE_MS = 30_000;
 const msLeft = ({ validUntil }: Quote): number => Date.parse(validUntil) - Date.now() - SPARE_MS;
 
 interface QuoteState {
-  /** Quote for the call as it stands in the form; undefined: not there yet, or the form is not complete. */
+  /** Quote for the form's current content; undefined: not there yet, or the form is not complete. */
   readonly quote: Quote | undefined;
-  /** A quote that was not used yet, and holds long enough. Throws what the node answers. */
+  /** Returns an unused quote that is valid long enough. Throws errors of the node. */
   take(usedId: string | null): Promise<Quote>;
 }
 
@@ -66,7 +66,7 @@ export function usePayment(price: string, calls: unknown) {
   const byChannel = choice?.isByChannel ? (wallet ?? undefined) : undefined;
   const { data: found, error } = useWalletChannel(byChannel, calls);
   const deposit = typed ?? usualDeposit(price);
-  /** True while it is not known what the wallet would be asked to sign. */
+  /** True while the content of the wallet's signature is unknown. */
   const isUnknown = byChannel !== undefined && found === undefined;
   return {
     payer,
@@ -79,7 +79,7 @@ export function usePayment(price: string, calls: unknown) {
   };
 }
 
-/** Makes an attempt of what was quoted; when a wallet pays, it is readied first, and pays no more than the quote. */
+/** Opens an attempt at the quoted price; when a wallet pays, it is prepared first, and pays no more than the quote. */
 export function useOpenAttempt(agentId: string, { choice, wallet, channel }: Payment) {
   const { chainId, usdc } = useSessionInfo();
   const paidIn = { chainId, usdc };

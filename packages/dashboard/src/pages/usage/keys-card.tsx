@@ -60,7 +60,7 @@ const KeyUse = ({ apiKey: { name, start, lastUsedAt, limits, use } }: { apiKey: 
   </li>
 );
 
-/** The numbers are for the width of the bar only: what is shown is the text of the API. */
+/** Spending of a key. Numbers serve only for the width of the bar; the text is the API's. */
 const Spending = ({ limits, spentToday }: { limits: KeyInUse['limits']; spentToday: string | null }) => {
   const { perCall, perDay, allowedAgents } = limits;
   const others = [

@@ -55,7 +55,7 @@ const deliveryColumns: readonly Column<Delivery>[] = [
 ];
 
 const PAGE_SIZE = 25;
-/** No event tells that a delivery was given up, so the page asks. */
+/** Polling interval, as there is no event for a delivery that was given up. */
 const LOOK_MS = 10_000;
 const statuses = ['', 'pending', 'delivered', 'failed'].map((value) => ({ value, label: value || 'Any status' }));
 const types = ['', ...eventTypes, 'webhook.test'].map((value) => ({ value, label: value || 'Any event' }));

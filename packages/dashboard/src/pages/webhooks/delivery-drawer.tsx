@@ -22,7 +22,7 @@ interface DeliveryDrawerProps {
   readonly onClose: () => void;
 }
 
-/** One delivery: what was sent, when, and what came back. */
+/** One delivery: its payload, its attempts, and the answers. */
 export function DeliveryDrawer({ webhookId, deliveryId, canReplay, onClose }: DeliveryDrawerProps) {
   const call = { params: { webhookId }, query: { deliveryId } };
   const { data, error, refetch } = useApi('listDeliveries', call, {

@@ -13,7 +13,7 @@ export function nextLookMs(deliveries: readonly Pick<Delivery, 'status' | 'nextA
   return Math.min(Math.max(Math.min(...waits) + SOONEST_MS, SOONEST_MS), LATEST_MS);
 }
 
-/** "200", "500", "no answer: connection refused"; in words what an attempt came to. */
+/** Outcome of an attempt in words: "HTTP 500", "no answer: connection refused". */
 export function attemptText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
   if (status === null) return `no answer: ${error ?? 'unknown'}`;
   return error === null ? `HTTP ${status}` : `HTTP ${status}: ${error}`;

@@ -42,7 +42,7 @@ interface RecoverDialogProps {
   readonly onClose: () => void;
 }
 
-/** Sends everything since a time again, also what the endpoint missed while it was disabled. */
+/** Sends all events since a time again, including those missed while the endpoint was disabled. */
 export function RecoverDialog({ webhookId, failingSince, onClose }: RecoverDialogProps) {
   const [since, setSince] = useState<Since>(failingSince === null ? '24' : 'failing');
   const [own, setOwn] = useState('');

@@ -8,7 +8,7 @@ import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { Secret } from '../../ui/values/secret.tsx';
 import { ExactTime } from '../../ui/values/time-ago.tsx';
 
-/** The secret that signs what is sent: shown when asked for, which the audit log notes. */
+/** The secret that signs deliveries: shown on request, which the audit log records. */
 export function SecretCard({ webhookId }: { webhookId: string }) {
   const reveal = useApiMutation('getWebhookSecret');
   const [isRotating, setIsRotating] = useState(false);

@@ -24,7 +24,7 @@ import { verificationSamples } from './verification-samples.ts';
 import { ACCOUNT_WEBHOOK, shortUrl, type Webhook, webhookState } from './webhook.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 
-/** No event tells that an endpoint fails, so the page asks. */
+/** Polling interval, as there is no event for a failing endpoint. */
 const LOOK_MS = 10_000;
 
 const up = (
@@ -33,7 +33,7 @@ const up = (
   </Link>
 );
 
-/** One endpoint: how it is doing, its secret, and what was sent to it. */
+/** One endpoint: its status, its secret, and its deliveries. */
 export function WebhookView() {
   const { webhookId } = useParams({ from: '/shell/webhooks/$webhookId' });
   if (webhookId === ACCOUNT_WEBHOOK) return <AccountWebhookView />;

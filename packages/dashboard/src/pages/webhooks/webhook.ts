@@ -5,7 +5,7 @@ import { isSame } from '../../forms/is-same.ts';
 
 export type Webhook = DataOf<Api['listWebhooks']>['webhooks'][number];
 
-/** In the place of an id: what is sent to the `webhookUrl`s of single requests. */
+/** Value for an id: the deliveries to `webhookUrl`s of single requests. */
 export const ACCOUNT_WEBHOOK = 'account';
 
 type WebhookState = 'enabled' | 'failing' | 'paused' | 'disabled';
@@ -22,7 +22,7 @@ export function eventsText(types: readonly EventType[] | null): string {
   return types.length === 1 && types[0] ? types[0] : `${types.length} events`;
 }
 
-/** The host and path of an endpoint, without what every one has. */
+/** Host and path of an endpoint, without the scheme. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');
 
 /** The form of an endpoint. */
@@ -49,7 +49,7 @@ export const creationBody = (values: WebhookValues) => ({
   ...(values.eventTypes === null ? {} : { eventTypes: [...values.eventTypes] }),
 });
 
-/** The body that changes it: only what differs from the endpoint as the form began, so that nothing else is undone. */
+/** The body of an update, with only the fields changed since the form was opened, so that changes made elsewhere are not undone. */
 export function changeBody(values: WebhookValues, before: WebhookValues) {
   const { url, description } = common(values);
   const eventTypes = values.eventTypes === null ? null : [...values.eventTypes];

@@ -42,7 +42,7 @@ const webhookColumns: readonly Column<Webhook>[] = [
   { header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
 ];
 
-/** No event tells that an endpoint fails, so the page asks. */
+/** Polling interval, as there is no event for a failing endpoint. */
 const LOOK_MS = 10_000;
 
 /** The endpoints of the account that events are sent to. */
@@ -98,7 +98,7 @@ const NoEndpoints = () => (
   </EmptyState>
 );
 
-/** Asks what the endpoint is to be, then shows its secret and how to believe what comes. */
+/** Asks for the properties of an endpoint, then shows its secret and how to verify deliveries. */
 function CreateWebhookDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [made, setMade] = useState<{ webhookId: string; secret: string } | null>(null);

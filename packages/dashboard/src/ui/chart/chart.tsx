@@ -18,7 +18,7 @@ export interface ChartProps {
   /** "12 calls", "0.5 USDC", "80 ms": for the axis, the legend and the table. */
   readonly format: (value: number) => string;
   readonly heightPx?: number;
-  /** Theme of the page; the chart is drawn anew when it changes. */
+  /** Theme of the page; the chart is redrawn when it changes. */
   readonly theme: 'light' | 'dark';
 }
 

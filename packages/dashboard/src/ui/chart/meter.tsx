@@ -4,7 +4,7 @@ interface MeterProps {
   readonly label: string;
   readonly used: number;
   readonly limit: number;
-  /** "120 of 1,000": what the bar shows, for everybody. */
+  /** "120 of 1,000": the content of the bar as text. */
   readonly text: string;
   readonly hint?: ReactNode;
 }

@@ -25,7 +25,7 @@ interface FieldProps {
 /** Errors of a schema and of the node have no subject: it is the label. */
 const isPredicate = /^(?:is|must|needs|can|has|holds|does) /;
 
-/** An input with its label, a hint and what is wrong with it. */
+/** An input with its label, a hint and its error. */
 export function Field({ label, hint, error, isRequired = false, children }: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 
-/** Filters in a row; they stand in the URL. `onClear` is there when one is set. */
+/** Filters in a row; their values are in the URL. `onClear` is set when a filter is. */
 export const FilterBar = ({ children, onClear }: { children: ReactNode; onClear?: (() => void) | undefined }) => (
   <search className="flex flex-wrap items-end gap-2 *:min-w-36 *:max-sm:flex-1">
     {children}

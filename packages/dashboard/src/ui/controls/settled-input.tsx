@@ -8,7 +8,7 @@ interface SettledInputProps extends Omit<TextInputProps, 'onKeyDown' | 'onBlur'>
   readonly isEmptied?: boolean;
 }
 
-/** An input that tells what was typed when it is left or confirmed, not letter by letter: for filters. */
+/** An input that reports its text when it is left or confirmed, not letter by letter: for filters. */
 export function SettledInput({ value, onChange, isGood = () => true, isEmptied = false, ...rest }: SettledInputProps) {
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);

@@ -24,7 +24,7 @@ export const TextInput = ({ onChange, className, ...rest }: TextInputProps) => (
   />
 );
 
-/** A number as text: what is typed is kept, and judged by the schema. `unit` stands behind it. */
+/** A number as text: the typed text is kept, and validated by the schema. `unit` is shown after it. */
 export const NumberInput = ({ unit, ...rest }: TextInputProps & { readonly unit?: string }) => (
   <div className="relative">
     <TextInput inputMode="decimal" autoComplete="off" {...rest} className={unit ? 'pr-16' : undefined} />

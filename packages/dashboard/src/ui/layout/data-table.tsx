@@ -10,7 +10,7 @@ export interface Column<Row> {
   /** Hides the header visually where the cells explain themselves; screen readers still get it. */
   readonly hidesHeader?: boolean;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand right. */
+  /** Alignment; right for numbers. */
   readonly align?: 'left' | 'right';
 }
 
@@ -36,7 +36,7 @@ export const rowLinkClass =
 
 const cellClass = <Row,>({ align }: Column<Row>) => classNames('px-4 py-2', align === 'right' && 'sm:text-right');
 
-/** Rows are cards on phones. Told outright, as browsers take the roles of a table from what is no longer laid out as one. */
+/** Explicit ARIA roles: on phones rows are cards, and browsers drop the roles of a table that is not laid out as one. */
 const role = (name: 'table' | 'rowgroup' | 'row' | 'columnheader' | 'cell') => ({ role: name });
 
 /** Up to 120 rows are all drawn; of more, those in sight, with spacers in place of the others. */

@@ -11,7 +11,7 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-/** A view: its title here and in the browser's tab, what can be done, and its content. */
+/** A view: its title here and in the browser's tab, its actions, and its content. */
 export function Page({ title, aside, description, actions, up, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · agent-network`;

@@ -1,4 +1,4 @@
-/** Holds the place of what is being loaded. */
+/** Placeholder for loading content. */
 export const Skeleton = ({ className = 'h-4 w-24' }: { className?: string }) => (
   <div aria-hidden="true" className={`animate-pulse rounded bg-line ${className}`} />
 );

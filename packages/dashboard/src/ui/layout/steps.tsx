@@ -9,7 +9,7 @@ export interface Step {
   readonly content?: ReactNode;
 }
 
-/** Things to do in order. Each shows whether it is done; what there is to do stands beneath. */
+/** Steps to do in order. Each shows whether it is done, with its content below. */
 export const Steps = ({ steps, label }: { steps: readonly Step[]; label: string }) => (
   <ol aria-label={label} className="divide-y divide-line">
     {steps.map(({ title, isDone, aside, content }, at) => (

@@ -10,11 +10,11 @@ interface ConfirmDialogProps {
   readonly onClose: () => void;
   readonly onConfirm: () => void;
   readonly title: string;
-  /** Consequences, and what cannot be undone. */
+  /** Consequences, and which of them can't be undone. */
   readonly children: ReactNode;
   /** Label of the button: "Revoke key". */
   readonly action: string;
-  /** Has to be typed first: for what cannot be undone. */
+  /** Text to type first, for actions that can't be undone. */
   readonly name?: string;
   readonly isBusy?: boolean;
   readonly error?: unknown;
@@ -33,7 +33,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 /** Normalizes text to what a user can type: a one-line input has no line breaks, and a page shows runs of spaces as one. */
 const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
 
-/** Apart from the dialog, so that it forgets what was typed when it closes. */
+/** Separate from the dialog, so that the typed text is gone when it closes. */
 function ConfirmForm({ onClose, onConfirm, children, action, name, isBusy = false, error }: ConfirmDialogProps) {
   const [typed, setTyped] = useState('');
   const isAllowed = name === undefined || plain(typed) === plain(name);

@@ -7,7 +7,7 @@ interface DialogProps {
   readonly onClose: () => void;
   readonly title: string;
   readonly description?: ReactNode;
-  /** Kept open by a click beside it and by Escape: for what is shown once. */
+  /** True if clicks outside and Escape do not close it: for content that is shown once. */
   readonly isModalOnly?: boolean;
   readonly children: ReactNode;
 }

@@ -17,7 +17,7 @@ function set(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Tells in passing that something was done. What went wrong stands where it went wrong, in an `ErrorNote`. */
+/** Shows a short message about a completed action. Errors are shown where they occur, in an `ErrorNote`. */
 export function toast(text: string, tone: Toast['tone'] = 'good'): void {
   lastId += 1;
   const id = lastId;

@@ -9,7 +9,7 @@ interface SecretProps {
   readonly isShownAgain?: boolean;
 }
 
-/** A secret to copy; where the node shows it this once, it says so. */
+/** A secret to copy, with a warning if the node shows it only once. */
 export function Secret({ value, label, isShownAgain = false }: SecretProps) {
   const { isCopied, copy } = useCopy();
   return (

@@ -19,6 +19,6 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time in steps of `stepMs`: what shows it is drawn again once in a step. One timer serves all. */
+/** The time in steps of `stepMs`; components rerender once per step. One timer serves all. */
 export const useNow = (stepMs: number): number =>
   useSyncExternalStore(subscribe, () => Math.floor((timer ? nowMs : Date.now()) / stepMs) * stepMs);

@@ -75,7 +75,7 @@ export const KEPT_MS = DAY_MS;
 /** Time for a repeat to fetch a secret that a process could not deliver before it died. */
 const SECRET_KEPT_MS = 600_000;
 
-/** True while repeats get what was made under the key; later the key makes something new. */
+/** True while repeats get the result made under the key; later the key makes a new one. */
 export const isStillKept = (createdAt: Date, now: Date): boolean => now.getTime() - createdAt.getTime() < KEPT_MS;
 
 export const fingerprintOf = (parts: readonly unknown[]): Buffer =>

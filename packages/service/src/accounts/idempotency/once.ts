@@ -31,7 +31,7 @@ export interface LateKey {
   readonly key: KeyToTake & LeftKey;
   /** Called once the key is taken. */
   taken(): void;
-  /** The answer with this data, to be kept in the transaction that makes it true; `kept`: told once it is. */
+  /** The answer with this data, to store in the transaction that makes it true. Call `kept` once it is stored. */
   answerOf(data: unknown): { readonly answer: SealedAnswer; kept(): void };
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../store/sql.ts';
 
-/** Removes up to `most` keys that ended before a time, with what their budgets had spent by then. Returns their number. */
+/** Removes up to `most` keys that ended before a time, with the spending of their budgets. Returns the number removed. */
 export async function dropDeadKeys(sql: Sql, before: Date, most: number): Promise<number> {
   const gone = await sql.query(
     'drop-dead-keys',

@@ -22,7 +22,10 @@ export interface HasFreeCalls {
   readonly freeCalls: FreeCalls;
 }
 
-/** A node that passes calls on stands for many callers, whom it counts itself; visitors of many network addresses share an account. */
+/**
+ * Factor for shared accounts: a node that forwards calls has many callers and counts them itself; visitors of many network addresses share
+ * an account.
+ */
 const SHARED_FACTOR = 10;
 /** Visitors of one site, who may have many networks, together. */
 const SITE_FACTOR = 4;
@@ -88,7 +91,7 @@ function usedUp({ limit, resetS }: LimitState, now: Date): AppError {
   );
 }
 
-/** Starts calls of which `calls` are free; what was counted for a start that failed is given back. */
+/** Starts calls, `calls` of which are free; gives the count back if the start fails. */
 export async function countingFree<T>(
   { freeCalls }: HasFreeCalls,
   caller: KnownCaller,

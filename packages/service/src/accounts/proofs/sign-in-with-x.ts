@@ -33,9 +33,9 @@ export function signInExtension(ctx: NodeIdentity & Pick<Records, 'clock'>, uri:
 }
 
 /**
- * The wallet, in lower case, that signed in for one of these addresses of the node, and uses the sign-in up. Throws VALIDATION_ERROR for a
- * malformed header, UNAUTHORIZED for one that is for something else, too old, used, or not signed by the wallet, and UNAVAILABLE when only
- * the chain can tell and does not answer.
+ * Verifies and uses up a sign-in for one of these addresses of the node; returns its wallet, in lower case. Throws VALIDATION_ERROR for a
+ * malformed header, UNAUTHORIZED for one that is for another purpose, too old, used, or not signed by the wallet, and UNAVAILABLE when only
+ * the chain can verify it and does not answer.
  */
 export async function useSignIn(
   ctx: Records & NodeIdentity & { readonly walletSignatures: WalletSignatures },

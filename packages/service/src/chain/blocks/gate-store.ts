@@ -22,12 +22,12 @@ export interface GateNews {
   readonly reason: string | null;
 }
 
-/** Whose gates: of the chain, and the followers of this token there; absent: of its USDC. */
+/** Selects the gates of a chain, and of the followers of a token on it; without `token`: of its USDC. */
 export type GatesOf = Pick<AssetKey, 'chainId'> & Partial<Pick<AssetKey, 'token'>>;
 
 const ofChain: ReadonlySet<GateName> = new Set(['head', 'safe', 'registry']);
 
-/** What comes after the name of a gate that each token of a chain has: nothing for its USDC. */
+/** Suffix of the name of a gate that each token of a chain has; empty for its USDC. */
 function suffixOf({ chainId, token }: GatesOf): string {
   const key = token === undefined ? '' : tokenKey({ chainId, token });
   return key === '' ? '' : `@${key}`;

@@ -26,7 +26,7 @@ export interface LocalKeys {
   isFunded?: boolean;
   /** Last port of the chain: other nodes may use it. */
   chainPort?: number;
-  /** Those of further chains, by id. */
+  /** Ports of further chains, by chain id. */
   chainPorts?: Record<string, number>;
   apiKeys: { enterprise?: string; free?: string; pro?: string };
   agents: Record<string, { id: string; identityToken: string; port: number }>;

@@ -197,7 +197,7 @@ const usdcOn = (chainId: number): Hex => payableChain(chainId)?.usdc ?? '0x';
 const tokenOf = ({ chainId, token }: Pick<NetworkSettings, 'chainId' | 'token'>): Hex =>
   (token as Hex | undefined) ?? usdcOn(chainId);
 
-/** Gives wallets their test money in a token that nobody has any of yet. */
+/** Gives wallets their test money in a token, unless the token has any supply already. */
 async function giveTokens(rpcUrl: string, token: Hex, wallets: readonly WalletFunding[]): Promise<void> {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'totalSupply' });
   if (BigInt(await callChain<Hex>(rpcUrl, 'eth_call', { to: token, data }, 'latest')) > 0n) return;
@@ -226,8 +226,8 @@ interface LostTransactions extends HasDb {
 }
 
 /**
- * Restores funds of payers. A chain of a version without a journal may have lost other parties' transactions together with ours, such as
- * the one that funded a payer. Before ours are replayed, payers get the test money that they paid with and lack.
+ * Restores funds of payers. A chain of a version without a journal may have lost other parties' transactions together with the node's, such
+ * as the one that funded a payer. Before the node's are replayed, payers get the test money that they paid with and now lack.
  */
 async function fundLostPayers({ db, log, rpcUrl, mined }: LostTransactions): Promise<void> {
   if (mined.length === 0) return;

@@ -46,8 +46,8 @@ export async function prepareAgent(
 }
 
 /**
- * Moves the agent to this endpoint. False when it was removed, or its token was given away: the account has it no more. Throws what else
- * keeps it from being changed: a second one would be registered beside it.
+ * Moves the agent to this endpoint. Returns false when the account no longer has it, because it was removed or its token given away. Throws
+ * any other error, since registering a second agent would duplicate it.
  */
 const hasMoved = (ctx: NodeContext, owner: Owner, id: string, endpoint: string): Promise<boolean> =>
   updateAgent(ctx, owner, id, { endpoint }).then(

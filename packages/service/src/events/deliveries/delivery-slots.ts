@@ -24,7 +24,7 @@ export interface FreeSlots {
   /** Accounts that have as many runs as one may have. */
   readonly busy: readonly string[];
   readonly lateAccounts: readonly string[];
-  /** Receivers that hung lately. */
+  /** Receivers that hung recently. */
   readonly hanging: readonly string[];
   /** Receivers of the current runs. */
   readonly underway: readonly string[];
@@ -44,8 +44,8 @@ interface Run extends Receiver {
 }
 
 /**
- * Slots for deliveries: receivers that hang are served apart, so that they delay only their own account. Kept in memory: a new process learns
- * anew who hangs.
+ * Slots for deliveries: hanging receivers are served separately, so that they delay only their own account. Kept in memory: a new process
+ * has to find them again.
  */
 export function createDeliverySlots(bounds: SlotBounds, nowMs: () => number = () => performance.now()) {
   const runs = new Map<Promise<unknown>, Run>();

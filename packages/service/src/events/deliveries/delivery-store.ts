@@ -64,7 +64,7 @@ const filterParams = (webhookId: string, { status, deliveryId, eventId, type }: 
   type,
 ];
 
-/** Bytes of the bodies of a page: what is behind them is not read. */
+/** Bytes of the bodies of a page; bodies beyond it are not read. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** The first of a page, until their bodies fill it; at least one, if there is one. */

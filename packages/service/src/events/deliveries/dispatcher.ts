@@ -15,7 +15,7 @@ export interface Sender {
   send(post: Omit<Post, 'signal'>): Promise<EndpointAnswer>;
 }
 
-/** Due queues to take: of accounts with a receiver that hung lately, or of all others. */
+/** Due queues to take: of accounts with a receiver that hung recently, or of all others. */
 export interface Wanted extends FreeSlots {
   readonly isLate: boolean;
   readonly limit: number;
@@ -30,7 +30,7 @@ export interface DeliveryKind<Queue extends Receiver> {
   /** Turns events into deliveries before queues are taken. */
   fanOut?(): Promise<FanOutResult>;
   take(wanted: Wanted): Promise<Queue[]>;
-  /** Sends what is due, and records each attempt. Returns true when the queue is due again. */
+  /** Sends due deliveries, and records each attempt. Returns true when the queue is due again. */
   run(queue: Queue, sender: Sender): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export interface DeliveryKind<Queue extends Receiver> {
 export interface Dispatcher {
   /** Runs now rather than at the next tick: an event was committed, or a delivery is to be repeated. */
   requestRun(): void;
-  /** `schedule`: the recurring jobs of this process, one of which looks for what became due. */
+  /** `schedule`: the recurring jobs of this process, one of which polls for due work. */
   start(schedule: Schedule): Repeating;
 }
 
@@ -119,7 +119,7 @@ export function createDispatcher<Queue extends Receiver>(
   };
 }
 
-/** Takes due queues as far as there are slots; accounts with a receiver that hung lately come last. */
+/** Takes due queues while there are free slots; accounts with a receiver that hung recently come last. */
 async function takeDue<Queue extends Receiver>(
   kind: DeliveryKind<Queue>,
   free: FreeSlots,

@@ -43,7 +43,7 @@ export interface DueDelivery {
   readonly hasBody: boolean;
   /** Attempts that were made: they are numbered through, also when the delivery is replayed. */
   readonly attempts: number;
-  /** Those that count in the schedule of retries: a replay begins again with 0, an attempt brought forward counts as none. */
+  /** Number of tries in the schedule of retries: a replay begins again with 0, and an attempt brought forward does not count. */
   readonly tries: number;
   /** Brought forward after a success of its endpoint. */
   readonly isEarly: boolean;
@@ -79,7 +79,7 @@ export async function listDue(sql: Sql, webhookId: string, now: Date, limit: num
   }));
 }
 
-/** Stored bodies of the first of these deliveries, until they are of so many bytes. */
+/** Stored bodies of the first of these deliveries, up to this many bytes. */
 export async function readBodies(
   sql: Sql,
   deliveryIds: readonly string[],

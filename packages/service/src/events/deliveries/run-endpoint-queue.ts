@@ -15,7 +15,7 @@ export type EndpointQueueContext = Records &
 const BATCH = 100;
 /** Bodies that are prepared together, while those before are being sent. */
 const BODIES = 20;
-/** Bytes of the bodies that are being sent; a single larger body is sent too. With the two batches: what a queue has in memory. */
+/** Maximum bytes of bodies in flight; a single larger body is sent too. Together with two batches, this is a queue's memory. */
 const MAX_SENT_BYTES = 1024 * 1024;
 /** Turn length, from its first body on, which may have waited in line: a slow endpoint yields to others after this, and is queued again. */
 const TURN_MS = 2000;

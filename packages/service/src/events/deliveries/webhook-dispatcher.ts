@@ -76,7 +76,7 @@ const release = (ctx: Records & HasLog, queue: EndpointQueue): Promise<boolean> 
       return false;
     });
 
-/** Brings forward what failed before at those that answered; true when some of it is due now. */
+/** Makes failed deliveries due at receivers that answer again; true when some are due now. */
 async function retryNow(
   ctx: Records & HasLog,
   answered: AnsweringReceiver | null,
@@ -94,9 +94,9 @@ const STEP = 1000;
 const ROUND_MS = 2000;
 
 /**
- * Brings forward what failed before at receivers that have just succeeded, in steps without the webhook's lock: of a receiver that was away for
- * days there may be millions, and that lock holds up the fan-out of all accounts. What is left, after a round or the end of a process, waits for
- * the schedule or for the next success. Returns true when something is due now.
+ * Makes failed deliveries due at receivers that have just succeeded, in steps without the webhook's lock: after days of outage there may be
+ * millions, and that lock delays the fan-out of all accounts. The rest, after a round or the end of a process, waits for the schedule or
+ * for the next success. Returns true when something is due now.
  */
 export async function bringForward(ctx: Records, answered: AnsweringReceiver, signal: AbortSignal): Promise<boolean> {
   const [now, endMs] = [ctx.clock.now(), performance.now() + ROUND_MS];

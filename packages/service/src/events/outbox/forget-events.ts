@@ -19,7 +19,7 @@ export async function forgetEvents(ctx: HasDb & HasClock & HasRetention): Promis
   await walkOutbox((step) => ctx.db.transaction((tx) => removeEvents(tx, before, step)));
 }
 
-/** Goes over the old events, the oldest first: those that stay hold up none behind them. */
+/** Walks over old events, oldest first. Events that stay do not block later ones. */
 function walkOutbox(takeStep: (step: OutboxStep) => Promise<bigint | null>): Promise<void> {
   let after = 0n;
   return removeInSteps(async (most) => {

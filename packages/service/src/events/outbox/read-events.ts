@@ -26,7 +26,7 @@ export interface EventPage {
 
 type Query = Parsed<Api['listEvents']>['query'];
 
-/** Throws GONE when events after this one were removed: what follows would have a gap. */
+/** Throws GONE when events after this one were removed, as the page would have a gap. */
 export async function requireKept(ctx: HasDb, { accountId }: Pick<AccountCaller, 'accountId'>, after: number) {
   if (after > 0 && after < (await findHorizon(ctx.db, accountId))) throw eventsGone();
 }
@@ -60,7 +60,7 @@ const eventsGone = () =>
 /** Page size: the event that reaches it ends the page. */
 export const MAX_PAGE_BYTES = 256 * 1024;
 
-/** Reads events and their subjects until the page is full; what does not fit is not read. */
+/** Reads events and their subjects until the page is full; subjects beyond it are not read. */
 async function readUntilFull(ctx: HasSubjectPages, rows: readonly EventRow[]): Promise<ShownEvent[]> {
   const events: ShownEvent[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../store/sql.ts';
 
-/** Removes attempts of the oldest ended deliveries, at most so many; returns their number. A row that another transaction holds waits. */
+/** Removes up to `most` attempts of the oldest ended deliveries; returns their number. Skips rows that another transaction has locked. */
 export async function removeAttempts(sql: Sql, before: Date, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-attempts',
@@ -32,8 +32,8 @@ export interface OutboxStep {
 }
 
 /**
- * Fails the pending deliveries of so many events, as far as those happened before a time. Returns the sequence up to which it went; null:
- * none of the events is old enough.
+ * Fails pending deliveries of up to `most` events that happened before a time. Returns the last sequence visited; null: none of the events
+ * is old enough.
  */
 export async function failOldPending(sql: Sql, before: Date, { after, most }: OutboxStep): Promise<bigint | null> {
   const [row] = await sql.query<{ last: bigint | null }>(
@@ -52,9 +52,9 @@ export async function failOldPending(sql: Sql, before: Date, { after, most }: Ou
 }
 
 /**
- * Removes events without pending deliveries that happened before a time, at most so many, and records the horizon of each account. Looks at
- * ten times as many and no more. The newest event stays, because the clock of sequences depends on it. Returns the sequence up to which it
- * went; null: none of the events that it looked at is old enough.
+ * Removes up to `most` events without pending deliveries that happened before a time, and records the horizon of each account. Visits at
+ * most ten times as many. The newest event stays, because the clock of sequences depends on it. Returns the last sequence visited; null:
+ * none of the visited events is old enough.
  */
 export async function removeEvents(tx: Tx, before: Date, { after, most }: OutboxStep): Promise<bigint | null> {
   const [row] = await tx.query<{ last: bigint | null }>(

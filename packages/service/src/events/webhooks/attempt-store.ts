@@ -57,7 +57,7 @@ export async function insertAttempts(tx: Tx, attempts: readonly MadeAttempt[]): 
   );
 }
 
-/** Fails pending deliveries of disabled webhooks, at most so many; null: of any. Returns their number. */
+/** Fails up to `most` pending deliveries of a disabled webhook; null: of all disabled ones. Returns their number. */
 export async function failSomePending(sql: Sql, webhookId: string | null, most: number): Promise<number> {
   const rows = await sql.query(
     'fail-pending-deliveries',

@@ -3,8 +3,8 @@ import type { HasDb } from '../../store/database.ts';
 import { failSomePending } from './attempt-store.ts';
 
 /**
- * Fails the pending deliveries of a disabled webhook, in steps: of a receiver that was away for days there may be millions, and the lock that
- * disables the webhook holds up the fan-out of all accounts. An enabled webhook keeps its deliveries.
+ * Fails the pending deliveries of a disabled webhook, in steps: after days of outage there may be millions, and the lock that disables the
+ * webhook delays the fan-out of all accounts. An enabled webhook keeps its deliveries.
  */
 export const failPending = (ctx: HasDb, webhookId: string): Promise<void> =>
   removeInSteps((most) => failSomePending(ctx.db, webhookId, most));

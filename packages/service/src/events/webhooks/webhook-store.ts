@@ -121,7 +121,7 @@ export async function disableEndpoint(sql: Sql, id: string): Promise<void> {
   await sql.query('disable-endpoint', `update webhook set status = 'disabled', due_at = null where id = $1`, [id]);
 }
 
-/** Removes attempts of deliveries of a webhook, at most so many; returns their number. A row that another transaction holds waits. */
+/** Removes up to `most` attempts of deliveries of a webhook; returns their number. Skips rows that another transaction has locked. */
 export async function removeAttemptsOf(sql: Sql, id: string, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-attempts-of-webhook',
@@ -133,7 +133,7 @@ export async function removeAttemptsOf(sql: Sql, id: string, most: number): Prom
   return rows.length;
 }
 
-/** Removes deliveries of a webhook with the attempts that they still have, at most so many. Returns their number. */
+/** Removes up to `most` deliveries of a webhook, with their remaining attempts. Returns their number. */
 export async function removeDeliveriesOf(sql: Sql, id: string, most: number): Promise<number> {
   const rows = await sql.query(
     'remove-deliveries-of-webhook',

@@ -18,8 +18,8 @@ export interface JobThreadLimits {
 }
 
 /**
- * A thread that is started when needed, ended when idle, and replaced when it fails or takes too long. It keeps no process alive. The script
- * answers each message with one.
+ * A thread that is started when needed, ended when idle, and replaced when it fails or takes too long. It does not keep the process alive.
+ * The script answers each message with one.
  */
 export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimits): JobThread<Job, Result> {
   let worker: Worker | null = null;
@@ -67,7 +67,10 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
 /** Multiple of a job's processor time that it may take where other programs have the processors. */
 const MAX_SHARE = 6;
 
-/** Calls back once the thread has used so much processor time from now on, or waited for it for very long. Ended by `clearInterval`. */
+/**
+ * Calls back once the thread has used this much processor time from now on, or has waited for it for very long. Cancel it with
+ * `clearInterval`.
+ */
 function watchTime(worker: Worker, maxMs: number, onOver: () => void): NodeJS.Timeout {
   const startMs = performance.now();
   const usedMs = () => worker.cpuUsage().then(({ user, system }) => (user + system) / 1000);

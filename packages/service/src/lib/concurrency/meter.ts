@@ -7,11 +7,11 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Token buckets by key, in memory. Forgets the keys that were used longest ago. */
+/** Token buckets by key, in memory. Evicts the least recently used keys. */
 export interface Meter {
   /** Time until the key has this amount; 0 if it has. */
   waitMs(key: string, amount: number, nowMs: number): number;
-  /** Uses an amount, which may exceed what is left: the overdraft is refilled first. */
+  /** Uses an amount, which may exceed the rest: the overdraft is refilled first. */
   use(key: string, amount: number, nowMs: number): void;
 }
 

@@ -6,7 +6,7 @@ interface PollerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Polls on behalf of all waiters of this process, as long as there are any. Keeps no process alive. */
+/** Polls on behalf of all waiters of this process, as long as there are any. It does not keep the process alive. */
 export function createPoller({ intervalMs, poll, hasWaiters, onError }: PollerOptions): { start(): void } {
   let isDue = false;
   function start(): void {

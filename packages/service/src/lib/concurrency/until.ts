@@ -9,8 +9,8 @@ export interface UntilOptions {
 }
 
 /**
- * Polls `ask` until it returns a value; null on timeout. Errors of `ask` are passed on. It is asked a last time when the time is over: what
- * came during the last pause is seen, however long that took. An ask that ends later than that is the last one.
+ * Polls `ask` until it returns a value; null on timeout. Errors of `ask` are passed on. It is called a last time after the timeout, so that
+ * a change during the last pause counts, however long that pause took. A call that is still running at the timeout is the last one.
  */
 export async function until<T>(ask: () => Promise<T | null>, options: UntilOptions): Promise<T | null> {
   const endMs = performance.now() + options.timeoutMs;

@@ -12,7 +12,7 @@ const MAX_SIZE = 1000;
 /** Characters that the ranges and classes of a pattern may cover as it is compiled: some milliseconds. */
 const MAX_COVERED = 50_000;
 
-/** Patterns of the schema that is being compiled: the rules and several keywords ask for the same one. Each may come to hold 8 MB. */
+/** Patterns of the schema that is being compiled, as the rules and several keywords need the same one. Each may grow to 8 MB. */
 const ofThisSchema = new Map<string, Pattern | string>();
 
 /** Frees the patterns that were compiled since, but for those that a schema holds. */

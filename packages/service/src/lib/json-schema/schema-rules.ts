@@ -15,7 +15,7 @@ export const schemaBounds = { maxBytes: 32_768, maxDepth: 32, maxSchemas: 500, m
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Their schemas apply to the same value as the schema that they stand in. */
+/** Keywords with schemas that apply to the same value as the schema around them. */
 const inPlace = new Set(['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then']);
 /** Keywords that change the meaning of others from afar, or name other documents. */
 const refused = new Set([
@@ -55,7 +55,7 @@ export function faultsOfSchema(schema: unknown): Fault[] {
   return [...faults, ...patterns, ...faultsOfRefs(found)];
 }
 
-/** Names and texts that cannot be stored or shown, or that name what every object has. */
+/** Fault of names and texts that can't be stored or shown, or that clash with properties of every object. */
 function faultOfText(value: unknown, at: readonly string[] = []): Fault | null {
   if (typeof value === 'string') return isClean(value) ? null : { at, message: 'holds control characters' };
   if (typeof value !== 'object' || value === null) return null;
@@ -167,6 +167,6 @@ export function countSchemas(schema: unknown): number {
 
 const LIGHT_SCHEMAS = 100;
 
-/** True if compiling a schema takes some milliseconds at most, and keeps little memory: each pattern may come to hold 8 MB. */
+/** True if compiling a schema takes some milliseconds at most, and little memory; a pattern may grow to 8 MB. */
 export const isLight = (schema: unknown, text: string): boolean =>
   !text.includes('"pattern') && countSchemas(schema) <= LIGHT_SCHEMAS;

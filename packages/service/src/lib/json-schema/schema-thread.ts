@@ -35,8 +35,8 @@ const owners = createMutex();
 const refusals = createBoundedCache<readonly Fault[]>(MAX_REFUSALS, REFUSAL_MS);
 
 /**
- * Compiles a schema that a stranger wrote, and checks values by it, in a thread and a limited time. What is refused is remembered for some
- * minutes. Schemas of one owner are compiled in turn. Throws UNAVAILABLE while too many of his wait.
+ * Compiles a stranger's schema and checks values by it, in a thread with a time limit. Refusals are cached for some minutes. Schemas of one
+ * owner are compiled in turn. Throws UNAVAILABLE while too many of the owner's schemas wait.
  */
 export async function judgeSchema(schema: unknown, values: readonly unknown[], owner: string): Promise<SchemaResult> {
   const job = { schema: JSON.stringify(schema), values: values.map((value) => JSON.stringify(value)), isKnown: false };

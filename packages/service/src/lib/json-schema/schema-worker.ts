@@ -6,7 +6,7 @@ import type { SchemaJob, SchemaResult } from './schema-thread.ts';
 import { compileKnown, compileSchema, type Validator } from './validator.ts';
 
 const KEPT_BYTES = 64 * 1024 * 1024;
-/** Memory of a compiled schema for each byte of its JSON; and of a pattern that has been used, which may come to hold 8 MB. */
+/** Estimated memory of a compiled schema per byte of its JSON, and of a used pattern, which may grow to 8 MB. */
 const TO_A_BYTE = 10;
 const TO_A_PATTERN = 2 * 1024 * 1024;
 

@@ -14,7 +14,7 @@ import { forgetPatterns } from './pattern.ts';
 import { type Fault, faultsOfSchema } from './schema-rules.ts';
 import { MAX_STEPS, TooMuchWorkError, Work } from './work.ts';
 
-/** A compiled JSON Schema (2020-12). It is interpreted: no code is made from what strangers wrote. */
+/** A compiled JSON Schema (2020-12). It is interpreted, so no code is generated from strangers' texts. */
 export interface Validator {
   check(value: unknown, maxSteps?: number): Checked;
 }

@@ -7,7 +7,7 @@ export class TooMuchWorkError extends Error {
 
 /** Steps of one check: two to four microseconds each. A check takes at most some 200 ms, whatever schema and value are. */
 export const MAX_STEPS = 50_000;
-/** Steps of a check that may hold up everything else: some 20 ms. */
+/** Maximum steps of a check that blocks the event loop: about 20 ms. */
 export const QUICK_STEPS = 5_000;
 
 const CHARACTERS_PER_STEP = 32;

@@ -15,7 +15,7 @@ export const MAX_LEVELS = {
   result: 128,
 } as const;
 
-/** Maximum names, lists and objects of a body: parsing so many takes up to a tenth of a second, in which nothing else is done. */
+/** Maximum names, lists and objects of a body: parsing them blocks the event loop for up to a tenth of a second. */
 export const MAX_NODES = 100_000;
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -41,7 +41,7 @@ export function holdsInfinity(root: unknown): boolean {
   return false;
 }
 
-/** The length of a value's JSON as text without escapes, counted up to `most`: what is larger costs no more to count. */
+/** The length of a value's JSON as text without escapes, counted up to `most`, so that larger values cost no more to count. */
 export function jsonSizeUpTo(most: number, root: unknown): number {
   const left = [root];
   let size = 0;
@@ -64,8 +64,8 @@ export function jsonSizeUpTo(most: number, root: unknown): number {
 const [QUOTE, BACKSLASH, COLON, BRACKET, BRACE] = [...'"\\:[{'].map((character) => character.charCodeAt(0));
 
 /**
- * Names, lists and objects of a JSON text, counted without parsing it: what its parser takes longest for, some microseconds each. Of a text
- * that is no JSON the number means nothing, and its parser stops early.
+ * Names, lists and objects of a JSON text, counted without parsing it: the parser takes some microseconds for each. For invalid JSON the
+ * number means nothing, and its parser stops early.
  */
 export function countJsonNodes(bytes: Uint8Array): number {
   let nodes = 0;

@@ -56,7 +56,7 @@ export function encodeJson(value: unknown): string | Buffer<ArrayBuffer> {
   return pieces.length === 1 ? (pieces[0] as string) : joined(pieces);
 }
 
-/** Encodes a value to be part of another: what is prepared in it is copied once, when the whole is encoded. */
+/** Encodes a value to be part of another: prepared parts are copied once, when the whole is encoded. */
 export const prepareJson = (value: unknown): PreparedJson => new PreparedJson(...encodePieces(value));
 
 /** One piece for a value without prepared ones, else more. */

@@ -3,8 +3,8 @@ import { isObject } from '../json/json-object.ts';
 const MAX_ITEMS = 5;
 
 /**
- * The error that an answer tells, as code and message: in `error`, or beside it in `message` or `detail`, as a text, an object or a list of
- * either (FastAPI). Nothing is cut off: secrets are looked for in it. undefined: it tells none.
+ * The error in an answer, as code and message: in `error`, or beside it in `message` or `detail`, as a text, an object or a list of either
+ * (FastAPI). It is complete, so that secrets can be removed from it. undefined: none.
  */
 export function errorIn(value: unknown): { readonly code?: unknown; readonly message: string } | undefined {
   if (typeof value === 'string') return { message: value };
@@ -45,7 +45,7 @@ export function retryAfterMs(header: string | readonly string[] | null | undefin
 }
 
 const MAX_CHARS = 200;
-/** Controls, characters that cannot be seen or change the direction of a text, and those that stand for none. */
+/** Control characters, invisible ones, those that change the direction of a text, and placeholders. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\uFFFD\s]+/gu;
 
 /** The beginning of a text from elsewhere as one line of visible characters. */

@@ -10,7 +10,7 @@ export interface EventMessage {
 export interface EventParser {
   /** The events that end in this piece. */
   feed(piece: string): EventMessage[];
-  /** True once an event has exceeded the maximum length; what comes behind it is not read. */
+  /** True once an event has exceeded the maximum length; nothing after it is read. */
   isTooLarge(): boolean;
 }
 

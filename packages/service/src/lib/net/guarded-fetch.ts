@@ -75,7 +75,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   };
 }
 
-/** The host only: paths and queries may hold what is secret. */
+/** Traces a request by its host only, as paths and queries may contain secrets. */
 const inSpan = <T>({ method = 'GET', url }: GuardedRequest, send: () => Promise<T>): Promise<T> =>
   traced(`call ${method}`, 'client', () => ({ 'server.address': URL.parse(url)?.host ?? '' }), send);
 

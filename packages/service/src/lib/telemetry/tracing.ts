@@ -22,7 +22,7 @@ export interface Tracing {
   remember(key: string): void;
   /** Runs `fn` in a child of the span kept under the key; without one, as `span`. */
   resume<T>(key: string, name: string, options: SpanOptions, fn: () => Promise<T>): Promise<T>;
-  /** Sends what is left and ends. */
+  /** Sends the remaining traces and ends. */
   stop(): Promise<void>;
 }
 

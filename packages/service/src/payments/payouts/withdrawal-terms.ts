@@ -32,8 +32,8 @@ export interface WithdrawalApproval {
 }
 
 /**
- * The context in the asset that is named, or in that of the treasury: one in another asset than the default one says so in its id. Throws
- * VALIDATION_ERROR when they contradict each other.
+ * The context on the given asset, or on the treasury's, which its id contains unless it is the default one. Throws VALIDATION_ERROR when
+ * they contradict each other.
  */
 export function onNetworkOf<C extends ChainContext & Partial<HasNetworks>>(
   ctx: C,

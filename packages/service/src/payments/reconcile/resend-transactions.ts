@@ -16,7 +16,7 @@ const TOLD_BY_NOW_MS = 30_000;
 const GIVEN_UP_BELOW = 12n;
 const PROCESS = randomUUID();
 
-/** Of the tokens of a chain, one holds a key at a time, as one process does. */
+/** Holder of a key's lease: one token of a chain at a time, in one process. */
 const holderOf = ({ chain }: HasChain) => `reconciler ${PROCESS}${tokenKey(chain)}`;
 
 /**

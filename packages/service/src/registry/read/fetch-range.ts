@@ -36,7 +36,7 @@ interface FarRange {
 
 /**
  * Reads the logs after a point, for a limited number of blocks. Null when the answers do not belong to one chain that contains the point:
- * it was reorganised, or load-balanced RPC nodes disagree. Throws what the client throws.
+ * it was reorganised, or load-balanced RPC nodes disagree. Throws errors of the client.
  */
 export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<FetchedRange | null> {
   const { after, headBlock } = wanted;
@@ -56,7 +56,7 @@ export async function fetchRange(ctx: Asked, wanted: RangeWanted): Promise<Fetch
   return isOne && again !== null ? { ...found, fromBlock, points, again } : null;
 }
 
-/** The logs of the blocks that a read up to the head goes back; null when the RPC node that answers has another chain. */
+/** The logs of the earlier blocks that a read up to the head repeats; null when the RPC node that answers has another chain. */
 async function readAgain(
   { registry, registryClient }: Asked,
   { after, to, maxBlocks }: { readonly after: ChainPoint; readonly to: bigint; readonly maxBlocks: bigint },

@@ -82,8 +82,8 @@ export function createRegistryReader(ctx: ReadContext, readsForMs: number = READ
 }
 
 /**
- * Removes what the chain no longer has. False when the chain has all of it: the reported head is only behind, or another process reads as
- * well. Throws when the chain does not know a block that it should have, or is another one.
+ * Removes blocks that the chain no longer has. Returns false when the chain has all of them: the reported head is only behind, or another
+ * process reads as well. Throws when the chain lacks a block that it should have, or is another one.
  */
 async function goBack(ctx: ReadContext, newest: ChainPoint | null, head: ChainPoint): Promise<boolean> {
   const [first, ...older] = await listPoints(ctx.db, ctx.registry.chainId, head.block);

@@ -16,9 +16,8 @@ export type WriteContext = Records & Telemetry & HasRegistry;
 const TOKENS_AT_ONCE = 2000;
 
 /**
- * Stores a fetched range atomically: logs, tokens and the following points. Tokens of logs that came late are made anew from all of their logs,
- * before the new ones are applied. Returns false, having written nothing, when the newest point
- * has changed.
+ * Stores a fetched range atomically: logs, tokens and the following points. Tokens with late logs are derived again from all of their logs,
+ * before the new ones are applied. Returns false, having written nothing, when the newest point has changed.
  */
 export async function writeRange(ctx: WriteContext, after: ChainPoint | null, range: FetchedRange): Promise<boolean> {
   const { chainId } = ctx.registry;
@@ -69,7 +68,7 @@ export async function takeBackTo(ctx: WriteContext, newest: ChainPoint, to: Chai
   return true;
 }
 
-/** Derives tokens anew from all of their logs. */
+/** Derives tokens again from all of their logs. */
 async function makeAllAnew(tx: Tx, chainId: number, tokenIds: readonly bigint[]): Promise<void> {
   for (let start = 0; start < tokenIds.length; start += TOKENS_AT_ONCE)
     await makeAnew(tx, chainId, tokenIds.slice(start, start + TOKENS_AT_ONCE));

@@ -72,7 +72,7 @@ export function createWriteAhead(ctx: WriterContext, registrar: string, lease: L
   };
 }
 
-/** The writes that are due are others than those that were signed: they are signed anew in the next run. */
+/** The due writes differ from the signed ones: the next run signs them again. */
 class ChangedWritesError extends Error {}
 
 /** Deploys the executor on a chain that lacks it; anyone may do so once. */

@@ -18,7 +18,7 @@ export interface WorkCondition {
 export interface WorkParameters {
   readonly now: Date;
   readonly chainId: number;
-  /** As tables have it that name a chain. */
+  /** The token in tables with a chain id, see `tokenKey`. */
   readonly token: string;
 }
 

@@ -15,7 +15,7 @@ const gateways: Readonly<Record<NonNullable<AgentCallItem['face']>, string>> = {
   x402: 'x402',
 };
 
-/** Kind of the caller: who it is, the owner is not told. */
+/** Kind of the caller. The owner does not see the caller's identity. */
 export const callerText = ({ caller, isOwn }: Pick<AgentCallItem, 'caller' | 'isOwn'>): string =>
   isOwn ? 'You' : caller === null ? 'Not recorded' : callers[caller];
 

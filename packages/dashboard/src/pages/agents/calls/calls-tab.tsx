@@ -58,7 +58,7 @@ const statuses = [{ value: '', label: 'All' }, ...requestStatuses.map((value) =>
 const errors = [{ value: '', label: 'Any' }, ...failureReasons.map((value) => ({ value, label: errorText(value) }))];
 const periods = [{ value: '', label: 'Any time' }, ...callPeriods];
 
-/** Every call to the agent by any caller, newest first; filters and page stand in the URL. */
+/** Every call to the agent by any caller, newest first; filters and page are in the URL. */
 export function CallsTab({ agent }: { agent: OwnAgent }) {
   const { tab, status, error: reason, since, cursor } = useSearch({ from: '/shell/agents/$agentId' });
   const navigate = useNavigate({ from: '/agents/$agentId' });

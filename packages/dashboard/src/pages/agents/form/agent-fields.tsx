@@ -22,7 +22,7 @@ function listError(form: Form<AgentValues>, path: string, values: readonly strin
   return form.error(path) ?? ofParts.find((message) => message !== undefined);
 }
 
-/** All that an owner says of an agent: for registering and changing it. */
+/** All fields of an agent, for registering and changing it. */
 export const AgentFields = (props: AgentFieldsProps) => (
   <>
     <MainFields {...props} />

@@ -101,7 +101,7 @@ function metadataOf(values: AgentValues): AgentDetail['metadata'] {
 /** A text that is no number becomes one that the schema refuses. */
 const numberOf = (text: string): number => (/^\s*\d+\s*$/.test(text) ? Number(text) : -1);
 
-/** The body of POST /agents. What is left empty is left out; what must be there goes along empty, so that it is refused by its name. */
+/** The body of POST /agents. Empty fields are left out; required ones are sent empty, so that the error names them. */
 export function registrationBody(values: AgentValues) {
   const { name, description, capabilities, endpoint, perRequest } = values;
   const types = typesOf(values);
@@ -153,7 +153,7 @@ function changedMetadata(values: AgentValues, before: AgentValues) {
   return { metadata };
 }
 
-/** The body of PUT /agents/{id}: only what differs from the agent. */
+/** The body of PUT /agents/{id}, with the changed fields only. */
 export function updateBody(values: AgentValues, agent: EditedAgent) {
   const before = valuesOf(agent);
   const { perRequest } = values;

@@ -11,7 +11,7 @@ interface PriceFieldsProps {
   readonly form: Form<AgentValues>;
 }
 
-/** All that the price of a call follows, as its owner states it. */
+/** All fields that the price of a call depends on. */
 export const PriceFields = ({ form }: PriceFieldsProps) => {
   const { values, set, error } = form;
   return (
@@ -99,7 +99,7 @@ const measures: readonly Option<AgentValues['unitMeasure']>[] = [
   { value: 'bytes', label: 'the bytes of a text' },
 ];
 
-/** A price by what a call asks for, beside the price per request. */
+/** A price by units of the input, besides the price per request. */
 const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
   <fieldset className="mt-4">
     <legend className="font-medium">Units</legend>

@@ -37,7 +37,7 @@ const headersOf = (headers: readonly HeaderValues[]): Record<string, string> =>
     written(headers).map(({ name, value, isStored }) => [name, isStored && !value ? HIDDEN_VALUE : value]),
   );
 
-/** `protocol` and `upstream` of a registration: what the protocol does not have is left out. */
+/** `protocol` and `upstream` of a registration, without fields that the protocol does not have. */
 export function registeredUpstream({ protocol, tool, model, headers }: UpstreamValues) {
   const upstream = {
     ...(protocol === 'mcp' && tool ? { tool } : {}),

@@ -22,7 +22,7 @@ export interface NewAgent {
   readonly identityToken: string;
 }
 
-/** An agent that was just registered: its token, shown once, what its endpoint has to do, and whether it does. */
+/** An agent that was just registered: its token, shown once, the requirements of its endpoint, and whether it meets them. */
 export const RegisteredView = ({ agent, up }: { agent: NewAgent; up: ReactNode }) => (
   <Page title={`${agent.name} is registered`} up={up} aside={<Copyable label="agent id" text={agent.id} />}>
     <div className="max-w-3xl space-y-5">
