@@ -47,4 +47,7 @@ export const docRules: readonly WordRule[] = [
   { pattern: /^(Its|In place of|Of)\b/, instead: 'the noun first' },
   { pattern: /\bwhose\b/i, instead: '"with", or a sentence of its own' },
   { pattern: /\bwhat (it|they)\b/i, instead: 'the noun' },
+  { pattern: /^(Those|Who|Whoever|Whatever)\b/, instead: 'the noun first' },
+  { pattern: /\btold\b|\b(holds?|held) up\b/i, instead: '"reported, sent, shown"; "delays, blocks"' },
+  { pattern: /\banew\b|\bof late\b|\bforg[eo]ts?\b/i, instead: '"again", "recently", "deletes, evicts"' },
 ];

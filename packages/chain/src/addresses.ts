@@ -60,7 +60,7 @@ export interface PayableToken {
   readonly isLocal?: true;
 }
 
-/** Tokens beside the USDC of each chain: a further one is a row. */
+/** Tokens besides the USDC of each chain; add a row for a further one. */
 const furtherTokens: readonly PayableToken[] = [
   { chainId: 84532, symbol: 'TUSD', address: '0x7e57d0117e57d0117e57d0117e57d0117e57d011', isLocal: true },
 ];

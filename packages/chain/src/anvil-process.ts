@@ -5,7 +5,7 @@ import { LOCAL_CHAIN_ID } from './addresses.ts';
 import { callChain } from './chain-rpc-client.ts';
 import { LocalChainError } from './local-chain-error.ts';
 
-/** A running anvil. `ended` resolves when the process is gone, whoever ended it. */
+/** A running anvil. `ended` resolves when the process is gone, for any reason. */
 export type AnvilProcess = { port: number; rpcUrl: string; pid: number; ended: Promise<void>; stop(): Promise<void> };
 
 /**

@@ -10,8 +10,8 @@ interface Named {
 const MAX_FOUND = 100;
 
 /**
- * Id of an agent given by its id or by its name, in any case. Throws CommandError with the ids if several agents have the name. A text that
- * is neither is returned as it is, for the node to say so.
+ * Id of an agent given by its id or by its name, in any case. Throws CommandError with the ids if several agents have the name. Any other
+ * text is returned unchanged, so that the node reports it.
  */
 export async function agentIdOf({ client }: { readonly client: Client }, text: string): Promise<string> {
   return idOf(text, async () => {

@@ -13,8 +13,8 @@ export class UnknownOutcomeError extends Error {
 }
 
 /**
- * Does work that moves money under an Idempotency-Key: the one given, else a new one. Throws `UnknownOutcomeError` with the key when the
- * work may have been done although it failed, and other errors as they are.
+ * Does work that moves money under an Idempotency-Key: the given one, else a new one. Throws `UnknownOutcomeError` with the key when the
+ * work may have been done although it failed; rethrows other errors.
  */
 export async function once<T>(given: string | undefined, work: (key: string) => Promise<T>): Promise<T> {
   const key = given ?? randomUUID();

@@ -97,8 +97,8 @@ const without = (problemOf: (text: string) => string | null) => (context: z.core
 const MAX_COMPOSED = 4;
 
 /**
- * Normalises a text that may fit then. A longer one is refused as it is, and not looked at any further: for a megabyte of marks that have
- * to be sorted, or of white space before another character, this would take minutes.
+ * Normalizes a text that may fit afterwards. A longer one is refused unread: normalizing a megabyte of combining marks or white space would
+ * take minutes.
  */
 const ifShort = (maxLength: number, normalise: (text: string) => string) => (text: string) =>
   text.length > MAX_COMPOSED * maxLength ? text : normalise(text);

@@ -30,13 +30,13 @@ export interface Endpoint {
   readonly gateway?: Gateway;
   /** The scope that an API key or a session needs. An identityToken has those of `agentScopes`. */
   readonly scope?: Scope;
-  /** Refused to an identityToken, whatever the scope: it is about the whole account. */
+  /** Refused to an identityToken, regardless of the scope, as it is about the whole account. */
   readonly accountOnly?: true;
   /** A session needs no scope here, but a signature of the wallet as `proof` in the body. */
   readonly sessionProof?: true;
   /** Only from the node's own pages: calls that set or clear the session cookie are refused without their `Origin`. */
   readonly sameOrigin?: true;
-  /** The rate limit that counts the call, beside `api`, which counts every call. `signIns` is counted by network address. */
+  /** The rate limit of the call, besides `api`, which counts every call. `signIns` is counted by network address. */
   readonly limit: 'api' | 'invocations' | 'signIns';
   /** True if the answer is equal for every caller: it has an entity tag, and caches may keep it if they revalidate. */
   readonly isPublic?: true;

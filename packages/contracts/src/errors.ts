@@ -160,10 +160,10 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
-/** Required fields beside `code` and `message` for this code. */
+/** Required fields of this code, besides `code` and `message`. */
 export type ErrorExtra<C extends ErrorCode> = z.infer<(typeof errorCatalogue)[C]['extra']>;
 
-/** The error envelope of one code (spec, "Envelope"); a 402 may also have x402 v1 fields beside it. */
+/** The error envelope of one code (spec, "Envelope"); a 402 may also have x402 v1 fields. */
 export const errorEnvelope = (code: ErrorCode) =>
   z.object({
     status: z.literal('error'),

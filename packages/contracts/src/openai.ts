@@ -15,7 +15,7 @@ const common = {
   metadata: z.record(z.string(), z.unknown()).nullish(),
 };
 
-/** Body of POST /v1/chat/completions; other fields go to the agent as they are. */
+/** Body of POST /v1/chat/completions; other fields go to the agent unchanged. */
 export const ChatRequest = z.looseObject({
   ...common,
   messages: z.array(Message).min(1).max(2000),
@@ -24,7 +24,7 @@ export const ChatRequest = z.looseObject({
 });
 
 const Item = z.looseObject({ type: z.string().optional() }).and(Message);
-/** Body of POST /v1/responses; other fields go to the agent as they are. */
+/** Body of POST /v1/responses; other fields go to the agent unchanged. */
 export const ResponseRequest = z.looseObject({
   ...common,
   input: z.union([z.string(), z.array(Item).min(1).max(2000)]),

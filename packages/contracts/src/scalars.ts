@@ -79,7 +79,7 @@ export const JsonObject = z.record(z.string(), z.unknown());
 /** Characters that a parser of URLs drops or rewrites, or that PostgreSQL cannot hold. */
 const HIDDEN_IN_URL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** An address as it was written: characters that cannot be seen, and halves of characters, are refused. */
+/** A URL, kept as written; refuses invisible characters and half surrogate pairs. */
 export const webUrl = (maxLength: number) =>
   z
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })

@@ -56,7 +56,7 @@ type ClientMethod<E extends Endpoint> =
     ? (call?: CallOf<E>, options?: CallOptions) => Answered<E>
     : (call: CallOf<E>, options?: CallOptions) => Answered<E>;
 
-/** One method per row of the endpoint table; each resolves to the `data` of the answer. Three more stream. */
+/** One method per row of the endpoint table; each resolves to the `data` of the answer. Three more methods stream. */
 export type Client = { readonly [Name in keyof DocumentedCalls]: ClientMethod<Api[Name]> } & {
   /**
    * The events of your request, each once and in order, until its last. Reconnects automatically, and throws `NoAnswerError` when that
@@ -64,9 +64,9 @@ export type Client = { readonly [Name in keyof DocumentedCalls]: ClientMethod<Ap
    */
   stream(requestId: string, options?: StreamOptions): AsyncGenerator<StreamEvent>;
   /**
-   * The events of the account as they happen, each once and in order: after `after`, else from now on. Comes back by itself after a lost
-   * connection; ends with the signal, with `ApiError` once the key is no longer good, or with `NoAnswerError` when the node stays away,
-   * for a client without retries at once.
+   * The events of the account as they happen, each once and in order: after `after`, else from now on. Reconnects automatically. Ends with
+   * the signal, with `ApiError` once the key is no longer valid, or with `NoAnswerError` when the node stays away (at once for a client
+   * without retries).
    */
   followEvents(options?: FollowEventsOptions): AsyncGenerator<StoredEvent>;
   /** Invokes an agent and yields the events of the request as `stream` does; pays a 402 as every method does. */

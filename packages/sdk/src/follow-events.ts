@@ -45,8 +45,8 @@ async function* passOn(events: AsyncGenerator<Live>, progress: Progress, onOpen:
 }
 
 /**
- * The events that the GET opens a stream of, each once and in order, for as long as its reader goes on. A connection that ends is taken
- * up behind the last event. Throws `ApiError` when the key is no longer good, and `NoAnswerError` when the node stays away.
+ * The events of a GET stream, each once and in order, while its reader continues. A connection that ends is resumed after the last event.
+ * Throws `ApiError` when the key is no longer valid, and `NoAnswerError` when the node stays away.
  */
 export async function* followEvents(
   request: HttpRequest,

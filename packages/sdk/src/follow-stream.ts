@@ -9,7 +9,7 @@ import { sendPaying, withPayment } from './send-paying.ts';
 import { type Send, type SendOptions, sendRequest, unlessAway, withRepeats } from './send-request.ts';
 import { wait } from './wait.ts';
 
-/** A stream is taken up again more often than a call is repeated: the request goes on meanwhile. */
+/** Maximum resumptions of a stream: more than the retries of a call, as the request continues in the meantime. */
 const resumes = 8;
 
 const openRepeating: Send<Awaited<ReturnType<typeof openStream>>> = (request, options) =>
@@ -68,7 +68,7 @@ async function openAfter(
 
 const ended = ['completed', 'failed', 'cancelled'];
 
-/** Asks for the request of a stream; false: it goes on, or the node is away and may be asked later. */
+/** Polls the request of a stream; false: it continues, or the node is away and can be polled later. */
 async function hasEnded({ url, ...request }: HttpRequest, sending: SendOptions, mayWait: boolean): Promise<boolean> {
   const { 'last-event-id': _after, ...headers } = request.headers;
   const asking = {

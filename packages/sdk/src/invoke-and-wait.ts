@@ -17,8 +17,8 @@ export class InvocationFailedError extends Error {
 }
 
 /**
- * The request was made, and it is not asked for any more although its end is not known; it goes on, and `requestId` finds it. `cause`: the
- * reason of the caller's abort, or the error of the node.
+ * The request was made, but its end is unknown and polling has stopped. It continues, and `requestId` finds it. `cause`: the reason of the
+ * caller's abort, or the error of the node.
  */
 export class InvocationUnknownError extends Error {
   override readonly name: string = 'InvocationUnknownError';
@@ -30,10 +30,7 @@ export class InvocationUnknownError extends Error {
   }
 }
 
-/**
- * The end of the request is not known after `timeoutMs`; it goes on, and `requestId` finds it. `cause`: the last error of asking for
- * it, if any.
- */
+/** The end of the request is unknown after `timeoutMs`; it continues, and `requestId` finds it. `cause`: the last polling error, if any. */
 export class InvocationTimeoutError extends InvocationUnknownError {
   override readonly name = 'InvocationTimeoutError';
 
@@ -71,7 +68,7 @@ function resultOrThrow(record: RequestRecord): RequestRecord | null {
   return record.status === 'completed' ? record : null;
 }
 
-/** The request goes on while the node restarts, or counts no more calls of its caller: it is asked for again. */
+/** True if polling should continue: the node restarts, or rate-limits the caller, and the request continues. */
 const mayAskAgain = (error: unknown): boolean =>
   error instanceof NoAnswerError || (isApiError(error) && (error.status >= 500 || error.code === 'RATE_LIMITED'));
 

@@ -21,7 +21,7 @@ const usdcContracts: Readonly<Record<string, string>> = {
 
 export interface Payer {
   readonly address: string;
-  /** x402 schemes that it pays by beside `exact`: every call asks for terms of them (`X-Payment-Scheme`). */
+  /** x402 schemes that it supports besides `exact`; every call asks for their terms (`X-Payment-Scheme`). */
   readonly schemes?: readonly string[];
   /**
    * Signs one payment for the terms of a 402 (the `PAYMENT-REQUIRED` header) from this URL, or throws `PaymentRefusedError`
@@ -72,7 +72,7 @@ const signingUnder = (signer: PayerSigner, nonce: `0x${string}`): PayerSigner =>
   signTypedData: (typedData) => signer.signTypedData({ ...typedData, message: { ...typedData.message, nonce } }),
 });
 
-/** The payload as it was signed. */
+/** The payload with the nonce under which it was signed. */
 const under = (nonce: `0x${string}`, signed: PaymentPayload): PaymentPayload => {
   const authorization = { ...(signed.payload.authorization as Record<string, unknown>), nonce };
   return { ...signed, payload: { ...signed.payload, authorization } };

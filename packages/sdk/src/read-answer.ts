@@ -18,7 +18,7 @@ function parseEnvelope(text: string): Envelope | null {
   }
 }
 
-/** More than any answer of a node: a hostile one could go on for ever. */
+/** Maximum bytes of an answer, more than any honest node sends. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 async function textOf(response: Response): Promise<string> {

@@ -15,7 +15,7 @@ export interface PaymentLimits {
   readonly capMicro: Micro;
 }
 
-/** The content of the header: base64 or base64url of JSON, with or without padding, or JSON as it is. */
+/** Decodes the header: base64 or base64url of JSON, with or without padding, or plain JSON. */
 function decode(header: string): unknown {
   const text = header.trim();
   if (text.startsWith('{')) return JSON.parse(text);

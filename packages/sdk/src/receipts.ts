@@ -40,7 +40,7 @@ export interface ReceiptExpectation {
   readonly result?: unknown;
 }
 
-/** The value as it is sent: without the fields that are undefined, and dates as texts. */
+/** The value in its wire form: without undefined fields, and with dates as texts. */
 const asSent = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null');
 
 /** SHA-256 of a value's canonical JSON (RFC 8785), as receipts have it. */
@@ -74,7 +74,7 @@ function requirePart(
   throw refuse(`other_${part}`, `The receipt is of another ${part}`);
 }
 
-/** The signed fields and no others, whatever types came with the receipt. */
+/** Reads exactly the signed fields, regardless of the types in the receipt. */
 function read(receipt: SignedReceipt): { message: InvocationReceipt; chainId: number } {
   const given: Readonly<Record<string, unknown>> = receipt?.message ?? {};
   const fields = invocationReceiptTypes.InvocationReceipt.map(({ name }) => [name, given[name]] as const);

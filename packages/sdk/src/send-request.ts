@@ -62,7 +62,7 @@ export async function withRepeats<T>(
   }
 }
 
-/** Maps the error of a failed `fetch`: the caller's abort stays as it is, anything else becomes `NoAnswerError`. */
+/** Maps the error of a failed `fetch`: the caller's abort is kept, anything else becomes `NoAnswerError`. */
 export function toNoAnswer(url: string, options: SendOptions, timeout: AbortSignal, error: unknown): unknown {
   if (error instanceof ApiError || error instanceof NoAnswerError) return error;
   if (options.signal?.aborted) return options.signal.reason;

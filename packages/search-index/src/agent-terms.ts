@@ -35,7 +35,7 @@ export class TermsByAgent {
     this.#postings = postings;
   }
 
-  /** One set for each term. The agent is in those of lower levels too. */
+  /** One set for each term; the agent is in the sets of lower levels, too. */
   of(ordinal: number): Int32Array {
     const count = this.#counts[ordinal] ?? 0;
     return count === 0 ? none : this.#slab.view(this.#places[ordinal] as number, count);

@@ -18,11 +18,11 @@ import { agentsWith, type Shelf } from './shelf.ts';
 import { type CountedWord, coverageOf, type DecidingWord, decidingWords, formsOf } from './words/task-words.ts';
 import { capabilityTerm } from './words/words.ts';
 
-/** Words behind these are looked up as they are, without forms and capabilities: a task may have ten thousand. */
+/** Number of words that are looked up with their forms and capabilities; later ones only as written, as a task may have ten thousand. */
 const WORDS_WITH_FORMS = 300;
 /** Sets of agents are candidates as a whole up to this many; of a larger set those of best reputation are. */
 const MAX_CANDIDATES = 2000;
-/** More, if more are asked for. */
+/** Minimum number of candidates to score. */
 const FIRST_CANDIDATES = 64;
 /** Number of prices that the usual one is the median of. */
 const PRICE_SAMPLE = 1000;
@@ -120,8 +120,8 @@ function byPrice({ columns, postings }: Shelf, set: OrdinalSet, { maxMicro, leas
 }
 
 /**
- * Agents worth a score: those that have as many of the deciding words together as anybody has, then those of each word, the rarest first,
- * then, as far as capabilities are asked for, those without a word.
+ * Agents worth a score: those with the highest number of deciding words together, then those of each word, the rarest first, then, if
+ * capabilities are wanted, those without a word.
  */
 function candidates(shelf: Shelf, having: readonly OrdinalSet[], within: OrdinalSet, limit: number): number[] {
   const found = new Set<number>();

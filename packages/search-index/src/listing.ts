@@ -48,7 +48,7 @@ export interface ListingPage {
 }
 
 export interface FacetQuestion extends ListingQuestion {
-  /** The capabilities beside which each capability is counted, in place of those that are wanted. */
+  /** Capabilities to combine with each counted one, instead of the wanted ones. */
   readonly beside: readonly string[];
 }
 
@@ -96,9 +96,9 @@ export interface TaskQuestion {
   /** The only candidates; null for all. */
   readonly among: readonly string[] | null;
   readonly except: readonly string[];
-  /** Looked at already: they are considered, and found no more. */
+  /** Agents already seen: they count as considered, and are not returned again. */
   readonly seen: readonly string[];
-  /** An agent to be found whatever its words and price, if it is online and has the capabilities; null: none. */
+  /** An agent to return regardless of words and price, if it is online and has the capabilities; null: none. */
   readonly also: string | null;
   readonly limit: number;
 }
@@ -125,7 +125,7 @@ export type TaskScore = (facts: TaskFacts, usualMicro: bigint) => number;
 export interface TaskAnswer {
   /** Hits within the price, best first, then the one of `also`. */
   readonly hits: readonly TaskHit[];
-  /** Number of agents that match, whatever their price. */
+  /** Number of agents that match at any price. */
   readonly considered: number;
   /** The lowest price of those; null without any. */
   readonly cheapestMicro: bigint | null;

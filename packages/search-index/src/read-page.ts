@@ -33,8 +33,8 @@ interface Group {
 }
 
 /**
- * Reads one page of matches in order. Either all agents are walked in order until the page is full, or the matches are gathered and
- * sorted: whichever is likely to be less work. A walk that turns out longer than gathering is given up for it.
+ * Reads one page of matches in order. It either walks over all agents in order until the page is full, or gathers and sorts the matches,
+ * depending on the estimated work. A walk that turns out longer is abandoned for gathering.
  */
 export class PageReader {
   readonly #shelf: Shelf;

@@ -3,7 +3,7 @@ const FEW = 48;
 
 /** Comparisons of agents, one after the other: numbers that order them, and at last one of all fields. */
 export interface Ranking {
-  /** The number at a depth; null: there are no more. `reference`: any agent that all others are equal to so far. */
+  /** The number at a depth; null: there are no more levels. `reference`: any agent that all others equal so far. */
   rankAt(depth: number, reference: number): ((ordinal: number) => number) | null;
   compare(a: number, b: number): number;
 }

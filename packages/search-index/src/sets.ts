@@ -1,6 +1,6 @@
 /**
- * A set of ordinals: a sorted list while it is small, else bits. Whoever reads it does so before the next change of the index, and does
- * not write to it.
+ * A set of ordinals: a sorted list while it is small, else a bitmap. Readers must finish before the next change of the index, and must not
+ * write to it.
  */
 export interface OrdinalSet {
   readonly size: number;

@@ -7,8 +7,8 @@ export interface Spot {
 }
 
 /**
- * Numbers in an order that a comparison gives, in chunks: a change moves at most one chunk's worth. `compare` says 0 only for a number
- * and itself, and is asked while both are as they were when they were added.
+ * Numbers ordered by a comparison, in chunks: a change moves at most one chunk. `compare` must return 0 only for a number and itself, and
+ * is called only while both have the values that they were added with.
  */
 export class SortedList {
   #chunks: Int32Array[] = [];
@@ -116,7 +116,7 @@ export class SortedList {
     return count;
   }
 
-  /** Visits from a spot up to, without, another, until `visit` says that it is enough; returns whether it did. */
+  /** Visits values in ascending order from a spot up to another, excluding it, until `visit` returns true; returns whether it did. */
   forward(from: Spot, to: Spot, visit: (value: number) => boolean): boolean {
     for (let at = from.chunk; at <= to.chunk && at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at] as Int32Array;

@@ -81,7 +81,7 @@ export async function openChainJournal(folder: string): Promise<ChainJournal> {
 
 type Segment = { append(text: string, options: { sync: boolean }): Promise<void>; close(): Promise<void> };
 
-/** Opens a segment. After a failed write nothing more is written to it: whatever follows half a record could not be read. */
+/** Opens a segment. After a failed write it accepts no more writes, as records after half a record could not be read. */
 async function openSegment(file: string): Promise<Segment> {
   const handle: FileHandle = await open(file, 'w', 0o600);
   let failed = false;

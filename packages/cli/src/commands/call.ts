@@ -123,7 +123,7 @@ interface Start {
 /** The key of the quote that belongs to a purchase; a hash, because keys have at most 255 characters. */
 const quoteKeyOf = (idempotencyKey: string): string =>
   `quote-${createHash('sha256').update(idempotencyKey).digest('hex')}`;
-/** The agent gets the numbers as they are written. */
+/** Reads the input with its numbers as written. */
 const readInput = ({ input }: CallOptions) => readObject(input, '--input', { isExact: true });
 const capabilityOf = ({ capability }: CallOptions) => (capability ? { capability } : {});
 const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});

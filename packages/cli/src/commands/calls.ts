@@ -18,7 +18,7 @@ interface ListOptions {
 
 /** Pause after an event that ends the reading of stored ones: a later event would be a new one. */
 const QUIET_MS = 1_000;
-/** Maximum time of the reading, for agents that go on sending events. */
+/** Maximum time of reading, for agents that never stop sending events. */
 const MAX_LOG_MS = 10_000;
 
 export function addCalls(program: Command): void {

@@ -53,7 +53,7 @@ async function listen(session: Session, { forwardTo, events, printSecret }: List
   return EXIT.interrupted;
 }
 
-/** The address as it was written: a slash at its end may be part of the receiver's path. */
+/** The address as written: a trailing slash may be part of the receiver's path. */
 function readTarget(text: string): string {
   cleanUrl(text);
   return new URL(text).href;

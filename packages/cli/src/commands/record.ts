@@ -7,12 +7,14 @@ import type { Session } from '../session.ts';
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 3_000;
-/** A node that is away, as while it restarts, is asked again for this long. */
+/** Time to keep polling a node that is away, for example while it restarts. */
 const MAX_AWAY_MS = 60_000;
 
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
-/** Names the request when the person stops waiting: it is paid for, and goes on. `null`: the node has not named it yet. */
+/**
+ * Prints the request id when the user stops waiting, as the request is paid for and continues. `null`: the node has not sent the id yet.
+ */
 export async function whileWaiting<T>(requestId: () => string | null, work: () => Promise<T>): Promise<T> {
   const onInterrupt = () => {
     const id = requestId();

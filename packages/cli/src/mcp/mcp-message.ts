@@ -1,6 +1,6 @@
 import { canonicalJson } from '@agent-network/contracts/canonical-json';
 
-/** The fields of a JSON-RPC message of MCP that the relay reads; it passes on all others as they are. */
+/** The fields of a JSON-RPC message of MCP that the relay reads; it passes on all others unchanged. */
 export interface McpMessage {
   readonly jsonrpc?: unknown;
   readonly id?: string | number | null;

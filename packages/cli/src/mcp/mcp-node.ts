@@ -62,7 +62,7 @@ async function readEvents(body: AsyncIterable<Uint8Array>, take: (answer: McpMes
   for await (const part of body) parser.feed(toLf(decoder.decode(part, { stream: true })));
 }
 
-/** The text of an answer, which a hostile node could go on with for ever. */
+/** The text of an answer, limited in size, as a hostile node might never end it. */
 async function wholeOf({ body, url }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

@@ -11,7 +11,7 @@ export interface OutputOptions {
 
 type Style = Parameters<typeof styleText>[0];
 
-/** JSON that a terminal shows as it is: some obey control characters that JSON leaves as they are. */
+/** JSON that is safe to print: JSON allows control characters that some terminals obey. */
 const toJson = (data: unknown, spaces = 0): string => escapedControls(JSON.stringify(data, null, spaces));
 
 /** Writes results to stdout and everything else to stderr. Text of a node or a stranger moves no cursor. */

@@ -97,7 +97,7 @@ function endOf(endpoint: Endpoint, { state, message, artifacts }: Task): Json {
   throw failed(`The agent did not complete the task${text}.`);
 }
 
-/** One part of data; else the texts; else the parts. */
+/** The result in the parts: a single part of data; else the texts; else the parts. */
 function resultOf(holders: readonly Json[]): Json {
   const parts = holders.flatMap(({ parts: each }) => (Array.isArray(each) ? each.filter(isObject) : []));
   const data = parts.map((part) => part.data).filter(isObject);
@@ -114,7 +114,7 @@ interface A2aDialect {
   paramsOf(requestId: string, text: string, input: unknown): Json;
   /** The message or the task of an answer. */
   said(result: Json): { readonly message: Json | null; readonly task: unknown };
-  /** The state of a task, as 1.0 names it. */
+  /** The state of a task, by its name in 1.0. */
   stateOf(state: string): string;
 }
 

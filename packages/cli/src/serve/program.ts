@@ -28,7 +28,7 @@ export const programBackend = (file: string, args: readonly string[], env: NodeJ
   close: async () => undefined,
 });
 
-/** One run of the program: the call on stdin, the result on stdout. Ended with the call. */
+/** One run of the program: the call on stdin, the result on stdout. It is killed when the call ends. */
 async function runProgram(
   call: AgentCall,
   file: string,

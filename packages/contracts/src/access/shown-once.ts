@@ -7,8 +7,8 @@ export interface ShownOnce {
 }
 
 /**
- * A secret that its first answer shows; null in the answer of a repetition, which has `secretNotice` beside it. Its type is that of
- * the first answer: the SDK rejects with the notice when it is answered without the secret.
+ * A secret that only the first answer contains; null in a repetition's answer, which has `secretNotice` besides. Its type is that of the
+ * first answer: the SDK rejects with the notice when the secret is missing.
  */
 export const secretShownOnce = (description: string): z.ZodString =>
   z.string().nullable().describe(`${description} null in a repetition's answer.`) as unknown as z.ZodString;

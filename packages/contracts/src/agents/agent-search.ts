@@ -46,7 +46,7 @@ export const AgentQuery = z.object({
 });
 export type AgentQuery = z.output<typeof AgentQuery>;
 
-/** Limits as parameters of counts, beside those that the list of agents has (`maxPrice`, `minReputation`). */
+/** Parameters of counts for limits, besides those of the list of agents (`maxPrice`, `minReputation`). */
 export const limitParams = { maxPerHour: Usdc.optional() };
 
 export const agentSortFields = [

@@ -74,7 +74,7 @@ export const AgentListItem = z.object({
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
-/** Agent (detail) of the spec, with `status`, `location`, `metadata`, `updatedAt` and `frozen` beside it. */
+/** Agent (detail) of the spec, extended by `status`, `location`, `metadata`, `updatedAt` and `frozen`. */
 export const AgentDetail = z.object({
   id: Id,
   name: z.string(),

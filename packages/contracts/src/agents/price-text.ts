@@ -28,7 +28,7 @@ export function priceRange({ perRequest, metadata }: ShownPrices): { min: string
   };
 }
 
-/** The parts of a price beside the price per request, for people; empty: none. */
+/** The parts of a price besides the price per request, for people; empty: none. */
 export function priceParts({ priceHints, sizeSteps = [], perUnit }: ShownPrices['metadata']): string[] {
   return [
     ...(priceHints ? ['× 0.8 with complexity low, × 1.5 with complexity high'] : []),

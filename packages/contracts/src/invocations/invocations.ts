@@ -63,7 +63,7 @@ export const InvocationBody = z.object({
 export const InvocationRequest = InvocationBody.transform(foldCap);
 export type InvocationRequest = z.output<typeof InvocationRequest>;
 
-/** Beside `agentId` wherever a request is shown. */
+/** Shown with `agentId` in every view of a request. */
 export const RequestedAgentId = Id.nullable().describe(
   'The requested agent, when `agentId` replaced it (`fallback`); else null.',
 );
@@ -148,7 +148,7 @@ export const RequestRecord = z.object({
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
-/** Timeline of a request, beside the agent's own output: payments, execution, end, refunds. */
+/** Timeline of a request, without the agent's own output: payments, execution, end, refunds. */
 const timelineEvents = [
   'created',
   'payment_shown',

@@ -40,7 +40,7 @@ const extraShown: Partial<Record<ErrorCode, object>> = {
   RATE_LIMITED: { details: { limit: 100, type: 'api', retryAfterS: 900 } },
 };
 
-/** An error as it is answered, v1 fields left out: they repeat the terms for old clients. */
+/** Example of an error answer. v1 fields are left out, as they repeat the terms for old clients. */
 function errorExample(code: ErrorCode, schema: JsonSchema, resolve: (ref: string) => JsonSchema): unknown {
   const { status, error } = exampleOf(schema, resolve) as { status: unknown; error: Record<string, unknown> };
   const requestId = 'req_01k9xq3v7m2n8p4r6t0w5y1zab';

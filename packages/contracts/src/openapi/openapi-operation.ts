@@ -29,7 +29,7 @@ export const errorSchemaName = (code: ErrorCode) =>
 
 const canonicalHeader = (name: string) => name.replace(/(^|-)([a-z])/g, (match) => match.toUpperCase());
 
-/** A query number is text to the server and a number to whoever reads the document: the parsed form says more. */
+/** Schema of a parameter, in its parsed form: a number in the query is text on the wire, but readers of the document want the number. */
 function parameterSchema(schema: z.ZodType, named: NamedSchemas): JsonSchema {
   const parsed = jsonSchema(schema, 'output', named);
   return parsed.type === undefined ? jsonSchema(schema, 'input', named) : parsed;
@@ -206,7 +206,7 @@ const shownTypes = ['invocation.created', 'invocation.status', 'invocation.chunk
 /** The events of an account never end. */
 const isLive = ({ path }: Pick<Endpoint, 'path'>): boolean => path === '/events';
 
-/** True for a stream that ends for good: whoever has its last event gets 204. */
+/** True for a stream that ends for good: a reader that has its last event gets 204. */
 const endsForGood = (row: Pick<Endpoint, 'path' | 'stream'>): boolean => row.stream === 'always' && !isLive(row);
 
 /** A stream as OpenAPI 3.1 can say it: text, with its events in words, an example, and their schemas under `x-events`. */

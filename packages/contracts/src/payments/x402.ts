@@ -155,7 +155,7 @@ export const PaymentRequiredV1 = z.object({
 });
 export type PaymentRequiredV1 = z.infer<typeof PaymentRequiredV1>;
 
-/** One entry of `accepts`, of either version, as its payer judges it: v1 says `maxAmountRequired` for `amount`. */
+/** One entry of `accepts`, of either version, as its payer reads it: v1 has `maxAmountRequired` for `amount`. */
 export const PayableTerms = z.object({
   scheme: z.string(),
   network: z.string(),

@@ -3,7 +3,7 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { type SessionInfo, sessionKey } from './session.ts';
 import { followSession, forgetAtNewSession } from './session-changes.ts';
 
-/** Repeating is the SDK's business. When the node says that the session is over, everything here knows it at once. */
+/** The SDK does the retries, so queries do not. When the node reports that the session is over, all queries see that at once. */
 export function createQueryClient(): QueryClient {
   const onError = (error: unknown) => {
     if (!isApiError(error, 'UNAUTHORIZED')) return;

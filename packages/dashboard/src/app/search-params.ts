@@ -1,4 +1,4 @@
-/** Search parameters are plain text, so that an address reads as it is typed: `?status=failed&cursor=…`. */
+/** Search parameters are plain text, so that addresses are readable: `?status=failed&cursor=…`. */
 export const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
 
 export function stringifySearch(search: Record<string, unknown>): string {

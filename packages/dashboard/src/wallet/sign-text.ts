@@ -17,7 +17,7 @@ export async function connectWallet(provider: Eip1193Provider): Promise<`0x${str
   return getAddress(address);
 }
 
-/** The signature of a text (EIP-191, or of a contract wallet whatever it makes). */
+/** The signature of a text: EIP-191, or the form of a contract wallet. */
 export async function signText(provider: Eip1193Provider, address: string, text: string): Promise<string> {
   return String(await ask(provider, 'personal_sign', [toHex(text), address]));
 }

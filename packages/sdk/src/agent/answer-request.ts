@@ -9,12 +9,12 @@ import { errorAnswer, type HandleCall, runCall } from './run-call.ts';
 /** The 1 MiB that a caller may send to a node, and the fields that a node adds to it. */
 const maxBodyBytes = 1024 * 1024 + 16 * 1024;
 
-/** Pieces that are kept apart: whoever sends them chooses how many there are, and each costs 200 bytes beside its own. */
+/** Maximum pieces kept separately. The sender chooses their number, and each costs 200 bytes on top of its own. */
 const maxApart = 256;
 
 const tooLarge = () => new AgentError('payload_too_large', 'The body is larger than 1 MiB', 413);
 
-/** The whole body. Throws `AgentError` with status 413 as soon as it is known to be above the cap. */
+/** Reads the whole body. Throws `AgentError` with status 413 as soon as it exceeds the limit. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
   const joined: Buffer[] = [];
@@ -131,7 +131,7 @@ function toErrorAnswer(serving: Serving, response: ServerResponse, error: unknow
   return errorAnswer(new AgentError('internal_error', 'The agent failed', 500));
 }
 
-/** Answers one request of the agent's server, whatever it is; never rejects. */
+/** Answers any request to the agent's server; never rejects. */
 export async function answerRequest(serving: Serving, request: IncomingMessage, response: ServerResponse) {
   const hungUp = new AbortController();
   response.once('close', () => response.writableFinished || hungUp.abort());

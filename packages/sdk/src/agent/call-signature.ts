@@ -39,7 +39,7 @@ export function isSignedByNode(message: SignedMessage, identityToken: string, no
   return signature.split(' ').some((part) => sameText(part, `v1,${expected}`));
 }
 
-/** The answer to a verification challenge: proof that whoever serves `endpoint` holds the token (lower-case hex). */
+/** The answer to a verification challenge. It proves that the server of `endpoint` holds the token (lower-case hex). */
 export function challengeResponse(
   identityToken: string,
   challenge: { challenge: string; agentId: string; endpoint: string },

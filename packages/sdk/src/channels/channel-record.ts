@@ -19,16 +19,16 @@ export interface ChannelRecord {
   /** Cost of the ended calls, as reported by the receiver. */
   readonly chargedMicro: bigint;
   readonly boundMicro: bigint;
-  /** The highest voucher that was signed: whatever became of its call, the receiver can claim up to it. */
+  /** The highest signed voucher: the receiver can claim up to it, regardless of the outcome of its call. */
   readonly signedMicro: bigint;
-  /** Signed, and not known to be taken: shown again as long as it is valid, rather than sign another. */
+  /** A signed deposit that is not known to be collected: presented again while valid, instead of signing another. */
   readonly deposit: SignedDeposit | null;
   /**
    * Latest expiry, in Unix seconds, of the deposits that the receiver reported as accepted: until then it can still collect one that the
    * chain does not have. 0: none.
    */
   readonly depositEndsS: number;
-  /** Header of a refund that was asked for, as long as its outcome is not known: shown again, it gets the same answer. */
+  /** Header of a requested refund with an unknown outcome; presenting it again gets the same answer. */
   readonly refund: string | null;
 }
 

@@ -80,7 +80,7 @@ async function bookRefund(wallet: ChannelWallet, channel: BookedChannel, respons
   return { refunded: formatUsdc(refundedMicro), transaction: told.transaction || null };
 }
 
-/** The refund that was asked for before, when its answer was lost: asking for another would find nothing left. */
+/** The earlier refund with a lost answer, as another request would find nothing left. */
 async function earlierRefund(
   wallet: ChannelWallet,
   channel: BookedChannel,

@@ -14,7 +14,7 @@ const otherSum = ['cumulative_amount_mismatch', 'cumulative_below_claimed'];
 const noWalletMoney = 'insufficient_balance';
 /** The channel holds too little, or nothing. */
 const noMoney = ['channel_not_found', 'cumulative_exceeds_balance', noWalletMoney];
-/** Refusals without proof that are answered from the own books of the payer before the chain is asked. */
+/** Maximum unproven refusals that the payer's own books answer before the chain is read. */
 const ownBooksFirst = 4;
 /** The receiver does not know the channel, or accepts no vouchers for it any more; another salt makes a new channel. */
 const noChannel = 'missing_channel';
@@ -113,7 +113,7 @@ async function hasCorrectedBalance(wallet: ChannelWallet, channel: BookedChannel
   return true;
 }
 
-/** The attempt after the chain was asked; `null` without an RPC. */
+/** The attempt after a read of the chain; `null` without an RPC URL. */
 async function askedChain(
   wallet: ChannelWallet,
   channel: BookedChannel,

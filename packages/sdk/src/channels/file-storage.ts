@@ -21,7 +21,7 @@ function isAlive(pid: number): boolean {
 
 const heldHere = new Set<string>();
 
-/** Moves away the lock of a process that is gone; a lock that somebody else took meanwhile is put back. */
+/** Moves away the lock of a process that is gone; puts back a lock that another process took since. */
 async function removeDeadLock(lock: string, seen: string): Promise<void> {
   const aside = `${lock}.${randomUUID()}`;
   try {

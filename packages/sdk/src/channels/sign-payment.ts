@@ -55,7 +55,7 @@ function booksFor(wallet: ChannelWallet, channel: BookedChannel, { terms, url }:
   return newRecord(wallet.signer.address, terms, url, record.config.salt);
 }
 
-/** Deposit as it was chosen, or as the receiver advises, within the limit. */
+/** The chosen deposit, or the receiver's suggestion, within the limit. */
 function depositSize(wallet: ChannelWallet, terms: ChannelTerms, neededMicro: bigint): bigint {
   const { minDepositMicro, priceMicro } = terms;
   const { largestDepositMicro } = wallet;
@@ -101,7 +101,7 @@ async function settleDeposit(wallet: ChannelWallet, record: ChannelRecord, chain
   return { ...record, deposit: null, ...(onChain ? { balanceMicro: onChain.balanceMicro, refund: null } : {}) };
 }
 
-/** A payment as it is sent: a voucher, and a deposit or the request of a refund where one goes with it. */
+/** The header of a payment: a voucher, with a deposit or the request of a refund if there is one. */
 export function paymentHeader(
   { answer, offer }: ChannelTerms,
   { config }: ChannelRecord,

@@ -3,11 +3,11 @@ import { SortedList } from '../sorted-list.ts';
 import { charactersOf, TypoTable } from './typo-table.ts';
 import { compareWords } from './words.ts';
 
-/** A shorter last word is taken as it is: too many words begin with it. */
+/** Minimum length of a last word to expand; too many words begin with shorter ones. */
 const MIN_OPEN_CHARS = 3;
 /** Maximum words that a prefix expands to, the first in order. */
 const MAX_BEGUN = 10_000;
-/** A shorter word is taken as it is: too many words are within one edit. */
+/** Minimum length of a word to correct; too many words are within one edit of shorter ones. */
 const MIN_MENDED_CHARS = 4;
 
 /** The sign of capabilities, and those of the text fields. */

@@ -13,7 +13,7 @@ const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{sc
 const hasUnspaced = new RegExp(`[${UNSPACED}]`, 'u');
 const unspacedOrNot = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
 
-/** Every two neighbouring characters of a text without spaces; other parts as they are. */
+/** Every two neighbouring characters of a text without spaces; other parts unchanged. */
 function pairsIn(run: string): string[] {
   if (!hasUnspaced.test(run)) return [run];
   return (run.match(unspacedOrNot) ?? []).flatMap((part) => {

@@ -17,7 +17,7 @@ export async function findAccountsOfWallets(sql: Sql, addresses: readonly string
 export const lockWalletOwner = (tx: Tx, address: string): Promise<unknown> =>
   tx.query('lock-wallet-owner', `select pg_advisory_xact_lock(hashtextextended('wallet-owner:' || $1, 0))`, [address]);
 
-/** Keeps the accounts of wallets as they are until the transaction ends. */
+/** Keeps the owners of wallets fixed until the transaction ends. */
 export const holdWalletOwners = (tx: Tx, addresses: readonly string[]): Promise<unknown> =>
   tx.query(
     'hold-wallet-owners',

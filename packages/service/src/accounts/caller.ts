@@ -12,7 +12,7 @@ export interface SpendingLimits {
   readonly allowedAgents: readonly string[] | null;
 }
 
-/** Session fields of a caller, beside those shared with keys. */
+/** Session fields of a caller, in addition to those shared with keys. */
 export interface SessionFacts extends SessionTimes {
   readonly userAgent: string | null;
   /** Signed in as local mode's own account, without a wallet. */

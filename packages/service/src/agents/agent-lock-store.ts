@@ -3,8 +3,8 @@ import type { Agent } from './agent.ts';
 import { columns, source } from './agent-row.ts';
 
 /**
- * The agent, unless it is removed, with a row lock until the transaction ends. Read by a statement of its own after the lock: one that waits
- * for the agent sees its owner's account as it was before, and so neither of two proofs at once would find the other.
+ * The agent, unless it is removed, with a row lock until the transaction ends. It is read by a second statement: one that waits for the
+ * lock would see the owner's account as of before, and so neither of two concurrent proofs would find the other.
  */
 export async function lockAgentRow(tx: Tx, id: string): Promise<Agent | null> {
   const [, rows] = await Promise.all([

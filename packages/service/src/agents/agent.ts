@@ -129,7 +129,7 @@ export type FaultKind =
   | 'changed'
   | 'token_lost';
 
-/** A fault beside its text: status and first characters of the answer, null when there was none. */
+/** Details of a fault: status and first characters of the answer, null when there was none. */
 export interface FaultDetail {
   readonly kind: FaultKind;
   readonly status: number | null;

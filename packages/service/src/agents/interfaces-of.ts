@@ -4,7 +4,7 @@ import type { Gateway } from '@agent-network/contracts/endpoint';
 import type { HasBaseUrl } from '../chain/chain-info.ts';
 
 export interface HasGateways {
-  /** The gateways that are served beside REST. */
+  /** The enabled gateways, besides REST. */
   readonly gateways: ReadonlySet<Gateway>;
 }
 

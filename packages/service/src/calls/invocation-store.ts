@@ -156,7 +156,7 @@ export interface InvocationEnd {
   readonly contentHashes: Buffer;
 }
 
-/** The money of an end: the agent's bill less returns is the cost, whatever the status. */
+/** The money of an end. The cost is the agent's bill less returns, for any status. */
 export type EndedMoney = Pick<
   Invocation,
   'costMicro' | 'refundMicro' | 'billedMicro' | 'promisedMicro' | 'returnedMicro'

@@ -54,7 +54,7 @@ export const toRecord = (invocation: Shown): RequestRecord => ({
   ...chosenOf(invocation),
 });
 
-/** The spec's answer to an agent (docs/spec.md, section 3), beside the record. */
+/** The spec's answer to an agent (docs/spec.md, section 3), added to the record. */
 export const toAgentResult = (invocation: Shown) => ({
   ...toRecord(invocation),
   completion_time: durationOf(invocation),

@@ -22,7 +22,7 @@ import {
 
 /** Bytes of requests that accounts have stored: tasks, inputs, metadata, results and streams. */
 export interface StorageMeter {
-  /** The limit of the account, and its bytes: as they are now, or as a request of the last minute found them while they were below half of the limit. */
+  /** The limit of the account and its stored bytes: current, or up to a minute old if they were below half of the limit. */
   read(account: Pick<KnownCaller, 'accountId' | 'plan' | 'node'>): Promise<{ stored: number; limit: number }>;
   /** Removes the oldest contents of a shared visitor account while it is over its limit, so that it stays open to other visitors. */
   makeRoom(accountId: string): Promise<void>;
@@ -32,7 +32,7 @@ export interface HasStorageMeter {
   readonly storageMeter: StorageMeter;
 }
 
-/** After this an account that makes requests is read again, beside its requests. */
+/** Age from which an active account is read again, in the background. */
 const FRESH_MS = 1_000;
 /** After this its request waits for the reading. */
 const KNOWN_MS = 60_000;
@@ -132,7 +132,7 @@ type RetentionContext = HasDb & HasClock & HasRetention;
 /** No request runs longer than a day: chunks two days older than the stream retention belong to requests that ended in time. */
 const MAX_RUN_DAYS = 2;
 const QUOTE_DAYS = 1;
-/** Results of visitors: whoever wants them later has an account. */
+/** Time to keep results of visitors; to keep them longer, open an account. */
 const VISITOR_MS = 6 * HOUR_MS;
 
 /** Removes contents of requests, stream chunks and quotes after their retention period. */

@@ -66,7 +66,7 @@ function codeOf(error: unknown): string | null {
   return typeof code === 'string' ? code : codeOf(error.cause);
 }
 
-/** Says that no chain answered at the start. Names the host only: providers put their keys into the path. */
+/** Error that no chain answered at the start. It contains only the host, as providers put their keys into the path. */
 export const unreachable = (rpcUrl: string, cause: unknown): Error =>
   new Error(
     `no chain answers at CHAIN_RPC_URL or NETWORKS (${hostsOf(rpcUrl)}: ${codeOf(cause) ?? 'no valid answer'}); start it, or correct the setting`,

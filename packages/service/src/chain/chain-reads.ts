@@ -1,7 +1,7 @@
 import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex } from 'viem';
 import { hasContractSigned } from './keys/contract-wallet-client.ts';
 
-/** The newest block, as the RPC node that was asked has it. */
+/** The newest block of the RPC node that answered. */
 export interface Head {
   readonly number: bigint;
   readonly timeS: bigint;

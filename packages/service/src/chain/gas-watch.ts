@@ -93,7 +93,7 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     for (const [index, address] of addresses.entries()) record(address, read[index] ?? 0n);
   }
 
-  /** Refreshes the balances, as a key may have been funded since the last read. All who ask meanwhile wait for the same read. */
+  /** Refreshes the balances, as a key may have been funded since the last read. Concurrent callers share one read. */
   const lookAgain = cachedFlight(LOOK_AGAIN_MS, () => refresh().catch(() => undefined));
 
   function record(address: string, balanceWei: bigint): void {

@@ -11,7 +11,7 @@ export interface HasNetworks {
   readonly closedNetworks?: readonly ClosedNetwork[];
 }
 
-/** A network beside the default one that is not open. */
+/** A network besides the default one that is not open. */
 export interface ClosedNetwork {
   /** `away`: since the start, its chain has not answered, or has contradicted the books. `removed`: the settings do not name it any more. */
   readonly state: 'away' | 'removed';
@@ -80,8 +80,8 @@ export const nameOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): string 
   ctx.chain.name;
 
 /**
- * The context on the network or asset that a caller asks for; as it is: for none. Throws VALIDATION_ERROR for one that is none of the node's, and
- * UNAVAILABLE while its chain does not answer.
+ * The context on the requested network or asset; unchanged without a request. Throws VALIDATION_ERROR for one that the node does not have,
+ * and UNAVAILABLE while its chain does not answer.
  */
 export function onAsked<C extends OnNetwork & Partial<Network>>(
   ctx: C,

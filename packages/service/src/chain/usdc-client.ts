@@ -79,8 +79,8 @@ async function tryAll(client: PublicClient, calls: readonly ContractCall[], at: 
 
 const refusalsOf = (client: PublicClient, token: Hex) => ({
   /**
-   * For each address: the reason that the token would move nothing from or to it now, or at the end of a block, whoever pays (a pause, a
-   * blacklist); null if it would. Asks for a transfer of zero from the address to itself.
+   * For each address: the reason that the token would move nothing from or to it now, or at the end of a block, for any payer (a pause, a
+   * blacklist); null if it would. Simulates a transfer of zero from the address to itself.
    */
   async whyRefused(addresses: readonly string[], blockNumber?: bigint): Promise<(string | null)[]> {
     const probes = addresses.map((address) => probeCall(token, address));

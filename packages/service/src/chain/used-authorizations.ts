@@ -4,7 +4,7 @@ import { channelEventOf } from './channels/channel-events.ts';
 import type { Authorization } from './keys/authorization.ts';
 import { type UsdcEvent, usdcEventsOf } from './usdc-events.ts';
 
-/** A block, as a log or a receipt names it. */
+/** A block, as identified by a log or a receipt. */
 export interface BlockReference {
   readonly blockNumber: bigint;
   readonly blockHash: string;

@@ -286,7 +286,7 @@ export interface ContextParts {
   readonly localWallet: string | null;
   readonly log: Log;
   readonly isReady: () => boolean;
-  /** Facts that this process announces to the others, beside the label of the node. */
+  /** Facts that this process announces to the others, besides the label of the node. */
   readonly self?: Omit<ProcessSelf, 'label'>;
   /** True once the process is stopping. Default: never. */
   readonly isDraining?: () => boolean;
@@ -300,7 +300,7 @@ export interface ContextParts {
   readonly dashboard?: DashboardBuild;
 }
 
-/** Settings that use cases name as they are. */
+/** Settings that use cases read without conversion. */
 const settingsOf = (config: Config) => ({
   slotLimits: config.slotLimits,
   retention: config.retention,

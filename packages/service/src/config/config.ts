@@ -60,7 +60,7 @@ export interface Config extends Limits {
   readonly databasePromiseFile: string | null;
   readonly chainRpcUrl: string | null;
   readonly chainId: KnownChainId;
-  /** Networks beside the one of `chainId`, which is the default network. */
+  /** Networks besides that of `chainId`, which is the default network. */
   readonly furtherNetworks: readonly NetworkSettings[];
   /** Ids of further chains that local mode starts. */
   readonly localChainIds: readonly number[];
@@ -100,7 +100,7 @@ export interface Config extends Limits {
   readonly failpoint: ArmedFailpoint | null;
   /** Origins of pages that may call the MCP gateway; null: the node's own, and those of this machine on a loopback listener. */
   readonly mcpAllowedOrigins: readonly string[] | null;
-  /** The gateways that are served beside REST. */
+  /** The enabled gateways, besides REST. */
   readonly gateways: ReadonlySet<Gateway>;
   /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;

@@ -4,7 +4,7 @@ import type { Retention } from '../lib/retention.ts';
 
 /** Calls that a rate limit of a plan counts: all, or only those that invoke an agent. */
 export type LimitClass = 'api' | 'invocations';
-/** Calls per hour, by plan; listed nodes that are online have limits of their own, whatever their plan. */
+/** Calls per hour, by plan; listed online nodes have limits of their own, on any plan. */
 export type PlanLimits = Readonly<Record<Plan | 'anonymous' | 'node', Readonly<Record<LimitClass, number>>>>;
 /** Maximum number that an account of a plan may have at a time; null: unlimited. */
 export type PlanCaps = Readonly<Record<Plan, { readonly keys: number; readonly agents: number | null }>>;
@@ -23,7 +23,7 @@ export interface SlotLimits {
 
 export interface Limits {
   readonly retention: Retention;
-  /** Maximum bytes stored for the requests of an account, by plan; a listed node that is online has its own, whatever its plan. */
+  /** Maximum bytes stored for the requests of an account, by plan; a listed online node has its own limit, on any plan. */
   readonly storageLimits: Readonly<Record<Plan | 'node', number>>;
   /** Maximum concurrent connections of one network address, and in total. */
   readonly connectionLimits: { readonly max: number; readonly maxPerAddress: number };
@@ -36,7 +36,7 @@ export interface Limits {
   readonly signInsPerHour: number;
   /** Invocations per hour that a wallet may pay for without an API key. */
   readonly keylessPerHour: number;
-  /** Calls of price 0 per hour of one account, and from one network address whatever their accounts. */
+  /** Calls of price 0 per hour of one account, and of one network address across accounts. */
   readonly freeCallsPerHour: number;
   /** Documents, files and health checks per hour that one network address may have from this process. */
   readonly documentsPerHour: number;

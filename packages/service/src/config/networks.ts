@@ -21,7 +21,7 @@ export type Confirmations = readonly { readonly fromMicro: bigint; readonly dept
 /** A network that the node is paid on. */
 export interface NetworkSettings {
   readonly chainId: number;
-  /** Several are separated by a space: each is asked when the one before does not answer. */
+  /** JSON-RPC URLs, separated by spaces; each is tried when the one before does not answer. */
   readonly rpcUrl: string;
   /** The token that is taken there; absent: USDC. */
   readonly token?: string;
@@ -41,7 +41,7 @@ interface Networks {
   readonly chainRpcUrl: string | null;
   readonly confirmations: Confirmations;
   readonly transferDepthBlocks: number;
-  /** Networks beside the one of `chainId`, which is the default network. */
+  /** Networks besides that of `chainId`, which is the default network. */
   readonly furtherNetworks: readonly NetworkSettings[];
   /** Ids of further chains that local mode starts. */
   readonly localChainIds: readonly number[];

@@ -3,8 +3,8 @@ import type { ErrorCode, ErrorExtra } from '@agent-network/contracts/errors';
 type NoExtra = Record<string, never>;
 
 /**
- * A failure to report to the caller, by a code of the catalogue. `message` is public; `cause` goes to the log only. `extra` holds the
- * fields beside code and message for this code.
+ * A failure to report to the caller, by a code of the catalogue. `message` is public; `cause` goes to the log only. `extra` has the code's
+ * further fields.
  */
 export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   override name = 'AppError';

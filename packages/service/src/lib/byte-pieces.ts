@@ -1,7 +1,7 @@
-/** Pieces that are kept apart; each costs 100 bytes or more beside its own. */
+/** Maximum pieces kept separately; each costs 100 bytes or more on top of its own. */
 const MAX_APART = 256;
 
-/** Bytes around a piece that it may keep in memory beside its own. */
+/** Maximum extra bytes that a piece may keep in memory around it. */
 const MAX_AROUND = 1024;
 
 /**

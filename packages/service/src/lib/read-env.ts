@@ -1,6 +1,6 @@
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** A missing or invalid setting; the message names it and the expected value. */
+/** A missing or invalid setting; the message has its name and the expected value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

@@ -8,8 +8,8 @@ export interface ReplaceFileOptions {
 }
 
 /**
- * Replaces a file in one step, readable by its owner only. Whoever reads it, also after a crash or a power cut, finds the whole text of
- * before or the whole text of now; once this resolves, that of now. Processes that write at the same time do not mix their texts.
+ * Replaces a file atomically, readable by its owner only. Readers, also after a crash or a power cut, find the whole old or the whole new
+ * text; once this resolves, the new one. Processes that write at the same time do not mix their texts.
  */
 export async function replaceFile(path: string, text: string, { owner }: ReplaceFileOptions = {}): Promise<void> {
   // Processes in containers share the folder, and may have the same number.

@@ -46,7 +46,7 @@ export async function askNode(ctx: NetworkContext, node: NetworkNode, signal: Ab
   await plan(ctx, node, outcome === 'more' ? 0 : pollMs);
 }
 
-/** `least`: the part of the pause that is kept at least, whatever chance adds to it. */
+/** `least`: minimum share of the pause, before random variation. */
 const plan = (ctx: NetworkContext, { nodeId }: NetworkNode, pauseMs: number, least = 0.9): Promise<void> =>
   writeNextCheck(
     ctx.db,

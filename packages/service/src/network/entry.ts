@@ -82,7 +82,7 @@ const passing: ReadonlySet<Reason> = new Set([
   'bad_status',
   'no_json',
 ] as const);
-/** Orders two entries for the same subject: the token that pointed there first wins, whatever the token numbers. */
+/** Orders two entries for the same subject: the token that pointed there first wins, regardless of the token numbers. */
 export const isBefore = (a: UriPosition, b: UriPosition): boolean =>
   a.uriBlock < b.uriBlock || (a.uriBlock === b.uriBlock && a.uriIndex < b.uriIndex);
 

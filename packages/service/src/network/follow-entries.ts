@@ -55,7 +55,7 @@ async function followSome(
   return part.length;
 }
 
-/** Applies changes to their entries, which are locked; others that are locked too stay as they are. */
+/** Applies changes to their entries, which are locked; other locked ones are unchanged. */
 async function applyTokenChanges(
   ctx: NetworkContext,
   tx: Tx,

@@ -15,7 +15,7 @@ import { lockNode, type NetworkNode, writeFed } from './node-store.ts';
 /** Maximum pages of one node in a round; the next round continues there. */
 const MAX_PAGES = 25;
 const MAX_MS = 10_000;
-/** Maximum agents in a full feed: each appears once, and again if it changes meanwhile. A longer feed is broken. */
+/** Maximum agents in a full feed: each appears once, and again if it changes during the reading. A longer feed is broken. */
 const MAX_TOLD = (claims: number) => 5000 + 10 * claims;
 
 export type FeedFailure = Reason | 'endless';

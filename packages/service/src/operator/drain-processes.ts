@@ -63,7 +63,10 @@ function statesOf(chosen: readonly ProcessRow[], rows: readonly ProcessRow[]): D
   });
 }
 
-/** A process that was declared dead goes on under a new id, and keeps the word: started again, it would not have it. */
+/**
+ * The row under which a process that was declared dead continues with a new id; it keeps the request to drain, which a restarted process
+ * would not have.
+ */
 const successorOf = ({ place, processId }: ProcessRow, rows: readonly ProcessRow[]) =>
   rows.find((row) => row.place === place && row.processId !== processId && row.drainAskedAt !== null);
 

@@ -49,7 +49,7 @@ export interface ProcessRow {
   /** Newest migration that its code has. */
   readonly schemaVersion: number | null;
   readonly drainAskedAt: Date | null;
-  /** It refuses new calls since then. */
+  /** Time since which it refuses new calls. */
   readonly drainingSince: Date | null;
   readonly openWork: OpenWork | null;
   /** Without a heartbeat for 10 seconds: its work is about to be taken over. */
@@ -65,7 +65,7 @@ export const listProcesses = (sql: Sql): Promise<ProcessRow[]> =>
        from process order by started_at, id`,
   );
 
-/** Records the operator's word for processes; of one that was asked before, the first word stays. */
+/** Records the operator's request to drain processes; an earlier request stays. */
 export async function askToDrain(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query(
     'ask-to-drain',

@@ -77,7 +77,7 @@ export const isConnectionLost = (error: unknown): boolean =>
 const isFatal = ({ severity }: pg.DatabaseError): boolean => severity === 'FATAL' || severity === 'PANIC';
 
 /**
- * Classifies an error: a failure of the database becomes a DatabaseAwayError, any other stays as it is. This is the only place that
+ * Classifies an error: a failure of the database becomes a DatabaseAwayError, any other is returned unchanged. This is the only place that
  * decides. `ifLost`: the outcome to report if the connection was lost during the work.
  */
 export function asAway(error: unknown, ifLost: 'nothing' | 'unknown'): unknown {

@@ -30,7 +30,7 @@ export interface EmbeddedPostgresOptions {
   port?: number;
   /** false turns fsync off: only for databases that may be lost. */
   durable?: boolean;
-  /** Settings of the server beside those of `postgresSettings`. */
+  /** Settings of the server in addition to `postgresSettings`. */
   settings?: Readonly<Record<string, string>>;
   log: Log;
 }

@@ -21,8 +21,8 @@ interface LockWait extends HasLog {
 const LOOKS_IN_A_WAIT = 3;
 
 /**
- * Repeats work on the schema as long as it waits for a lock in vain. Whoever comes after a statement that waits for a table waits as well,
- * also to read it: so each wait is short, and in the pauses the others are served. `work` has rolled back when it throws.
+ * Retries work on the schema until it gets its locks. Statements behind one that waits for a table wait too, even reads, so each wait is
+ * short, and others run in the pauses. `work` has rolled back when it throws.
  */
 export async function repeatHeldUp(wait: LockWait, work: () => Promise<void>): Promise<void> {
   for (;;) {

@@ -3,7 +3,7 @@ import type { Log } from '../lib/telemetry/log.ts';
 import { hostOf } from './primary/database-hosts.ts';
 
 const CHECK_MS = 500;
-/** Silence of a connection with statements under way, after which the server is asked about it. */
+/** Silence of a connection with a running statement after which the server is asked about it. */
 const SUSPECT_MS = 2_000;
 const ASK_MS = 3_000;
 /** Silence after which a statement is given up when the server cannot be asked. */

@@ -6,7 +6,7 @@ export type LiveNews =
   | { readonly kind: 'event'; readonly id: number; readonly type: string }
   /** The stream is open. `isBehind`: data read before may be stale, as the stream was interrupted or began after the page. */
   | { readonly kind: 'open'; readonly isBehind: boolean }
-  /** The node was asked and gives no stream. It goes on being asked. */
+  /** The node gives no stream. Connecting continues. */
   | { readonly kind: 'lost' }
   /** The session has ended. */
   | { readonly kind: 'over' };
@@ -45,7 +45,7 @@ interface Following {
 /** Follows the events of the account until `signal`. Reports at once when the node is away, and reconnects until it is back. */
 export async function followEvents({ signal, wake, lastId, tell }: Following): Promise<void> {
   let failures = 0;
-  /** The events behind the last one that is known were removed: it goes on from now. */
+  /** True if events after the last known one were removed: the stream continues from now. */
   let isGone = false;
   while (!signal.aborted) {
     const after = isGone ? undefined : lastId();

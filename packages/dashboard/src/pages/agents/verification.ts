@@ -13,7 +13,7 @@ export const verificationParts = ({ verification }: Pick<OwnAgent, 'verification
   { name: 'chain', isDone: verification.tokenId !== null },
 ];
 
-/** True if the agent's token points to it, at whatever node. Agent and identity are read separately: either may know of the token first. */
+/** True if the agent's token points to it, at any node. Agent and identity are read separately, so either may have the token first. */
 export const pointsHere = (agent: OwnAgent, { onChain }: IdentityRecord): boolean =>
   onChain?.tokenId === agent.verification.tokenId &&
   (onChain?.agentURI?.endsWith(`/agents/${agent.id}/registration.json`) ?? false);

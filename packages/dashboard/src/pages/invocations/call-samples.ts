@@ -91,7 +91,7 @@ function sdkSample(call: SampledCall, origin: string): string {
   ].join('\n');
 }
 
-/** A call as it is made from elsewhere. */
+/** Samples of a call from other programs. */
 export const samplesOf = (call: SampledCall, origin: string): readonly CodeSample[] => [
   { label: 'curl', code: curlSample(call, origin) },
   { label: 'SDK', code: sdkSample(call, origin) },

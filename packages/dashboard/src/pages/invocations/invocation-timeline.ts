@@ -58,7 +58,7 @@ function stillToCome({ status, deadline }: DetailedRecord): Step[] {
   ];
 }
 
-/** An invocation from first to last, as far as it is known. */
+/** The known events of an invocation, in order. */
 export function timelineOf(record: DetailedRecord): readonly Step[] {
   const past = (record.detail?.timeline ?? []).map(stepOf);
   return [...past, ...(isOpen(record) ? stillToCome(record) : treasuryRefund(record))];

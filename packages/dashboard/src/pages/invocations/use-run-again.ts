@@ -6,7 +6,7 @@ import { client } from '../../app/client.ts';
 
 type InvokeCall = CallOf<Api['invokeAgent']>;
 
-/** One call, however often it is sent: under one key, with one body. */
+/** One call, under one key and with one body, however often it is sent. */
 interface Attempt {
   readonly key: string;
   readonly call: InvokeCall;

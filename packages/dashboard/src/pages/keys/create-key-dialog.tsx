@@ -31,7 +31,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The form of a new key: everything as it is typed. */
+/** The form of a new key, with all values as typed. */
 interface KeyValues {
   readonly name: string;
   readonly scopes: readonly Scope[];

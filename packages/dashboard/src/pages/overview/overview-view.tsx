@@ -205,7 +205,7 @@ const columns: readonly Column<FailureGroup>[] = [
   { header: 'Last', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
 ];
 
-/** The last calls that failed, whatever the period; the same failure of the same agent is one row. */
+/** The last failed calls of any time; repeats of a failure by the same agent share a row. */
 const RecentFailures = ({ failures }: { failures: Overview['recentFailures'] }) => (
   <Card
     title="Recent failures"

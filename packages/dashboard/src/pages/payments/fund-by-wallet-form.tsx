@@ -95,7 +95,7 @@ interface DepositWish {
   readonly treasuryId?: string | undefined;
 }
 
-/** One deposit, however often it is sent: under one key, with one signed payment. */
+/** One deposit, under one key and with one signed payment, however often it is sent. */
 interface Attempt {
   readonly key: string;
   readonly payer: WalletPayer;

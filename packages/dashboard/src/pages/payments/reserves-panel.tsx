@@ -46,7 +46,7 @@ const reserveLines = (reserves: Reserves): readonly ReserveLine[] => [
 
 const tones: Readonly<Record<Reserves['status'], Tone>> = { balanced: 'good', settling: 'warn', drift: 'bad' };
 
-/** The node's balance on chain beside its liabilities. */
+/** Compares the node's balance on chain with its liabilities. */
 export function ReservesPanel() {
   const { data, error, refetch } = useApi('getReserves', {}, { refetchIntervalMs: 30_000 });
   if (!data) return <Waiting error={error} onRetry={() => void refetch()} />;

@@ -27,7 +27,7 @@ export function lackOf(spendable: Spendable, price: string): Lack | null {
   return { reason, text: texts[reason](spendable, price) };
 }
 
-/** The limit that bounds the spendable amount, as a text beside it. */
+/** Text that explains which limit applies to the spendable amount. */
 export const boundText = ({ limitedBy, callsLeft }: Spendable): string =>
   ({
     funds: 'on calls, from the treasury',

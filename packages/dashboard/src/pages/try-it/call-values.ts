@@ -9,14 +9,14 @@ export type CallBody = Call<Api['invokeAgent']>['body'];
 const modes = ['stream', 'sync', 'async'] as const;
 export type Mode = (typeof modes)[number];
 
-/** The form of a call: everything as it is typed. */
+/** The form of a call, with all values as typed. */
 export interface CallValues {
   readonly task: string;
   /** JSON, or nothing. */
   readonly input: string;
   /** Fields of the input with unfinished JSON, as typed, by path. */
   readonly drafts: Readonly<Record<string, string>>;
-  /** One of the agent's, or '': the agent as a whole. */
+  /** One of the agent's capabilities, or '' for the agent as a whole. */
   readonly capability: string;
   readonly mode: Mode;
   readonly priority: Priority;
@@ -38,7 +38,7 @@ export const emptyCall: CallValues = {
 
 type Parsed = { readonly value: unknown } | { readonly problem: string };
 
-/** JSON as it was typed; nothing is an empty object. A number that the agent would get as another one is a problem. */
+/** Parses typed JSON; empty text is an empty object. A number that the agent would get changed is a problem. */
 export function parseJson(text: string): Parsed {
   if (text.trim() === '') return { value: {} };
   try {

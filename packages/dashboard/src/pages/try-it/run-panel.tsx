@@ -14,7 +14,7 @@ import type { Payment } from './use-payment.ts';
 interface RunPanelProps {
   /** Id of the form that the button sends. */
   readonly formId: string;
-  /** The price on the button: a press pays no more. */
+  /** The price on the button, and the maximum that a press pays. */
   readonly price: string;
   /** The quote of the form's current content; undefined: the price is the agent's own. */
   readonly quote: Quote | undefined;

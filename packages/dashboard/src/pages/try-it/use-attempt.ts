@@ -4,7 +4,7 @@ import { client, payingClient } from '../../app/client.ts';
 import type { WalletPayer } from '../../wallet/wallet-payer.ts';
 import type { CallBody, Mode } from './call-values.ts';
 
-/** One call that is made at most once, however often it is tried: the same key, the same body, the same payment. */
+/** A call made at most once, however often it is tried: with the same key, body and payment. */
 export interface Attempt {
   readonly key: string;
   readonly agentId: string;

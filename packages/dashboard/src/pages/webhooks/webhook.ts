@@ -43,7 +43,7 @@ export const valuesOf = ({ url, description, eventTypes }: Webhook): WebhookValu
 
 const common = ({ url, description }: WebhookValues) => ({ url: url.trim(), description: description.trim() });
 
-/** The body that creates it: all events are asked for by naming none. */
+/** The body that creates an endpoint. Without `eventTypes` it gets all events. */
 export const creationBody = (values: WebhookValues) => ({
   ...common(values),
   ...(values.eventTypes === null ? {} : { eventTypes: [...values.eventTypes] }),

@@ -17,7 +17,7 @@ interface SelectProps<Value extends string> {
   readonly className?: string;
 }
 
-/** One of some; the browser's own list. */
+/** A choice from a list; the browser's own control. */
 export function Select<Value extends string>({ value, onChange, options, className, ...rest }: SelectProps<Value>) {
   return (
     <div className={classNames('relative', className)}>

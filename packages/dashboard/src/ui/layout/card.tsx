@@ -3,7 +3,7 @@ import { classNames } from '../class-names.ts';
 
 interface CardProps {
   readonly title?: ReactNode;
-  /** Beside the title. */
+  /** Shown next to the title. */
   readonly actions?: ReactNode;
   /** For tables: they reach the edges. */
   readonly isFlush?: boolean;

@@ -63,8 +63,8 @@ function useShownRows<Row extends object>(rows: readonly Row[]) {
 }
 
 /**
- * A table; on phones a list of cards, each value beside the name of its column. It scrolls sideways where it is wider than the screen,
- * and draws only the rows in sight when there are many.
+ * A table; on phones a list of cards, with each value next to the name of its column. It scrolls sideways when it is wider than the screen,
+ * and renders only the visible rows when there are many.
  */
 export function DataTable<Row extends object>({
   label,
@@ -122,7 +122,7 @@ export function DataTable<Row extends object>({
   );
 }
 
-/** Class of a cell, and the name of its column, which a card shows beside it; the first one is the title of the card. */
+/** Class of a cell, and the name of its column, shown on cards; the first one is the title of the card. */
 const cellProps = <Row,>(column: Column<Row>, at: number) => ({
   className: cellClass(column),
   'data-label': at === 0 || column.hidesHeader ? undefined : column.header,

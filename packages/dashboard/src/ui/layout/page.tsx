@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
   readonly title: string;
-  /** Beside the title: identicon, status. */
+  /** Shown next to the title: identicon, status. */
   readonly aside?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;

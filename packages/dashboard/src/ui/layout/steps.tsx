@@ -4,7 +4,7 @@ import { Icon } from '../values/icon.tsx';
 export interface Step {
   readonly title: string;
   readonly isDone: boolean;
-  /** State of the step, beside the title. */
+  /** State of the step, next to the title. */
   readonly aside?: ReactNode;
   readonly content?: ReactNode;
 }

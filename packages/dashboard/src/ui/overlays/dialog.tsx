@@ -12,7 +12,7 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** Asks or shows one thing above the page. Focus goes in and comes back; Escape closes. */
+/** A dialog above the page. It takes the focus and returns it; Escape closes it. */
 export function Dialog({ isOpen, onClose, title, description, isModalOnly = false, children }: DialogProps) {
   return (
     <Base.Root

@@ -5,14 +5,14 @@ import { IconButton } from '../controls/button.tsx';
 interface DrawerProps {
   readonly onClose: () => void;
   readonly title: string;
-  /** Beside the title: a state. */
+  /** State, next to the title. */
   readonly aside?: ReactNode;
   /** Actions on the shown item; stay visible. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** One thing of a list, beside the list: from the right, the whole width of narrow screens. */
+/** Details of a list item, next to the list: from the right, full width on narrow screens. */
 export const Drawer = ({ onClose, title, aside, actions, children }: DrawerProps) => (
   <Base.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
     <Base.Portal>

@@ -40,7 +40,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** An icon beside a text with the same meaning, so it is hidden from screen readers. */
+/** An icon next to a text with the same meaning, so it is hidden from screen readers. */
 export const Icon = ({ name, className = 'size-4' }: { name: IconName; className?: string }) => (
   <svg viewBox="0 0 24 24" aria-hidden="true" className={`shrink-0 ${className}`}>
     <path

@@ -3,7 +3,7 @@ import type { LeftKey } from './idempotency-store.ts';
 
 type Name = Pick<LeftKey, 'accountId' | 'key'>;
 
-/** The Idempotency-Keys in use in this process: a key that is not in it does not run here, whatever is stored. */
+/** The Idempotency-Keys in use in this process. A key that is not here does not run here, regardless of its row. */
 export interface HeldKeys {
   /** Takes a key in hand until `leave`; null when another request has it. */
   enter(request: Name): { leave(): void } | null;

@@ -28,7 +28,7 @@ export interface HeldKey extends Key {
   readonly worker: string;
 }
 
-/** Time without heartbeat (three beats) after which a process's keys may be taken over; every write to a key names its process. */
+/** Time without heartbeat (three beats) after which a process's keys may be taken over; every write to a key checks its process. */
 const SILENT_FOR = `interval '6 seconds'`;
 
 /** A key to take at a time, for a request of a caller. */

@@ -166,7 +166,7 @@ export async function keepAnswer(
 export const isKnownKey = (ctx: HasDb & HasSecrets, request: KeyedRequest): Promise<boolean> =>
   isKeyUsed(ctx.db, request, idUnderKey(ctx, request, 'req', 1));
 
-/** An answer as it is stored. */
+/** Prepares an answer for storage. */
 export const sealed = (ctx: HasClock & HasSecrets, { body, headers, secret = null }: KeptAnswer): SealedAnswer => ({
   sealed: ctx.secrets.seal(body),
   headers,

@@ -6,8 +6,8 @@ import { isStillKept } from './idempotency.ts';
 import type { KeyToTake, LeftKey, SealedAnswer } from './idempotency-store.ts';
 
 /**
- * Makes a call take effect once, however often it is repeated under its Idempotency-Key, even if a process dies meanwhile: work in one
- * transaction stores its answer there, and later work uses an id derived from the key.
+ * Makes a call take effect once, however often it is repeated under its Idempotency-Key, even across a crash: work in one transaction
+ * stores its answer there, and later work uses an id derived from the key.
  */
 export interface Once {
   /**

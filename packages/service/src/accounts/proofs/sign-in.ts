@@ -29,8 +29,8 @@ export async function requestSignIn(
 }
 
 /**
- * The challenge expected for this key: one that names its scopes and lifetime, if it has more than the default scopes. A text without them
- * signs in to other places as well, and no one who got a signature of it may have more.
+ * The challenge expected for this key. It names scopes and lifetime if it has more than the default scopes. A text without them signs in at
+ * other sites as well, so a stolen signature of it must not give more.
  */
 function expected(ctx: SignInContext, { challengeId, scopes, expiresInS }: SignIn) {
   const grant = { scopes, lifetimeS: lifetimeOf({ scopes, expiresInS }) };

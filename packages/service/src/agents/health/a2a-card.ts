@@ -26,7 +26,7 @@ const MAX_INTERFACES = 50;
 /** The order in which interfaces are preferred: newer before older. */
 const order: readonly string[] = ['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3'];
 
-/** A value of a card in a message to the owner: data, whatever it says. */
+/** A value of a card for a message to the owner, quoted as untrusted data. */
 export const shownValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(excerptOf(value.slice(0, 200))) : `a ${typeof value}`;
 
@@ -34,7 +34,7 @@ export const shownValue = (value: unknown): string =>
 export const isCard = (card: Json): boolean =>
   Array.isArray(card.supportedInterfaces) || typeof card.url === 'string' || Array.isArray(card.additionalInterfaces);
 
-/** The interfaces of a card of 1.0, 0.3 or 0.2, in whatever spelling. */
+/** The interfaces of a card of 1.0, 0.3 or 0.2, in any spelling. */
 export function interfacesOf(card: Json): CardInterfaces {
   const read = entriesOf(card).slice(0, MAX_INTERFACES).map(readEntry);
   const found = read.filter((each) => typeof each !== 'string');

@@ -15,7 +15,7 @@ export interface AgentChecks {
   run(): Promise<void>;
   /** Runs the due checks soon rather than at the next tick. */
   requestRun(): void;
-  /** Begins no more checks. Those that are running are not waited for, and nothing of them is recorded: they are due again after their lease. */
+  /** Starts no further checks. Running ones are abandoned without recording; they are due again after their lease. */
   stop(): void;
 }
 

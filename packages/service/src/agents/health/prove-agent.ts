@@ -23,7 +23,7 @@ interface Claim {
   readonly identityToken: string;
 }
 
-/** Extension by which an A2A card names its agent here. */
+/** Extension in which an A2A card names its agent id at this node. */
 const AGENT_EXTENSION = 'urn:agent-network:agent';
 /** Tokens of a well-known file that are looked at. */
 const MAX_TOKENS = 5;

@@ -80,8 +80,8 @@ export const newUpstream = (secrets: Secrets, endpoint: string, input: UpstreamI
   mergeUpstream(secrets, { endpoint, protocol: 'http', upstream: {}, upstreamHeadersSealed: null }, input);
 
 /**
- * The fields after a change. Headers are sealed with the origin that they are for. An endpoint on another origin never gets the stored ones:
- * whoever may change the endpoint could otherwise read them there. Throws VALIDATION_ERROR.
+ * The fields after a change. Headers are sealed with their origin, and an endpoint on another origin never gets the stored ones, as
+ * changing the endpoint would otherwise reveal them. Throws VALIDATION_ERROR.
  */
 export function mergeUpstream(secrets: Secrets, before: UpstreamFields, input: UpstreamInput): UpstreamFields {
   const endpoint = input.endpoint ?? before.endpoint;

@@ -7,7 +7,7 @@ import type { HasDb } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import { countTypes, findTypes, insertTypes, recordReplaced, removeReplaced } from './types-store.ts';
 
-/** Longer than the longest deadline: by then every call that was accepted with a replaced version is over. */
+/** Time to keep replaced types: longer than the longest deadline, so all calls accepted with them are over. */
 const KEPT_MS = 48 * 3_600_000;
 /** Versions of one agent that are kept at a time. */
 const MAX_KEPT = 20;

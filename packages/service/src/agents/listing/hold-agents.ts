@@ -6,7 +6,7 @@ import { agentEventsOf, changeAgent } from '../change-agent.ts';
 import type { HasNodeLabel } from '../search/listing.ts';
 
 /**
- * Takes the agents of an account offline in the transaction that suspends it. Health checks go on, and keep them offline as long as the
+ * Takes the agents of an account offline in the transaction that suspends it. Health checks continue, and keep them offline as long as the
  * account is suspended.
  */
 export async function holdAgents(ctx: HasNodeLabel, tx: Tx, accountId: string, now: Date): Promise<void> {

@@ -128,7 +128,7 @@ const hasCapability = ({ capabilities }: TypedAgent, { capability }: TypedCall):
 const MAX_PATH = 200;
 const MAX_MESSAGE = 1000;
 
-/** Names come from callers and agents, and reach people's terminals. */
+/** A path for messages, without control characters: names come from callers and agents, and reach people's terminals. */
 function pathOf(root: string, at: readonly string[]): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the point
   const clean = [root, ...at].join('.').replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, ' ');

@@ -14,7 +14,7 @@ export interface ChangedAgents<T> {
   readonly cursor: string;
 }
 
-/** An agent as it is shown, and its size. */
+/** An agent in its wire form, and its size. */
 export interface ShownAgent {
   readonly bytes: number;
 }

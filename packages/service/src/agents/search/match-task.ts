@@ -16,7 +16,7 @@ import type { HasListing, HasNodeLabel } from './listing.ts';
 import { type MatchScore, matchScore, matchWeights, rankCandidates } from './match-score.ts';
 import { countRunningOf, listOnlineOf } from './match-store.ts';
 
-/** An agent that matches a task, with its score and the values that it comes from. */
+/** An agent that matches a task, with its score and the parts of the score. */
 export interface TaskMatch {
   readonly agent: Agent;
   readonly score: number;
@@ -25,7 +25,7 @@ export interface TaskMatch {
 
 export type TaskMatching = Omit<TaskAnswer, 'hits'> & {
   readonly matches: readonly TaskMatch[];
-  /** The agents that were looked at, also those that went offline meanwhile. */
+  /** The agents already considered, including those that went offline since. */
   readonly seen: readonly string[];
   /** True when no other agent matches. */
   readonly isLast: boolean;

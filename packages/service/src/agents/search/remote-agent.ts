@@ -23,7 +23,7 @@ export interface RemoteAgent {
   readonly isVerified: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** The version of its declared types, as its home names it; null: it declares none. */
+  /** Version of its declared types, by its home's id; null: it declares none. */
   readonly typesVersion: string | null;
 }
 

@@ -13,8 +13,8 @@ import { type Bulk, endBulk, lockBulk, lockBulkParts } from './bulk-store.ts';
 import { type BulkDecision, type BulkPart, decideBulk } from './bulk-strategy.ts';
 
 /**
- * Ends one request of a bulk request and decides, under the bulk's lock, whether that ends the bulk: then the open requests are cancelled
- * with it. A request that ends after the decision is cancelled, whatever its result. All ends share one transaction: money is locked in one
+ * Ends one request of a bulk request and decides, under the bulk's lock, whether that ends the bulk: then its open requests are cancelled.
+ * A request that ends after the decision is cancelled, regardless of its result. All ends share one transaction: money is locked in one
  * order, so bulk requests can't deadlock.
  */
 export async function endBulkRequest(

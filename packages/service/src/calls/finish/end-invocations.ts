@@ -177,7 +177,7 @@ const payersOf = ({ channels }: HasChannels, byVoucher: readonly EndedRow[]): Re
     }),
   );
 
-/** One that cannot be made is kept by the call itself, which fails by it. */
+/** Answers to store with the ends. If one can't be built, the call itself stores it later, and fails there. */
 const answersOf = ({ dueAnswers }: HasDueAnswers, ended: readonly EndedRow[]) =>
   ended.flatMap((invocation) => {
     const due = dueAnswers.get(invocation.id);
@@ -188,7 +188,7 @@ const answersOf = ({ dueAnswers }: HasDueAnswers, ended: readonly EndedRow[]) =>
     }
   });
 
-/** One end of each request: a cancellation may share the batch of an answer. */
+/** The last end of each request, as a cancellation may share the batch of an answer. */
 const lastOfEach = (ends: readonly End[]): End[] => [...new Map(ends.map((end) => [end.invocation.id, end])).values()];
 
 /** Ends as statements that are committed in one round trip. */
@@ -367,7 +367,7 @@ const othersFaults: ReadonlySet<FailureReason> = new Set([
   'node_restored',
 ]);
 
-/** Known of an end beside it: the time at which the agent was called, and the wallet of the channel that paid by voucher. */
+/** Further facts about an end: the time at which the agent was called, and the wallet of the channel that paid by voucher. */
 interface Known {
   readonly askedAt: Date;
   readonly channelPayer: string | null;
@@ -416,7 +416,7 @@ const paidFailures: ReadonlySet<FailureReason> = new Set([
   'response_too_large',
 ]);
 
-/** True for an end without a result at which output that was shown is paid for, whoever ended it. */
+/** True for an end without a result that still costs the shown output, regardless of who ended the call. */
 const paysForShown = (outcome: Outcome | { readonly kind: 'cancelled' }): boolean =>
   outcome.kind === 'cancelled' || (outcome.kind === 'failed' && paidFailures.has(outcome.reason));
 

@@ -41,7 +41,7 @@ export type FinishContext = EndContext &
 const MAX_BATCH = 100;
 /** Bytes of results of a batch. */
 const MAX_BATCH_BYTES = 256 * 1024;
-/** A result of this size has a transaction of its own, beside the others, at the pace of its account. */
+/** Size from which a result gets a transaction of its own, at the pace of its account. */
 const LARGE_BYTES = 64 * 1024;
 
 const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };

@@ -21,7 +21,7 @@ interface Priced {
   readonly keyless?: object;
 }
 
-/** The agent that was asked for, and the price of the call. Throws VALIDATION_ERROR for an input that the agent does not take. */
+/** The requested agent, and the price of the call. Throws VALIDATION_ERROR for an input that the agent does not accept. */
 export async function findPriced(
   ctx: PriceContext,
   caller: KnownCaller,

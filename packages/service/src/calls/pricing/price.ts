@@ -19,7 +19,7 @@ export interface Price {
   readonly totalMicro: bigint;
 }
 
-/** Factors of a call's price beside its units, as set by the agent's owner. */
+/** Factors of a call's price, without its units, as set by the agent's owner. */
 export interface Factors {
   /** True when hints of callers change the price. */
   readonly takesHints: boolean;

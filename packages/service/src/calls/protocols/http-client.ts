@@ -270,7 +270,7 @@ interface PollAnswer extends Miss {
   readonly answered: AgentAnswer;
 }
 
-/** The end of the work, or of the patience with an agent that is away; null: it is asked again. */
+/** The end of the work, or of the patience with an agent that is away; null: poll again. */
 function endIn({ answered, isTooOften }: PollAnswer, misses: number): Outcome | null {
   if (answered.kind !== 'ended' || isTooOften) return null;
   return answered.isRetryable && misses < MISSES_UNTIL_GIVEN_UP ? null : answered.outcome;

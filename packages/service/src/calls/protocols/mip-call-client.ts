@@ -89,7 +89,7 @@ const failures = new Set([
 ]);
 const isFailure = (status: unknown): boolean => failures.has(scalarText(status).toLowerCase());
 
-/** The end of a job; null: it goes on, as it does in a state that this node does not know. */
+/** The end of a job; null: it is still running, as in any unknown state. */
 export function readJob(value: Json | undefined): Outcome | null {
   const job = withoutEnvelope(value ?? {});
   const status = scalarText(job.status).toLowerCase();

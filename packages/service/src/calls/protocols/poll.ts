@@ -12,7 +12,7 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Consecutive failed questions after which the upstream is given up: with growing pauses, time enough for a restart. */
 export const MISSES_UNTIL_GIVEN_UP = 7;
 const FIRST_MISS_PAUSE_MS = 500;
-/** Time before the deadline at which is asked once more. */
+/** Time before the deadline of the last poll. */
 const LAST_QUESTION_MS = 1000;
 
 /**
@@ -39,7 +39,7 @@ export function* pollPauses(ctx: CallContext, call: AgentCall): Generator<number
 
 /** A question that was not answered as it may be later. */
 export interface Miss {
-  /** Answered with 429: the upstream is there, and it is asked until the deadline. */
+  /** The answer was 429: the upstream is there, so polling continues until the deadline. */
   readonly isTooOften: boolean;
   /** Milliseconds from the header `Retry-After`; 0: none. */
   readonly askedMs: number;
@@ -52,9 +52,9 @@ export const pauseAfterMiss = ({ isTooOften, askedMs }: Miss, growingMs: number)
     : Math.min(MAX_PAUSE_MS, Math.max(askedMs, growingMs));
 
 /**
- * Asks a question that changes nothing, again for some 25 s while the upstream is away, and until the deadline while it is asked too often:
- * the work that it has taken goes on. `missIn`: reads an answer; null: it is a good one. Throws the last failure, or that the deadline has
- * passed once the call is pointless.
+ * Sends an idempotent query, retrying for about 25 s while the upstream is away, and until the deadline while it returns 429, as the
+ * accepted work continues. `missIn`: reads an answer; null: it is good. Throws the last failure, or the passed deadline once the call is
+ * pointless.
  */
 export async function untilAnswered<T>(
   ctx: CallContext,

@@ -18,8 +18,8 @@ export async function findUpstreamCall(sql: Sql, requestId: string): Promise<Ups
 }
 
 /**
- * Records that a request is about to be sent. False when it was recorded before, or another attempt has it, or it has ended. The row is
- * locked, so that whoever takes the request over sees the record or comes before it.
+ * Records that a request is about to be sent. Returns false when it was recorded before, another attempt has it, or it has ended. Locks the
+ * row, so that a take-over either sees the record or comes first.
  */
 export async function markUpstreamCall(sql: Sql, { id, attempt }: Invocation, now: Date): Promise<boolean> {
   const rows = await sql.query(

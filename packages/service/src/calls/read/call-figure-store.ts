@@ -161,7 +161,7 @@ export const listLastFailures = (sql: Sql, accountId: string, limit: number): Pr
 /** The sums do not contain open requests; limits bound their number. */
 const open = `from invocation where account_id = $1 and status in ('pending', 'processing')`;
 
-/** The condition that a time is within the one that is asked about. */
+/** SQL condition that a time is within the queried one. */
 type Within = (time: string) => string;
 
 /** The requests of an account within a time: stored sums, changes that are not folded yet, and open requests. */

@@ -41,14 +41,14 @@ export interface HistoryRow
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
-  /** Another one of those that were asked for is behind it, shown or not. */
+  /** True if there is another matching row after it, shown or not. */
   hasNext: boolean;
 }
 
 /** Bytes of the tasks of a page; tasks beyond it are not read. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** A search reads no more rows than this, so that its cost has a bound however much an account has called. */
+/** Maximum rows that a search reads, which bounds its cost for any number of calls. */
 const MAX_SEARCHED = 10_000;
 
 /** No request runs longer than a day, so a request that changed since a time was made at most two days before it. */
@@ -150,7 +150,7 @@ export const readHistory = (
 
 /**
  * Number and total cost of the matches. Whole days, in total, by agent and by status, come from stored sums, and from the few unsuccessful
- * requests that cost something; matches of other filters, which have an index, are counted.
+ * requests with a cost; matches of other filters, which have an index, are counted.
  */
 export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total: number; costMicro: bigint }> {
   if (query.search !== null) return sumOf(await sumFound(sql, query));
@@ -160,7 +160,9 @@ export async function sumHistory(sql: Sql, query: HistoryQuery): Promise<{ total
   return sumOf(changedAfter === null ? await sumUse(sql, query) : await sumChanged(sql, query, changedAfter));
 }
 
-/** Whatever was made on a later day has changed since: only requests of the day and the two before are counted. */
+/**
+ * Sums requests that changed since a time. All requests made on later days have, so only those of the day and the two before are counted.
+ */
 async function sumChanged(sql: Sql, query: HistoryQuery, changedAfter: Date): Promise<UseSum[]> {
   const { from, before } = query;
   const nextDay = new Date((Math.floor(changedAfter.getTime() / DAY_MS) + 1) * DAY_MS);

@@ -98,7 +98,7 @@ export async function listAgentErrors(
 
 const EARNINGS_DAYS = 30;
 
-/** An agent's earnings and calls by day (UTC), for its owner. At most 30 daily sums are read, whatever the number of calls. */
+/** An agent's earnings and calls by day (UTC), for its owner. Reads at most 30 daily sums, for any number of calls. */
 export async function readAgentEarnings(
   ctx: HasDb & HasClock,
   { accountId }: AccountCaller,

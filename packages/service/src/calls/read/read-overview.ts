@@ -22,7 +22,7 @@ const FAILURES = 10;
 
 /**
  * An account's figures of the last days (UTC). Read from daily sums (hourly for one day) with duration histograms: at most 31 times 251
- * rows of either side, whatever the number of calls, plus the changes of the last second or so that are not folded yet.
+ * rows of either side, for any number of calls, plus the changes of the last second or so that are not aggregated yet.
  */
 export async function readOverview(
   ctx: UsageContext,
@@ -63,7 +63,7 @@ const MAX_DAYS = 30;
 
 /**
  * The caller's agents, newest first, with balance and earnings. A page is one index range; for each agent on it, 30 rows of daily sums are
- * read, whatever the number of its calls.
+ * read, for any number of its calls.
  */
 export async function listOwnAgents(
   ctx: HasDb & HasClock & HasNodeLabel,

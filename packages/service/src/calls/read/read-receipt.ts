@@ -21,8 +21,8 @@ import { findReceipt, findStoredHashes, insertReceipt } from './receipt-store.ts
 type ReceiptContext = HasDb & HasClock & NodeIdentity & HasReceiptSigner & HasChannels;
 
 /**
- * The receipt of a request of the caller that has ended. It is signed once and stored, so it stays the same whatever happens afterwards.
- * A process that dies before the insert has given nothing out.
+ * The receipt of an ended request of the caller. It is signed once and stored, so it never changes. A process that dies before the insert
+ * has returned nothing.
  */
 export async function readReceipt(ctx: ReceiptContext, caller: KnownCaller, requestId: string): Promise<SignedReceipt> {
   const invocation = requireOwn(await findContent(ctx.db, requestId), caller);

@@ -16,7 +16,7 @@ const MAX_AGENTS = 20;
 
 /**
  * The remaining limits of the key, and the account's use, spending and earnings by day of the request (UTC), today last, and by agent. Read
- * from sums, whatever the number of requests.
+ * from sums, for any number of requests.
  */
 export async function readUsage(
   ctx: UsageContext & HasFreeCalls,

@@ -20,9 +20,9 @@ export interface HomeRecord {
 /** Classification of a home node's answer to a call. */
 export type HomeAnswer =
   | { readonly kind: 'told'; readonly record: HomeRecord }
-  /** It asks for payment first. */
+  /** The home asks for payment first. */
   | { readonly kind: 'billed'; readonly homeRequestId: string | null; readonly answer: GuardedResponse }
-  /** It is already processing this call. */
+  /** The home is already processing this call. */
   | { readonly kind: 'busy' }
   /** Retry. `isPatient`: until the deadline. `outcome`: the end if time runs out. */
   | { readonly kind: 'again'; readonly afterMs: number | null; readonly isPatient: boolean; readonly outcome: Failure }
@@ -82,7 +82,7 @@ const refuse = (reason: Reason, what: string, error?: Json): Extract<HomeAnswer,
   outcome: failed(reason, `The agent's home node ${what}${describeError(error)}.`),
 });
 
-/** The home answers this node, whoever calls the agent: that is nothing against the agent. */
+/** Marks a failure between home and node, which does not count against the agent. */
 const unasked = <Answer extends { readonly outcome: Failure }>(answer: Answer): Answer => ({
   ...answer,
   outcome: { ...answer.outcome, isUnasked: true },

@@ -16,7 +16,7 @@ import { findHomeKey, writeHomeKey } from './home-store.ts';
 export interface HomeKeys {
   /** The key at a node; signs in when there is none. Throws GuardedFetchError when the node can't be reached. */
   keyFor(home: Home): Promise<KeyAtHome>;
-  /** A new key in place of a refused one; another process may have renewed it meanwhile. */
+  /** A new key to replace a refused one; another process may have renewed it already. */
   renew(home: Home, refused: string): Promise<KeyAtHome>;
 }
 

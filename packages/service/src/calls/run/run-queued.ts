@@ -226,7 +226,7 @@ async function judge(
   return expectedMs * SAFETY > leftMs ? { kind: 'too_slow', expectedMs } : { kind: 'in', leave };
 }
 
-/** The first request of a line since when it waits, as it was seen at a time. */
+/** Time at which the first request of a queue began to wait, as observed at another time. */
 interface Seen {
   readonly atMs: number;
   readonly firstMs: number;

@@ -222,7 +222,7 @@ interface Input {
   readonly keyless?: KeylessPayer;
 }
 
-/** Decisions about a call beside its agent. */
+/** Decisions about a call, apart from its agent. */
 interface Settled extends Payer {
   readonly id: string;
   readonly method: PaymentMethod;

@@ -33,7 +33,7 @@ export interface WantedCall {
   readonly requestId: string | null;
   /** The network address of the caller; null: unknown. */
   readonly client: string | null;
-  /** True when the caller's client says that it can pay by channel. */
+  /** True when the caller's client supports payment by channel. */
   readonly asksForChannels?: boolean;
   readonly shown?: PresentedPayment | null;
   /** Set for a caller without an API key. */
@@ -116,7 +116,7 @@ function payerNameOf(caller: KnownCaller): string {
   return isKeyless(caller) ? `${KEYLESS} ${caller.address}` : caller.accountId;
 }
 
-/** The alternative or chosen agent that a shown payment was asked for by an offer of this node; null: none. */
+/** The alternative or chosen agent in this node's offer that a presented payment answers; null: none. */
 export interface Offered {
   /** While the offer has not expired: the call may be bought by it. */
   readonly offeredId: string | null;

@@ -75,7 +75,7 @@ interface Search {
   readonly looked: string[];
   /** Number of these by account, for agents of this node, as the account of another node has agents of many owners. */
   readonly ofAccount: Map<string, number>;
-  /** Number of them that were ranked: others had gone offline by then. */
+  /** Number of them that were ranked; the others had gone offline. */
   ranked: number;
   /** See MAX_OF_ACCOUNT. */
   most: number;

@@ -43,7 +43,7 @@ export interface InvokeInput extends Pick<Acceptance, 'waitingId'> {
   /** The x402 payment or voucher that came with the request. */
   readonly shown: PresentedPayment | null;
   readonly forced: 'x402' | 'treasury' | null;
-  /** True when the caller's client says that it can pay by channel. */
+  /** True when the caller's client supports payment by channel. */
   readonly asksForChannels?: boolean;
   /** True when the caller waits for the result. */
   readonly isAwaited: boolean;
@@ -71,7 +71,7 @@ export interface Invoked {
   readonly invocation: Invocation;
   /** Resolves at its end if this process runs it; null otherwise. */
   readonly ending: Promise<Invocation> | null;
-  /** The transfer that pays for it, if any, and the terms that it was asked by. */
+  /** The transfer that pays for it, if any, and its terms. */
   readonly payment: NewChainPayment | null;
   readonly due: PaymentTerms;
   /** The deposit into a channel that came with the voucher; null: none. */

@@ -108,7 +108,7 @@ async function invokeInTurn(ctx: InvokeContext, input: KeylessInput): Promise<Ke
   return { ...invoked, isWithheld: !(await hasMadeCall(ctx, input, { ...invoked, due })) };
 }
 
-/** A name of fixed length for whatever key the caller sends. */
+/** A name of fixed length for any key of the caller. */
 const nameOfKey = (key: string): string => `${KEYLESS} ${createHash('sha256').update(key).digest('base64url')}`;
 
 /**
@@ -290,8 +290,8 @@ async function admitVisitor(
 }
 
 /**
- * A visitor's Idempotency-Key names a call with this body from this network: whoever repeats all three finds the first one's request. Another
- * body is another call.
+ * A visitor's Idempotency-Key identifies a call with this body from this network: repeating all three finds the first one's request.
+ * Another body is another call.
  */
 function onceForVisitor(
   { secrets }: HasSecrets,

@@ -27,7 +27,7 @@ const DECIDED_WITHIN_MS = 24 * 3_600_000;
 /** This process is not on the network of the payment: another one settles it. */
 const notHere: SettleOutcome = { state: 'unknown', transactionHash: null };
 
-/** Settles the payment of an invocation, then runs it. The invocation ends whatever becomes of the payment. */
+/** Settles the payment of an invocation, then runs it. The invocation ends for any outcome of the payment. */
 export async function payAndRun(
   ctx: PayContext,
   invocation: Invocation,

@@ -9,7 +9,7 @@ import { type Append, appendChunks, type Chunk, type EncodedChunk, measureChunks
 
 /** Maximum number of an agent's chunks. */
 export const MAX_CHUNKS = 10_000;
-/** Maximum bytes of a stream as it comes from an agent, framing included, and of a request's chunks as they are stored. */
+/** Maximum bytes of an agent's stream, framing included, and of a request's stored chunks. */
 export const MAX_STREAM_BYTES = 16 * 1024 * 1024;
 export const MAX_CHUNK_BYTES = 64 * 1024;
 /** Chunks up to this size are handed to readers in this process; longer ones are read from the database at the reader's pace. */
@@ -38,7 +38,7 @@ export interface HasChunkWriter {
 /** Output of running requests: stored in batches, and announced to readers. */
 export interface ChunkOutput extends HasChunkWriter, HasChangeHub {}
 
-/** Storage of a chunk beside its text, in bytes. */
+/** Bytes of storage for a chunk, without its text. */
 const CHUNK_BYTES = 512;
 const MAX_BATCH_BYTES = 500 * CHUNK_BYTES;
 const weightOf = ({ chunks }: Append) =>

@@ -25,7 +25,7 @@ interface WatchContext {
 
 type Newest = Awaited<ReturnType<UsdcClient['newestBlock']>>;
 
-/** Time after which work is done again even at the same head, for whatever else may have changed. */
+/** Time after which work runs again even at the same head, in case something else has changed. */
 const MAX_PAUSE_MS = 10_000;
 
 /** All who ask at the same moment share one request to the chain. */

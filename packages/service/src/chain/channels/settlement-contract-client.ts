@@ -109,7 +109,7 @@ export function createSettlementContract({ rpcUrl, chainId, token, wallet }: Con
   const logs = createLogQuery(rpcUrl);
   const at = (blockNumber: bigint | null) => (blockNumber === null ? {} : { blockNumber });
 
-  /** One call, so one state of the chain. */
+  /** Reads in one call, so from one state of the chain. */
   async function readSome(
     ids: readonly string[],
     blockNumber: bigint | null,

@@ -58,8 +58,8 @@ export function splitSignature(signature: string): { r: Hex; s: Hex; v: 27 | 28 
 }
 
 /**
- * A key's signature as USDC and the channel contract take it: 65 bytes, v of 27 or 28. Wallets also write 0 or 1 for v, and v as the first
- * bit of s (64 bytes, EIP-2098). Anything else stays as it is. Lower case.
+ * A key's signature in the form that USDC and the channel contract accept: 65 bytes, v of 27 or 28. Wallets also write 0 or 1 for v, and v
+ * as the first bit of s (64 bytes, EIP-2098). Others are unchanged. Lower case.
  */
 export function strictForm(signature: string): string {
   if (/^0x[0-9a-f]{128}0[01]$/.test(signature))

@@ -6,7 +6,7 @@ export interface SignerKey {
   readonly signer: string;
 }
 
-/** A key without an open transaction and the nonce that its next one has, as they are now. Null when no key is free. */
+/** A key without an open transaction, with its next nonce. Null when no key is free. */
 export async function findFreeKey(
   sql: Sql,
   { chainId, signers }: { readonly chainId: number; readonly signers: readonly string[] },
@@ -86,8 +86,8 @@ export async function listLeftKeys(sql: Sql, chainId: number, holder: string): P
 }
 
 /**
- * Takes over those of the keys that have open transactions, and frees the others. The keys are locked by a statement of their own: one that
- * waits for a key sees the transactions as they were before, and would take a key that whoever recorded its last one has just freed.
+ * Takes over those of the keys that have open transactions, and frees the others. The keys are locked by a separate statement first: one
+ * that waits for a key would see the transactions of before, and take a key that has just been freed.
  */
 export async function takeLeftKeys(
   tx: Tx,
@@ -126,8 +126,8 @@ export async function strandKey(sql: Sql, key: SignerKey): Promise<void> {
 }
 
 /**
- * Locks the key that has sent this transaction. Whoever ends or reopens one of its transactions does this first: by a statement that waits
- * for the key, one would judge by transactions as they were before.
+ * Locks the key that has sent this transaction. Do this before ending or reopening one of its transactions: a statement that waits for the
+ * key would decide by the transactions of before.
  */
 export async function lockKeyOf(tx: Tx, hash: string): Promise<void> {
   await tx.query(

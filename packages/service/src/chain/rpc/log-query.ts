@@ -28,11 +28,11 @@ export class UnreadableBlockError extends Error {
   }
 }
 
-/** Several blocks: a larger answer is asked for in parts. */
+/** Limits of a query for several blocks; larger answers are queried in parts. */
 const MANY = { timeout: 10_000, maxResponseBodySize: 16 * 2 ** 20 };
 /**
- * One block or its receipts, of which no less can be asked: who pays for its gas fills it with logs (8 gas a byte, some 400 for 32 bytes with the rest), and a
- * block that can't be read would stop its reader for good.
+ * Limits of a query for one block or its receipts, which can't be split. Anyone can fill a block with logs by paying its gas (8 gas a byte,
+ * some 400 for 32 bytes with the rest), and an unreadable block would stop its reader for good.
  */
 const ONE = { timeout: 20_000, maxResponseBodySize: 256 * 2 ** 20 };
 
@@ -112,8 +112,8 @@ const matches =
 const AT_ONCE = 200;
 
 /**
- * Reads the effects of the transactions that wrote logs, in the order of the logs. Throws when a transaction moved to another block
- * meanwhile.
+ * Reads the effects of the transactions that wrote logs, in the order of the logs. Throws when a transaction moved to another block in
+ * between.
  */
 type ReceiptReads<Done> = (logs: readonly RpcLog[]) => Promise<Done[]>;
 

@@ -13,7 +13,7 @@ const isAny = (error: unknown, test: (cause: unknown) => boolean): boolean =>
 /** Texts of rate limits, as JSON-RPC has no error code for them, and viem drops the HTTP status of a JSON-RPC error. */
 const RATE_LIMITED = /\brate\b|too many requests|(per |\/)second/i;
 
-/** True if the RPC node would refuse a query of a smaller range too: it is behind the blocks, or was asked too often. */
+/** True if the RPC node would refuse a query of a smaller range too: it lacks the blocks, or limits the rate. */
 export const isOfAnySize = (error: unknown): boolean =>
   error instanceof BehindError ||
   isAny(

@@ -32,7 +32,7 @@ export interface LocalPlan {
    * migrated database: our transactions are resent to a chain that lost its newest blocks. Resolves with the address of the first.
    */
   openChain(): Promise<string>;
-  /** Networks beside that of the first chain, known once the chains were started. */
+  /** Networks besides that of the first chain, known once the chains were started. */
   readonly furtherNetworks: () => readonly NetworkSettings[];
   /** Public address of the chain, known once it was started. */
   readonly chainRpcUrl: () => string;

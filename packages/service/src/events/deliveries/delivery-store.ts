@@ -129,7 +129,7 @@ export interface TestDelivery {
   readonly answer: EndpointAnswer;
 }
 
-/** Stores a sent test with its attempt. No effect when the endpoint was deleted meanwhile, or the test is stored already. */
+/** Stores a sent test with its attempt. No effect when the endpoint was deleted since, or the test is stored already. */
 export async function insertTestDelivery(tx: Tx, { answer, ...test }: TestDelivery): Promise<void> {
   const rows = await tx.query(
     'insert-test-delivery',

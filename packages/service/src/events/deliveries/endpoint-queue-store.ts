@@ -121,10 +121,10 @@ export interface RetryPosition {
 }
 
 /**
- * Brings forward pending deliveries of an endpoint that has just succeeded, instead of waiting for the schedule; not sooner than five
- * seconds after the last attempt, nor than a tenth of the delivery's age: a delivery that always fails is tried ever more rarely. Looks at
- * `most` deliveries behind a place; null: behind `now`. Those that change meanwhile stay as they are. Returns the place to go on behind,
- * null at the end; and when the first one that was brought forward is due.
+ * Makes pending deliveries of an endpoint due that has just succeeded, instead of waiting for the schedule; not sooner than five seconds
+ * after the last attempt, nor than a tenth of the delivery's age, so that a delivery that always fails is tried ever more rarely. Visits
+ * `most` deliveries after a place; null: after `now`. Those that change in between are skipped. Returns the place to continue from, null at
+ * the end, and the due time of the first one brought forward.
  */
 export async function bringSomeForward(
   sql: Sql,

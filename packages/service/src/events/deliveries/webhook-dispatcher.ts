@@ -90,7 +90,7 @@ async function retryNow(
 }
 
 const STEP = 1000;
-/** The endpoint's next turn waits meanwhile. */
+/** Maximum time of a round, as the endpoint's next turn waits for it. */
 const ROUND_MS = 2000;
 
 /**

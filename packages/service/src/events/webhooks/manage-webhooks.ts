@@ -102,8 +102,8 @@ function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['bod
 }
 
 /**
- * Deletes an endpoint with its deliveries: those in steps, while it is disabled, so that the last statement locks it briefly. UNAVAILABLE when
- * there are more than one request removes: a repetition goes on.
+ * Deletes an endpoint with its deliveries: those in steps, while it is disabled, so that the last statement locks it briefly. Throws
+ * UNAVAILABLE when there are more than one request can remove; repeating the request continues.
  */
 export async function deleteWebhook(
   ctx: HasDb,

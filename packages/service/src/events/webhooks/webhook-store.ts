@@ -154,7 +154,7 @@ export async function deleteEndpoint(sql: Sql, accountId: string, id: string): P
   return rows.length > 0;
 }
 
-/** Adds a new secret beside the old one, unless an older one is still valid. */
+/** Adds a new secret to the old one, unless an older one is still valid. */
 export async function rotateSecretRow(
   sql: Sql,
   id: string,

@@ -192,15 +192,15 @@ function limitConnections(
 /** The end of a server, without a request that is cut off. */
 interface Retirement {
   /**
-   * Refuses new connections. Those that are open go on, idle ones too, as a proxy may be sending on them at this moment; each ends with its
-   * next answer.
+   * Refuses new connections. Open ones continue, idle ones too, as a proxy may be sending on them right now; each ends with its next
+   * answer.
    */
   begin(): void;
   /** Resolves when every connection has ended by its answer, or after `maxMs`. */
   lastConnections(maxMs: number): Promise<void>;
   /** Resolves when no request is being answered, or after `maxMs`. */
   lastAnswers(maxMs: number): Promise<void>;
-  /** Resolves when the server listens no more and every connection has ended. */
+  /** Resolves when the server has stopped listening and every connection has ended. */
   readonly closed: Promise<void>;
 }
 

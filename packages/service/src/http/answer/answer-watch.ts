@@ -23,7 +23,7 @@ export interface AnswerWatch {
 /** Streams that have ended. The adapter ends an answer only once the kernel has taken all of it, which a slow reader puts off. */
 const over = new WeakSet<object>();
 
-/** To be called when a stream has no more events, whether or not they are read. */
+/** Call this when a stream has no more events, whether or not they are read. */
 export function recordStreamEnd(c: Context): void {
   const connection = connectionOf(c);
   if (connection) over.add(connection.outgoing);
@@ -36,7 +36,7 @@ export const recordingEnd = (c: Context, body: ReadableStream<Uint8Array>): Read
 interface Leaving {
   readonly socket: Socket;
   readonly sinceMs: number;
-  /** True for a stream that had ended by then. */
+  /** True for a stream that had ended before. */
   readonly isEnded: boolean;
 }
 
@@ -69,7 +69,7 @@ export function createAnswerWatch(): AnswerWatch {
   };
 }
 
-/** By the headers as they were sent: `getHeader` does not know those that `writeHead` was given, as the Node adapter does it. */
+/** Checks the sent headers, as `getHeader` does not know those passed to `writeHead`, which the Node adapter uses. */
 const isStream = (outgoing: ServerResponse & { readonly _header?: string | null }) =>
   /^content-type: text\/event-stream/im.test(outgoing._header ?? '');
 

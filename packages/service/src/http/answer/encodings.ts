@@ -15,7 +15,7 @@ export function acceptsEncoding(header: string | undefined, encoding: Encoding):
   });
 }
 
-/** Smaller answers are sent as they are: compressing saves them less than it costs. */
+/** Size from which answers are compressed; for smaller ones it costs more than it saves. */
 export const COMPRESSED_FROM_BYTES = 8 * 1024;
 const KEPT_BYTES = 8 * 1024 * 1024;
 const MAX_AT_ONCE = 2;
@@ -30,7 +30,7 @@ const compress: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Buffer<
 
 /** Compresses public answers off the event loop, and keeps the bytes of the last ones. */
 export interface Compressor {
-  /** The bytes of the tag compressed; null when too many others are at work: the answer is then sent as it is. */
+  /** The compressed bytes for a tag; null when too many others are being compressed: then send the answer uncompressed. */
   compressed(tag: string, encoding: Encoding, bytes: Uint8Array): Promise<Buffer<ArrayBuffer> | null>;
 }
 

@@ -3,7 +3,7 @@ export const PIECE_BYTES = 64 * 1024;
 /** Pieces that leave in one turn of the event loop, of all large answers together. */
 const PIECES_OF_TURN = 2;
 
-/** Has callers go on in later turns of the event loop, a few in each: the groups in rotation, each in order of arrival. */
+/** Spreads work over turns of the event loop, a few callers in each: the groups in rotation, each in order of arrival. */
 export function createSendTurns(): (group: string) => Promise<void> {
   const lines = new Map<string, (() => void)[]>();
   const goOn = () => {
@@ -26,7 +26,7 @@ export function createSendTurns(): (group: string) => Promise<void> {
     });
 }
 
-/** One for the process, as the event loop is. */
+/** Shared by the process, like the event loop. */
 const sendTurn = createSendTurns();
 
 /**

@@ -25,8 +25,8 @@ interface Paid {
 }
 
 /**
- * Sets the settlement header of the x402 version that the client uses. A delivery gets the signed receipt of the extension
- * `offer-receipt`: it says that the service was delivered, so a failed call has none.
+ * Sets the settlement header of the x402 version that the client uses. A delivery gets the signed receipt of the extension `offer-receipt`,
+ * which states that the service was delivered, so a failed call has none.
  */
 export async function setPaymentResponse(
   ctx: HasChain & HasReceiptSigner,

@@ -13,7 +13,10 @@ export class SseAnswer {
   readonly open: (signal: AbortSignal) => AsyncIterable<SseEvent>;
   /** False for the work of a call that was made with it, which is more than reading. */
   readonly isRead: boolean;
-  /** True if the reader has all events there will ever be: 204, after which alone an `EventSource` does not come back (WHATWG HTML, 9.2.3). */
+  /**
+   * True if the reader has all events there will ever be: 204, the only answer after which an `EventSource` does not reconnect (WHATWG
+   * HTML, 9.2.3).
+   */
   readonly isOver: boolean;
 
   constructor(open: (signal: AbortSignal) => AsyncIterable<SseEvent>, { isRead = true, isOver = false } = {}) {

@@ -40,8 +40,8 @@ interface Resumed {
 }
 
 /**
- * The event that a stream goes on after: the header of clients that reconnect (an empty one says nothing, as in the EventSource of
- * browsers), the query of polyfills, which reconnect with the address they have, then `after`; null: none is named.
+ * The event after which a stream resumes: from the header of clients that reconnect (an empty one means nothing, as in browsers), the query
+ * of polyfills, which reconnect with their first address, then `after`; null: from the start.
  */
 export function resumeAfter({ headers, query }: Resumed): number | null {
   const id = headers['last-event-id'];

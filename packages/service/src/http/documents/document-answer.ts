@@ -15,7 +15,7 @@ export interface Document {
   readonly gzip: { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string } | null;
 }
 
-/** Smaller documents are sent as they are. */
+/** Size from which documents are compressed. */
 const GZIP_FROM_BYTES = 16 * 1024;
 
 export function toDocument(

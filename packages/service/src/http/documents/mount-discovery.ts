@@ -77,7 +77,7 @@ async function readResources(
   return `{"x402Version":2,"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, offset, total })}}`;
 }
 
-/** One page of the best: further ones would be of agents that hardly match. */
+/** One page of the best matches, as agents on further pages would hardly match. */
 async function findResources(
   ctx: HttpContext,
   { query, limit = DEFAULT_LIMIT, ...filter }: Parsed<typeof searchResources>['query'],

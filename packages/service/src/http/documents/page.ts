@@ -20,7 +20,7 @@ interface Page {
   readonly content: Html;
   /** Paths of its files in the repository; empty: the page is built from the API. */
   readonly files: readonly string[];
-  /** Links to its parts, beside the page. */
+  /** Links to its parts, shown next to the page. */
   readonly parts: readonly { readonly id: string; readonly title: Html }[];
 }
 

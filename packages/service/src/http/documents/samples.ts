@@ -13,7 +13,7 @@ interface SampledOperation {
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
 }
 
-/** One call, as it is shown in each language. */
+/** One call, to show in each language. */
 export interface SampleCall {
   readonly name: string;
   readonly method: string;

@@ -36,8 +36,8 @@ const MOST_OF_CONTENT = 250_000;
 const MOST_OF_OBJECT = 10_000;
 
 /**
- * Refuses a body beyond its bounds, deep nesting, which would exhaust later code, and keys that mean something in JavaScript. It looks at
- * no more than the bounds allow.
+ * Refuses a body beyond its bounds, deep nesting, which would exhaust later code, and keys with a meaning in JavaScript. It reads no
+ * further than the bounds allow.
  */
 export function requireBounded(body: unknown, bounds: BodyBounds): void {
   const count = createCount(bounds);

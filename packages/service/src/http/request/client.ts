@@ -13,7 +13,7 @@ export interface Client {
   readonly userAgent: string | null;
   /** True if the client is on the node's machine and used a loopback host name. */
   readonly isLocal: boolean;
-  /** True when a browser sent the request for a page of another site. Programs do not say where they come from. */
+  /** True when a browser sent the request for a page of another site. Programs do not send their origin. */
   readonly isFromOtherSite: boolean;
 }
 

@@ -80,7 +80,7 @@ interface Progress {
   hasBegun: boolean;
   /** True when it has become an invocation. */
   isInvoked: boolean;
-  /** Says that the call is answered. */
+  /** Marks the call as answered. */
   end: () => void;
 }
 

@@ -28,7 +28,7 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   countPayer(wallet: string, opensAccount: boolean): Promise<void>;
   /** Counts further invocations that the call makes. Throws RATE_LIMITED. */
   countMore(count: number): Promise<void>;
-  /** Says that this call has become an invocation: it counts as one, however it is answered, unless its payment fails. */
+  /** Marks this call as an invocation: it counts as one, whatever its answer, unless its payment fails. */
   recordInvoked(): void;
   /** Removes this call from the count of invocations: it turned out to be none (a replay). */
   uncount(): Promise<void>;

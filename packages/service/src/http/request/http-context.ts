@@ -78,7 +78,7 @@ interface Answering extends HasKeyWriter, HasReceiptSigner {
   readonly checksAnswers: boolean;
 }
 
-/** Settings of the gateways beside REST. */
+/** Settings of the gateways besides REST. */
 interface GatewaySettings extends HasGateways {
   /** Address of the MCP gateway, and its permitted callers. */
   readonly mcpPlace: {

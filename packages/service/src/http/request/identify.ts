@@ -109,7 +109,7 @@ export function requireAllowed(row: Endpoint, caller: Caller): void {
 const SLOW_MS = 100;
 
 /**
- * Reads the body of a request with an identified caller. After a slow one identifies the caller again, so that a key revoked meanwhile is
+ * Reads the body of a request with an identified caller. After a slow one identifies the caller again, so that a key revoked since is
  * refused.
  */
 export async function readAs<T>(

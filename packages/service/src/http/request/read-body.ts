@@ -22,7 +22,7 @@ const tooLarge = () =>
 /** Maximum bytes of bodies that are not whole yet, of one network and in all: they are held for a minute when they come slowly. */
 export const MAX_OF_NETWORK_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Bytes that are taken of each body whatever the totals are, so that large bodies do not shut out small ones. */
+/** Bytes accepted of each body regardless of the totals, so that large bodies do not shut out small ones. */
 export const SMALL_BYTES = 64 * 1024;
 
 const tooMuch = (who: string) =>
@@ -32,7 +32,7 @@ const tooMuch = (who: string) =>
     { details: { outcome: 'nothing' } },
   );
 
-/** One for the process, as its memory is. */
+/** Shared by the process, like its memory. */
 const arriving = createArrivingBodies();
 
 /**

@@ -42,8 +42,8 @@ export function isSameOrigin(baseUrl: string, asked: OriginHeaders): boolean {
 }
 
 /**
- * The address of a page under the node's own name, if it was asked for under another name of loopback (`localhost` for `127.0.0.1`); else null.
- * Cookies and storage count for one name: under two, the dashboard would be two.
+ * The address of a page under the node's own name, if it was requested under another name of loopback (`localhost` for `127.0.0.1`); else
+ * null. Cookies and storage belong to one name, so under two there would be two dashboards.
  */
 export function underOwnName(baseUrl: string, host: string | undefined, target: string): string | null {
   const base = new URL(baseUrl);

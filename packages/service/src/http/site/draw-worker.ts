@@ -9,7 +9,7 @@ const read = (name: string) => new Uint8Array(readFileSync(resolve(name)));
 await initWasm(read('@resvg/resvg-wasm/index_bg.wasm'));
 const fontBuffers = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'].map((name) => read(`dejavu-fonts-ttf/ttf/${name}`));
 
-/** One SVG in, one PNG out; an error ends the thread, and so fails the drawing. */
+/** Draws an SVG as a PNG. An error ends the thread, and so fails the drawing. */
 parentPort?.on('message', (svg: string) => {
   const picture = new Resvg(svg, { font: { fontBuffers, loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' } });
   const image = picture.render();

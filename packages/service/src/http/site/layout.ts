@@ -18,7 +18,7 @@ export interface PageContent {
   readonly description: string;
   /** Path of the canonical address. */
   readonly path: string;
-  /** False: search engines are asked not to list it. */
+  /** False: search engines should not list it. */
   readonly isIndexed: boolean;
   /** Path of the picture of its link preview, and the text in its place. */
   readonly preview: { readonly path: string; readonly alt: string };

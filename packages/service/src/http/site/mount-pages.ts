@@ -36,7 +36,7 @@ interface Page extends Document {
   readonly hasScript: boolean;
 }
 
-/** Serves the public pages, complete as HTML without scripts. `/` and `/agents/{id}` are JSON for whoever does not prefer a page. */
+/** Serves the public pages, complete as HTML without scripts. `/` and `/agents/{id}` return JSON to clients that do not prefer a page. */
 export function mountPages(app: Hono, ctx: HttpContext, limit: DocumentLimit): void {
   const site = siteOf(ctx);
   const fresh = createFreshDocuments<Page>();

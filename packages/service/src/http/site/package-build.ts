@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
-/** Inputs of a build beside the sources; images and installations without development packages have neither or only the first. */
+/** Inputs of a build besides the sources. Images have neither, installations without development packages only the first. */
 const SCRIPT = 'scripts/build-packages.ts';
 const COMPILER = 'node_modules/@typescript/native';
 const MAX_OUTPUT = 4000;

@@ -19,7 +19,7 @@ export const capabilityPath = (capability: string): string =>
 
 type PriceMetadata = ShownPrices['metadata'];
 
-/** True if no call can cost anything, whatever its units. */
+/** True if no call can cost anything, for any units. */
 export const isFree = (perRequest: string, metadata: PriceMetadata = {}): boolean =>
   Number(priceRange({ perRequest, metadata }).max) === 0;
 
@@ -56,10 +56,10 @@ export const capabilityLinks = (capabilities: readonly string[], max = capabilit
     capabilities.length > max ? html`<li>${capabilities.length - max} more</li>` : null
   }</ul>`;
 
-/** Facts of a card beside the item of a list. */
+/** Facts on a card that the list item lacks. */
 export interface Brief {
   readonly description: string;
-  /** Price factors beside the price per request. */
+  /** Price factors in addition to the price per request. */
   readonly metadata: PriceMetadata;
 }
 

@@ -22,8 +22,8 @@ const PER_S_OF_ADDRESS = 0.1;
 
 export interface PreviewDrawer {
   /**
-   * The card as PNG, from memory if it was drawn before; a new drawing counts for the network address that asks for it. Throws UNAVAILABLE
-   * when too much is asked for.
+   * The card as PNG, cached after the first drawing; a new drawing counts for the requesting network address. Throws UNAVAILABLE when a
+   * limit is reached.
    */
   draw(card: PreviewCard, address: string): Promise<Document>;
 }

@@ -16,7 +16,7 @@ const MAX_IN_FILE = 50_000;
 const MAX_AGE_MS = 15 * 60_000;
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Pages that are there whatever agents are: of these and of guides. */
+/** Pages that exist regardless of agents: these and the guides. */
 const stillPaths = [
   ...['/', '/explore'],
   ...Object.values(contents).flatMap((pages) => pages.map(({ slug }) => pathOf(slug))),
@@ -36,7 +36,7 @@ export interface Sitemap {
 
 /**
  * Addresses of the pages for search engines, in files of bounded size. All agents are counted once in a quarter of an hour, and one file is
- * read at a time, whoever asks.
+ * read at a time, for any number of readers.
  */
 export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
   const kept = new LRUCache<string, Document>({

@@ -4,7 +4,7 @@ import type { Semaphore } from './semaphore.ts';
 export type Batcher<I, O> = {
   /** Resolves with the item's own result, or rejects with the error of its run. */
   add(item: I): Promise<O>;
-  /** Resolves when nothing waits and nothing runs, including items added meanwhile. */
+  /** Resolves when nothing waits and nothing runs, including items added in the meantime. */
   idle(): Promise<void>;
   /** Time for which the oldest waiting item has waited; 0: none waits. */
   waitingMs(): number;
@@ -18,7 +18,7 @@ export type BatcherOptions<I, O> = {
   /** Default: every item weighs 1. */
   weightOf?: (item: I) => number;
   maxConcurrent?: number;
-  /** Shared by several batchers to limit their concurrent batches; waiting items gather meanwhile. */
+  /** Shared by several batchers to limit their concurrent batches; waiting items gather until then. */
   semaphore?: Semaphore;
   /**
    * Delay of the next batch after the previous one while a batch runs, unless the next one is full: items gather instead of spreading over

@@ -3,7 +3,7 @@ import { createSemaphore } from './semaphore.ts';
 
 /** A worker thread that does one job at a time. */
 export interface JobThread<Job, Result> {
-  /** Throws JobTimeoutError when the job takes too long, and whatever ends the thread. */
+  /** Throws JobTimeoutError when the job takes too long, and any error that ends the thread. */
   run(job: Job): Promise<Result>;
 }
 

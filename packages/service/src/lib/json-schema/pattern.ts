@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** A regular expression of a schema. It takes time in proportion to the text, whatever the pattern: RE2 has no backtracking. */
+/** A regular expression of a schema. Its time is proportional to the text, for any pattern, as RE2 has no backtracking. */
 export interface Pattern {
   /** Instructions of the compiled pattern: a character of text costs at most one step for each. */
   readonly size: number;

@@ -25,7 +25,7 @@ const WAIT_LIMITS = { maxWaiting: 16, timeoutMs: 10_000 };
 const MAX_REFUSALS = 1000;
 const REFUSAL_MS = 10 * 60_000;
 
-/** One for the process. It takes the time of a processor, not that of the event loop. */
+/** Shared by the process. It uses a processor of its own, not the event loop. */
 const thread = createJobThread<SchemaJob, SchemaResult>(new URL('schema-worker.ts', import.meta.url), {
   maxMs: MAX_JOB_MS,
   idleMs: IDLE_MS,

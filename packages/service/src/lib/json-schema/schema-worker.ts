@@ -37,5 +37,5 @@ async function answer({ schema, values, isKnown }: SchemaJob): Promise<SchemaRes
   return { checked: values.map((value) => validator.check(JSON.parse(value))) };
 }
 
-/** One job in, one result out; an error ends the thread, and so fails the job. */
+/** Runs a job and posts its result. An error ends the thread, and so fails the job. */
 parentPort?.on('message', async (job: SchemaJob) => parentPort?.postMessage(await answer(job)));

@@ -5,7 +5,7 @@ export class TooMuchWorkError extends Error {
   }
 }
 
-/** Steps of one check: two to four microseconds each. A check takes at most some 200 ms, whatever schema and value are. */
+/** Maximum steps of one check, at two to four microseconds each: about 200 ms for any schema and value. */
 export const MAX_STEPS = 50_000;
 /** Maximum steps of a check that blocks the event loop: about 20 ms. */
 export const QUICK_STEPS = 5_000;

@@ -9,8 +9,8 @@ const MARK = randomBytes(18).toString('base64url');
 let collected: PreparedJson[] | null = null;
 
 /**
- * JSON that exists as text or bytes already: as the database stores it, or prepared earlier. Anywhere in a value that `encodeJson` encodes, its
- * pieces are copied as they are, neither parsed nor encoded again. `JSON.stringify` alone gives the same JSON, slowly.
+ * JSON that exists as text or bytes already, from the database or prepared earlier. `encodeJson` copies its pieces anywhere in a value,
+ * neither parsing nor encoding them again. `JSON.stringify` gives the same JSON, but slowly.
  */
 export class PreparedJson {
   readonly pieces: readonly Piece[];

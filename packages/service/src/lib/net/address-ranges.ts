@@ -45,7 +45,7 @@ export function siteOf(text: string): string | null {
   return `${new ipaddr.IPv6([a, b, c, d & 0xff00, 0, 0, 0, 0]).toString()}/56`;
 }
 
-/** Networks of the addresses that were asked for last: each request asks several times. */
+/** Cache of networks by address, as each request needs it several times. */
 const networks = createBoundedCache<string>(10_000);
 
 function readNetwork(text: string): string | null {

@@ -3,8 +3,8 @@ import { isObject } from '../json/json-object.ts';
 const MAX_ITEMS = 5;
 
 /**
- * The error in an answer, as code and message: in `error`, or beside it in `message` or `detail`, as a text, an object or a list of either
- * (FastAPI). It is complete, so that secrets can be removed from it. undefined: none.
+ * The error in an answer, as code and message: in `error`, `message` or `detail`, as a text, an object or a list of either (FastAPI). It is
+ * complete, so that secrets can be removed from it. undefined: none.
  */
 export function errorIn(value: unknown): { readonly code?: unknown; readonly message: string } | undefined {
   if (typeof value === 'string') return { message: value };

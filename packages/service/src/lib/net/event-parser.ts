@@ -15,9 +15,8 @@ export interface EventParser {
 }
 
 /**
- * Parses the events of strangers: time and memory are in proportion to the characters, whatever lines they make. eventsource-parser looks
- * through the rest of a piece at each line when it holds a CR, makes an error of each line that means nothing, and joins an event's lines
- * one by one.
+ * Parses the events of strangers, in time and memory proportional to the characters, for any lines. eventsource-parser searches the rest of
+ * a piece at each line when it contains a CR, creates an error for each meaningless line, and joins an event's lines one by one.
  */
 export function createEventParser(maxChars: number): EventParser {
   const toLf = createLineEnds();

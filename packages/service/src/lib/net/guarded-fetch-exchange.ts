@@ -81,7 +81,7 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
   return { fail, pause: () => controller?.pause(), resume: () => controller?.resume() };
 }
 
-/** True for an answer that is compressed, although it was asked for without. */
+/** True for an answer that is compressed although the request did not allow it. */
 export const isEncoded = ({ 'content-encoding': encoding }: ResponseHead['headers']): boolean =>
   encoding !== undefined && encoding !== 'identity';
 

@@ -4,8 +4,8 @@ const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*,[^/?]*)([^?]*)(?:\?(.
 const SESSION = 'target_session_attrs';
 
 /**
- * One URL for each host of `postgresql://user@a:5432,b:5432/name?target_session_attrs=read-write`, as libpq reads it. The driver knows
- * neither several hosts nor `target_session_attrs`: the gate asks each server whether it takes writes.
+ * One URL for each host of `postgresql://user@a:5432,b:5432/name?target_session_attrs=read-write`, as libpq reads it. The driver supports
+ * neither several hosts nor `target_session_attrs`: the gate asks each server whether it accepts writes.
  */
 export function hostUrls(url: string): readonly string[] {
   const match = PARTS.exec(url);

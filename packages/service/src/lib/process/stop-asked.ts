@@ -3,8 +3,8 @@ const PARENT_LOOK_MS = 500;
 const parent = process.ppid;
 
 /**
- * Resolves when this process is asked to stop: by SIGINT or SIGTERM or, when started by npm, by the end of its parent. npm passes SIGTERM
- * to the shell between it and us, which exits without forwarding it and would leave us running with the port and the data folder.
+ * Resolves when this process is asked to stop: by SIGINT or SIGTERM or, when started by npm, by the end of its parent. npm sends SIGTERM to
+ * the shell in between, which exits without forwarding it and would leave this process running with the port and the data folder.
  */
 export function stopAsked(): Promise<void> {
   return new Promise((resolve) => {

@@ -58,7 +58,7 @@ export async function bookBill(
   return proof;
 }
 
-/** The signed payment of a request's bill, as it was shown; null when there is none. */
+/** The signed payment of a request's bill, as sent to the agent; null when there is none. */
 export const proofOf = (ctx: HasDb, requestId: string): Promise<PaymentProof | null> =>
   findPaymentProof(ctx.db, requestId);
 

@@ -13,8 +13,8 @@ export interface SettledPayment {
 }
 
 /**
- * Books settlements in the transaction that records them: the requests that they pay for begin, the money comes in and is held for them. All
- * or nothing, whoever records it, so a payment that came in never lies unheld in the account of its wallet.
+ * Books settlements in the transaction that records them: begins their requests, credits the money and holds it for them. All or nothing,
+ * for every caller, so incoming money never lies unheld in the account of its wallet.
  */
 export async function bookSettled(
   { purchases }: HasPurchases,

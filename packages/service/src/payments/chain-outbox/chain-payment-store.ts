@@ -302,7 +302,7 @@ export async function reverseChainPayment(
   return row ?? null;
 }
 
-/** A payout as it was read, and as it was signed since. */
+/** A payout as read, and as signed since. */
 interface SignedPayout {
   readonly before: { readonly authorization: Pick<Authorization, 'from' | 'validBeforeS'> };
   readonly after: Pick<ChainPayment, 'id' | 'signature'> & {

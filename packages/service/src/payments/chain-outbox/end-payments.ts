@@ -93,7 +93,7 @@ interface FailOptions {
   readonly isStill?: (tx: Tx, status: PaymentStatus) => boolean | Promise<boolean>;
 }
 
-/** Fails a payment that moved no money. False when it is left as it was. */
+/** Fails a payment that moved no money. Returns false if it was left unchanged. */
 export async function failPayment(
   ctx: HasDb & HasClock,
   payment: NewChainPayment,

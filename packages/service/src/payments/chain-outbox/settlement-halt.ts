@@ -8,13 +8,13 @@ import type { NewChainPayment } from './chain-payment.ts';
 type Refused = Pick<NewChainPayment, 'direction' | 'authorization'>;
 
 /**
- * Knows whether the token moves anything from or to the node's wallet. While it does not (it is paused, or has blacklisted the wallet), no
- * payment can settle, whoever signs it.
+ * Tracks whether the token moves anything from or to the node's wallet. While it does not (it is paused, or has blacklisted the wallet), no
+ * payment can settle, for any signer.
  */
 export interface SettlementHalt {
-  /** The token's reason, as far as it is known; null: payments settle. */
+  /** The token's last known reason; null: payments settle. */
   reason(): string | null;
-  /** Throws UNAVAILABLE while no payment can settle, as far as it is known. */
+  /** Throws UNAVAILABLE while no payment can settle, by the last known state. */
   require(): void;
   /**
    * The reason of a refusal that is not about the payer: the token refuses the node's wallet, the contract of channels, or everybody.

@@ -52,8 +52,8 @@ export interface DepositOptions {
 }
 
 /**
- * Credits a treasury with an x402 payment: answers 402 with terms first, then the receipt once paid. The holder's treasury in the asset that
- * comes is credited, whichever of them is named; the terms are in each asset, or in the one that is asked for.
+ * Credits a treasury with an x402 payment: answers 402 with terms first, then the receipt once paid. The money goes to the holder's
+ * treasury in the asset that arrives, even if another of them is named; the terms are in each asset, or in the requested one.
  */
 export async function deposit(
   anyCtx: DepositContext,

@@ -60,9 +60,10 @@ interface SuspenseClaim {
 }
 
 /**
- * Moves a wallet's suspense balances into its owner's treasuries, in the transaction that uses up the proof (`claimId`) and holds the wallet's
- * owner, so no deposit comes in meanwhile. Returns the amount in the default asset. The deposits belong to that account from then on: in its
- * history, and for reversals after a reorg. They are moved in steps, and before the ledger is locked: a wallet may have sent any number of them.
+ * Moves a wallet's suspense balances into its owner's treasuries, in the transaction that uses up the proof (`claimId`) and locks the
+ * wallet's owner, so no deposit arrives in between. Returns the amount in the default asset. The deposits belong to that account from then
+ * on: in its history, and for reversals after a reorg. They are moved in steps, and before the ledger is locked, as a wallet may have sent
+ * any number of them.
  */
 export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigint> {
   let claimedMicro = 0n;

@@ -83,7 +83,7 @@ export async function openLedgerAccounts(sql: Sql, accounts: readonly NewLedgerA
   );
 }
 
-/** Opens accounts in another asset beside those of the default one, which exist: with the same owner, and frozen where these are. */
+/** Opens accounts in another asset, for existing accounts of the default one: with the same owner, and frozen where these are. */
 export async function openBeside(tx: Tx, plainIds: readonly string[], asset: string, now: Date): Promise<void> {
   if (plainIds.length === 0) return;
   await tx.query(

@@ -45,7 +45,7 @@ const typeOf: Record<keyof typeof parts, PaymentType> = {
   returns: 'refund',
 };
 
-/** A number of payments beyond this is not counted: offsets end there too, and cursors go on. */
+/** Maximum number of payments that are counted; offsets end there too, and cursors continue. */
 const MAX_COUNTED = 10_000;
 
 const ofAccount = (part: keyof typeof parts) => part === 'paid' || part === 'refunded';

@@ -39,8 +39,8 @@ export async function sumFeeHolds(sql: Sql, fees: string): Promise<bigint> {
 }
 
 /**
- * Deletes an ended hold or one on fees: a repeated attempt may place it again under its id. The hold of a repetition that came meanwhile stays:
- * its amount is held by its account.
+ * Deletes an ended hold or one on fees, so that a repeated attempt may place it again under its id. The hold of a concurrent repetition
+ * stays, as its account still holds the amount.
  */
 export const removeHold = (sql: Sql, id: string): Promise<unknown> =>
   sql.query(

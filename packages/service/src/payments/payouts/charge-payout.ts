@@ -10,7 +10,7 @@ import { unheldFees } from '../ledger/take-fees.ts';
 import { type FoundPayout, lockFoundPayout, writeFoundPayout } from './found-payout-store.ts';
 
 /**
- * Books a payout as paid from an account: as much as it has; the rest is the node's loss until the account has it. In the caller's
+ * Books a payout as paid from an account, up to its balance; the rest is the node's loss until the account has it. In the caller's
  * transaction, which has locked the payout.
  */
 export async function charge(tx: Tx, payout: FoundPayout, source: string, now: Date): Promise<void> {

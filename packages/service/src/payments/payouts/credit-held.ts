@@ -32,9 +32,8 @@ export async function listHeldPayouts(ctx: HasDb, caller: AccountCaller): Promis
 }
 
 /**
- * Ends a held payout by crediting it here, in one transaction: a withdrawal to its treasury, a refund to whoever owns the wallet that it was
- * for. Repeated, it answers the same. Throws CONFLICT while the signed transfer can still be submitted, because it was sent before the token
- * refused it.
+ * Ends a held payout by crediting it here, in one transaction: a withdrawal to its treasury, a refund to the owner of its wallet. Repeating
+ * it returns the same. Throws CONFLICT while the signed transfer can still be submitted, because it was sent before the token refused it.
  */
 export async function creditHeldPayout(
   ctx: Records & HasChain & HasUsdc,

@@ -49,10 +49,10 @@ const WAIT_MS = 2000;
 
 /**
  * Sends USDC from a treasury of the account to a wallet, if the approval (null: none required) allows it. The amount is held before the
- * chain is queried; a process that dies then has signed nothing, and its hold expires soon. Debit and signed transfer are committed
- * together: from then on the money leaves exactly once, whatever happens to this process or the chain's answers: it is sent right after
- * the commit, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS or, out of an agent's treasury,
- * INSUFFICIENT_BALANCE when less is available, CONFLICT for a frozen treasury, and UNAVAILABLE when the node could not send it.
+ * chain is queried; if the process dies then, nothing was signed, and the hold expires soon. Debit and signed transfer are committed
+ * together. From then on the money leaves exactly once, whatever happens to this process or the chain's answers: it is sent right after the
+ * commit, and the reconciler makes sure that it arrives. Throws INSUFFICIENT_FUNDS or, out of an agent's treasury, INSUFFICIENT_BALANCE
+ * when less is available, CONFLICT for a frozen treasury, and UNAVAILABLE when the node could not send it.
  */
 export async function withdraw(
   anyCtx: WithdrawContext,

@@ -81,8 +81,9 @@ async function sendMissing(
 
 /**
  * Compares the wallet's balance with the minimum required by the ledger. Payouts in progress are excluded, because after a crash they may
- * have left the wallet without being booked, and so are payouts that were found on the chain and wait for an operator. Amounts that a reorg removed are excluded, because the node collects them again once it runs.
- * Other processes continue meanwhile, and a payout may begin between two reads: only an amount that is missing in every read counts.
+ * have left the wallet without being booked, and so are found payouts that wait for an operator. Amounts that a reorg removed are excluded,
+ * because the node collects them again once it runs. Other processes keep running, and a payout may begin between two reads: only an amount
+ * that is missing in every read counts.
  */
 async function requireMoney(ctx: ChainContext, repair: ChainRepair | null): Promise<void> {
   const { address } = ctx.wallet;
@@ -123,8 +124,8 @@ class ChainMismatchError extends Error {
 
 /**
  * Compares chain and wallet of the books with the configured ones. Throws ChainMismatchError when there is another: on another chain the
- * balances of the books are other money, and USDC that the former wallet sends to the new one would be credited to whoever has its key. A
- * former wallet that the operator names is taken. Books without payments are anybody's.
+ * balances of the books are other money, and USDC that the former wallet sends to the new one would be credited to the holder of its key. A
+ * former wallet named by the operator is accepted, and so are books without payments.
  */
 async function requireOwnBooks({ db, chain }: HasDb & HasChain): Promise<void> {
   // Those of a further network are beside the books of the default one.

@@ -67,7 +67,7 @@ export async function readWallet(ctx: PayoutContext, since: ChainPoint | null = 
   return isComplete;
 }
 
-/** The point that was read up to; a node that has only read incoming transfers goes on from theirs. Null: a new node. */
+/** The last point read. A node that has only read incoming transfers continues from theirs. Null: a new node. */
 async function beginPoint(ctx: PayoutContext): Promise<ChainPoint | null> {
   const [newest] = await payoutPoints.list(ctx.db, ctx.chain);
   if (newest) return newest;

@@ -38,7 +38,7 @@ export async function reconcileUnspent(
   else if (!(await isOnItsWay(ctx, payment))) await settleAgain(ctx, payment);
 }
 
-/** True if a pending transaction carries the payment, at whatever fee it was last signed. */
+/** True if a pending transaction carries the payment, at any fee. */
 export async function isOnItsWay(ctx: ChainContext, { transactionHash }: ChainPayment): Promise<boolean> {
   if (transactionHash === null) return false;
   const hashes = await openHashesOfNonce(ctx.db, transactionHash);

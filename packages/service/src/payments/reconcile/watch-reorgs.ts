@@ -9,7 +9,7 @@ import { findPlace } from '../chain-outbox/find-fate.ts';
 
 /** Older blocks are not watched: no reorg of Base has been nearly as deep. */
 export const WATCHED_BLOCKS = 128n;
-/** Blocks less deep are asked about at every look. */
+/** Depth below which blocks are checked every time. */
 const YOUNG_BLOCKS = 12n;
 
 /** Detects reorgs that removed blocks with transactions or payments of this node. */
@@ -19,8 +19,8 @@ export interface ReorgWatch {
 }
 
 /**
- * While the newest block of the last look is on the chain, so are all before it: older blocks are checked once. Young ones are checked at every
- * look, as an answer may come from an RPC node that has not seen a reorg yet.
+ * While the newest block of the last check is on the chain, so are all before it, so older blocks are checked once. Young ones are checked
+ * every time, as an answer may come from an RPC node that has not seen a reorg yet.
  */
 export function createReorgWatch(ctx: ChainContext): ReorgWatch {
   let standing: SeenBlock | null = null;

@@ -36,8 +36,8 @@ export function createContractPayers({ usdc }: HasUsdc): ContractPayers {
 const withMargin = (gas: bigint): bigint => (gas * 5n) / 4n + 10_000n;
 
 /**
- * Gas limit of a contract wallet's payment, from an estimate: its code can burn no more than that when it is sent. A text is the reason for
- * a refusal. Throws when the chain does not answer.
+ * Gas limit of a contract wallet's payment, from an estimate: its code can't burn more when it is sent. A text is the reason for a refusal.
+ * Throws when the chain does not answer.
  */
 export async function contractGas(
   { chain, usdc, wallet, paymentLimits }: HasChain & HasUsdc & HasWallet & HasPaymentLimits,

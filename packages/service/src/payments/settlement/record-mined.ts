@@ -39,8 +39,8 @@ type RecordContext = Records & HasUsdc & { readonly confirmations: Confirmations
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by
  * another transaction. Left open: a payment that needs more depth, one that failed in a batch, as others in the batch may be the cause, one
- * that the node owes, which never lapses, and one that the token refused for a cause that is not its payer's. A payment that was taken for failed stays so, whatever the block did: late booking returns
- * its money.
+ * that the node owes, which never lapses, and one that the token refused for a cause that is not its payer's. A payment already recorded as
+ * failed stays failed, regardless of the block: late booking returns its money.
  */
 export async function recordMined(
   ctx: RecordContext,

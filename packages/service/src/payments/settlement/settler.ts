@@ -52,8 +52,8 @@ const LAST_GATHER_PART = 3;
 const LAST_GATHER_MS = 700;
 
 /**
- * Sends one transaction per key at a time: a lone payment goes out at once, and payments that arrive meanwhile share the next. Raw bytes
- * and hash are committed before they are sent, so that another process can continue if this one dies.
+ * Sends one transaction per key at a time: a lone payment is sent at once, and payments that arrive in the meantime share the next. Raw
+ * bytes and hash are committed before they are sent, so that another process can continue if this one dies.
  */
 export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
   const stopping = new AbortController();

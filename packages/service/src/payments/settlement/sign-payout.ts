@@ -7,8 +7,8 @@ import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 export const PAYOUT_WINDOW_S = 86_400n;
 
 /**
- * A payout that is owed and not signed yet: the transaction that owes it cannot wait for a signature. It has expired from the start, so whoever
- * finds it signs it, as any that expired unused. Not `0x`, which is never signed.
+ * Signature of a payout that is owed and not signed yet, as the transaction that owes it can't wait for a signature. It counts as expired
+ * from the start, so any process that finds it signs it, like other payouts that expired unused. Not `0x`, which is never signed.
  */
 export const unsigned = { signature: '', validBeforeS: 0n } as const;
 

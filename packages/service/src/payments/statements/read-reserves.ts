@@ -78,7 +78,7 @@ export async function readReserves(ctx: ReservesContext): Promise<ReservesReadin
 }
 
 /**
- * Takes the head first and reads the books after: everything on the chain at that block is booked or open in the books by then. Later bookings
+ * Reads the head first and the books after, so that everything on the chain at that block is booked or open in the books. Later bookings
  * are identified by their block; open payments are checked at the very block.
  */
 async function readOnce(ctx: ReservesContext): Promise<ReservesReading> {

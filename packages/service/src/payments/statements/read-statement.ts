@@ -15,8 +15,7 @@ type Query = Parsed<Api['getStatement']>['query'];
 
 /**
  * A page of a treasury's statement. The pages of a period end with the entry that was the last when the first page was read, so that
- * opening balance, entries and closing balance agree, whatever is booked meanwhile. Throws NOT_FOUND for a treasury that is not the
- * caller's.
+ * opening balance, entries and closing balance agree despite later bookings. Throws NOT_FOUND for a treasury that is not the caller's.
  */
 export async function readStatement(
   ctx: HasDb & HasChain & Partial<HasNetworks>,

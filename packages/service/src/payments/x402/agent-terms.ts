@@ -99,7 +99,7 @@ function readAsked({ headers, body }: BillAnswer): Asked | string {
   return { version, accepts: value.accepts.filter(isJson), resource, extensions: echoed.extensions };
 }
 
-/** JSON in base64 of either alphabet, or as it is. */
+/** Decodes JSON in base64 of either alphabet, or plain JSON. */
 const decodeHeader = (header: string): Json | null =>
   parse(header.trim().startsWith('{') ? header : Buffer.from(header, 'base64').toString('utf8'));
 

@@ -67,7 +67,10 @@ function readAs({ name, value }: Decoded, schemes: readonly X402Scheme[], onMalf
   }
 }
 
-/** The scheme that a payload names. A payload of an EIP-3009 transfer is read as `exact` whatever it names, and refused by the scheme's code. */
+/**
+ * The scheme of a payload. A payload of an EIP-3009 transfer is read as `exact` regardless of its scheme, and refused by that scheme's
+ * code.
+ */
 function schemeFor(name: HeaderName, value: unknown, schemes: readonly X402Scheme[]): X402Scheme {
   const named = namedSchemeOf(value);
   const [exact] = schemes;

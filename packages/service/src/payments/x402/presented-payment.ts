@@ -17,8 +17,8 @@ export interface PresentedPayment {
 }
 
 /**
- * The context on the network and token that a payment is presented for; as it is, where there is no payment, or the node is not on that
- * network. One of a token that the node does not take there is refused as one of its USDC. Throws UNAVAILABLE where the asset is closed.
+ * The context on the network and token of a payment; unchanged without a payment, or if the node is not on that network. A token that the
+ * node does not accept there is refused as if it were USDC. Throws UNAVAILABLE if the asset is closed.
  */
 export function onPresented<C extends HasChain & Partial<HasNetworks>>(ctx: C, shown: PresentedPayment | null): C {
   if (!shown) return ctx;
@@ -44,7 +44,7 @@ interface Unread {
 /** Fields of a decoded payload that nothing has checked. */
 export const unread = (payload: unknown): Unread => (payload as Unread | null) ?? {};
 
-/** The scheme that a decoded payload names, of whatever type it is. */
+/** The scheme in a decoded payload, of any type. */
 export const namedSchemeOf = (payload: unknown): unknown => {
   const { x402Version, scheme, accepted } = unread(payload);
   return x402Version === 1 ? scheme : accepted?.scheme;

@@ -31,7 +31,9 @@ export interface RegistryToken {
   /** Block of the log that set the current URI. */
   readonly uriBlock: bigint;
   readonly uriIndex: number;
-  /** Key that last wrote the URI: the registrant, later the holder of that time. The URI is its statement, whoever holds the token now. */
+  /**
+   * Key that last wrote the URI: the registrant, later the holder at that time. The URI is its statement, regardless of the present holder.
+   */
   readonly uriBy: string;
   /** Payment address; null: none. A transfer clears it. */
   readonly wallet: string | null;
@@ -66,8 +68,8 @@ function changeOf(token: RegistryToken, log: RegistryLog): Partial<RegistryToken
 }
 
 /**
- * The published registry logs a registration after the new token was received, and a receiving contract may have given it away by then: the
- * first owner wrote the URI.
+ * The URI after a log. The published registry logs a registration after the new token was received, and a receiving contract may have given
+ * it away already: the first owner wrote the URI.
  */
 function uriAfter(token: RegistryToken, { kind, value, fault, block, index }: RegistryLog): Partial<RegistryToken> {
   const uriBy = kind === 'registered' ? token.registeredBy : token.owner;

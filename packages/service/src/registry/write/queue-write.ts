@@ -28,7 +28,7 @@ export const latestWrite = (
   sql: Sql = ctx.db,
 ): Promise<RegistryWrite | null> => findWrite(sql, ctx.registry.chainId, kinds, subjectId);
 
-/** True if the registry has reverted a write of this kind and URI for the subject since a time, as often as it is tried. */
+/** True if the registry has reverted a write of this kind and URI for the subject since a time, in every attempt. */
 export const hasFailedAfter = (
   ctx: HasDb & HasRegistry,
   write: Pick<NewWrite, 'kind' | 'subjectId' | 'uri'>,

@@ -26,7 +26,7 @@ export interface HasRegistryWriter {
 const MINED_WITHIN_MS = 20_000;
 const idle: RegistryWriter = { write: async () => undefined, stop: async () => undefined };
 
-/** Sends one transaction at a time, as the key carries one: writes that become due meanwhile share the next. */
+/** Sends one transaction at a time, as the key carries one: writes that become due in the meantime share the next. */
 export function createRegistryWriter(ctx: WriterContext, follow: FollowWrites): RegistryWriter {
   const { registrar } = ctx;
   if (!registrar) return idle;

@@ -12,7 +12,7 @@ export interface Cluster {
   user: PostgresUser;
   password: string;
   durable: boolean;
-  /** Settings of the server beside those of `postgresSettings`. */
+  /** Settings of the server in addition to `postgresSettings`. */
   settings?: Readonly<Record<string, string>>;
 }
 

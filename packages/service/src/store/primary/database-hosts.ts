@@ -6,7 +6,7 @@ export interface DatabaseHosts {
   readonly count: number;
   /** URL of the host to connect to now. */
   current(): string;
-  /** Goes on to the next host, unless others have already left this one. */
+  /** Switches to the next host, unless others have already left this one. */
   leave(url: string): void;
 }
 

@@ -28,7 +28,7 @@ export interface Promised {
 export type ServerVerdict =
   | { readonly kind: 'good' }
   | { readonly kind: 'standby' }
-  /** It lacks commits that were acknowledged. */
+  /** The server lacks acknowledged commits. */
   | { readonly kind: 'hole'; readonly reason: string };
 
 const hole = (reason: string): ServerVerdict => ({ kind: 'hole', reason });

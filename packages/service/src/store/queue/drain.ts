@@ -10,7 +10,7 @@ export interface OpenWork {
 
 /** State of a drain: if this process was asked to stop taking calls, and its remaining work. */
 export interface Drain {
-  /** True from the operator's word on: balancers send no more, and nothing is taken from queues. */
+  /** True from the operator's request on: balancers send no more, and nothing is taken from queues. */
   isAsked(): boolean;
   /** True once balancers had the time to notice: new calls are refused. */
   isRefusing(): boolean;

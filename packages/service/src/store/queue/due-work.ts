@@ -6,8 +6,9 @@ import type { Sql } from '../sql.ts';
 /** Says whether a recurring job may have something to do. "Yes" in vain costs a run; "no" in vain is a fault. */
 export interface WorkCondition {
   /**
-   * SQL condition over `given.now`, `given.chain_id` and `given.token`, asked at every interval of the job. On a large table it reads the first entry of
-   * an index, whatever the statistics say: `(select min(due_at) from thing) <= given.now`, `(select … order by … limit 1) is not null`.
+   * SQL condition over `given.now`, `given.chain_id` and `given.token`, evaluated at every interval of the job. Write it so that on a large
+   * table it reads the first entry of an index, regardless of statistics: `(select min(due_at) from thing) <= given.now`, `(select … order
+   * by … limit 1) is not null`.
    */
   readonly sql?: string;
   /** Conditions that only this process knows; either is enough. */
@@ -79,7 +80,7 @@ export function createDueWork(
   };
 }
 
-/** One condition for each name, evaluated only for those that are asked about. */
+/** One condition for each name, evaluated only for the queried ones. */
 const statementOf = (jobs: readonly AskedJob[]): string => {
   const cases = jobs.flatMap(({ name, hasWork }) =>
     hasWork?.sql === undefined

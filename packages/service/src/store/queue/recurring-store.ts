@@ -2,7 +2,7 @@ import type { Sql } from '../sql.ts';
 
 export interface RecurringClaim {
   readonly name: string;
-  /** Time for which the work belongs to whoever claims it. */
+  /** Time for which the work belongs to the claiming process. */
   readonly holdMs: number;
   /** Time before it is due at which it may be claimed, together with others. */
   readonly earlyMs: number;

@@ -6,7 +6,7 @@ import type { HasReplica } from './replica.ts';
 
 /** Cache of rows, read on first use and evicted when the change log has one of their tags. */
 export interface LazyCopies<Row> {
-  /** The row as it is now, from memory where it is known; null: none. */
+  /** The current row, from memory if it is cached; null: none. */
   find(id: string): Row | Promise<Row | null>;
   /** Evicts a copy, for changes that the log does not contain. */
   forget(id: string): void;

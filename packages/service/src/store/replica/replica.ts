@@ -12,7 +12,7 @@ import type { Changes, Topic } from './changes.ts';
 export interface ReplicaPart {
   /** Changes of these topics are read again. */
   readonly topics: readonly Topic[];
-  /** Drops every copy and reads all rows again, in steps. The replica lets no reader in meanwhile. */
+  /** Drops every copy and reads all rows again, in steps, while the replica lets no reader in. */
   load(sql: Sql): Promise<void>;
   /**
    * Reads the present rows that the changes concern, in the snapshot of `sql`, and returns the steps that bring the copies up to them;
@@ -41,7 +41,7 @@ export interface Replica {
    * has happened.
    */
   settleWrite(): Promise<void>;
-  /** True while the copies are complete, whatever their age. */
+  /** True while the copies are complete, at any age. */
   isLoaded(): boolean;
   /** All transactions below this number are in the copies or changed none. */
   position(): string;

@@ -3,7 +3,7 @@ import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { isSame } from '../../../forms/is-same.ts';
 import type { Problems } from '../../../forms/problems.ts';
 
-/** One header of the calls. A stored value is never shown: it is kept until another one is typed. */
+/** One header of the calls. A stored value is never shown, and is kept until another one is typed. */
 export interface HeaderValues {
   readonly name: string;
   readonly value: string;

@@ -22,7 +22,7 @@ import { useWalletField } from '../../../wallet/wallet-field.tsx';
 import { type NamedTreasury, treasuryOptions } from '../treasury.ts';
 import { useMoneyMoved } from '../use-money-moved.ts';
 
-/** The form of a withdrawal: everything as it is typed. */
+/** The form of a withdrawal, with all values as typed. */
 interface WithdrawalValues {
   readonly amount: string;
   readonly treasuryId: string;
@@ -146,7 +146,7 @@ function WithdrawFields({ form: { values, set, error }, treasuries }: WithdrawFi
 
 type WithdrawalWish = Call<Api['requestWithdrawal']>['body'];
 
-/** One withdrawal, however often it is sent: under one key, with one proof. */
+/** One withdrawal, under one key and with one proof, however often it is sent. */
 interface Attempt {
   readonly key: string;
   readonly body: Call<Api['withdraw']>['body'];

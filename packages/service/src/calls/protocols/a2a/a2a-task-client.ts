@@ -27,7 +27,7 @@ export interface FollowedTask {
   readonly task: A2aTask;
 }
 
-/** The end of a task; null: it goes on. */
+/** The end of a task; null: it is still running. */
 export function endOf(task: A2aTask): Outcome | Billed | null {
   const said = describeError({ message: textsOf(partsOf(task.message)).join(' ') });
   switch (task.state) {

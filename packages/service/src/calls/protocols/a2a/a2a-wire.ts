@@ -76,7 +76,7 @@ export interface A2aTask {
 
 const resting = new Set(['completed', 'failed', 'canceled', 'rejected', 'input-required', 'auth-required']);
 
-/** True when a task does not go on by itself. States that this node does not know go on. */
+/** True when a task waits for input or has ended. Unknown states count as running. */
 export const hasRested = ({ state }: A2aTask): boolean => resting.has(state);
 
 /** Contents of an answer or of a stream's event. */
@@ -152,8 +152,8 @@ function joinTexts(parts: readonly Json[]): Json[] {
 }
 
 /**
- * The result that parts make: one part of data is it, texts are a text, and anything else stays as it is. Those of one group, as of an
- * artifact, are one text; groups are lines.
+ * The result of parts: a single part of data, or a text if all are texts; anything else is kept as it is. Texts of one group, such as an
+ * artifact, are joined; groups are lines.
  */
 export function resultOf(groups: readonly (readonly Json[])[]): unknown {
   const parts = groups.flat();
@@ -167,7 +167,7 @@ export function resultOf(groups: readonly (readonly Json[])[]): unknown {
 /** The result of a message. Each of its texts is a line. */
 export const resultOfMessage = (parts: readonly Json[]): unknown => resultOf(parts.map((part) => [part]));
 
-/** True when data holds all texts beside it: some agents say both. */
+/** True when the data contains all texts, as some agents send both. */
 function areSaidIn(texts: readonly string[], data: unknown): boolean {
   const values = new Set(isObject(data) ? Object.values(data) : []);
   return texts.every((text) => values.has(text));

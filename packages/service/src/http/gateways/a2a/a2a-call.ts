@@ -28,7 +28,7 @@ const takesV1 = ({ extensions }: A2aCall) =>
 export interface Shape {
   /** True when the client asked for the terms of x402 version 1. */
   readonly takesV1: boolean;
-  /** The network of payments, as its version of x402 names it. */
+  /** The network of payments, by its name in this version of x402. */
   readonly network: string;
   readonly historyLength?: number | undefined;
 }

@@ -12,7 +12,7 @@ export interface CardSignature {
 }
 
 export interface CardSigner {
-  /** Signs the canonical form (RFC 8785) of a value as it is sent. `jku`: where its key is read. */
+  /** Signs the canonical form (RFC 8785) of a value in its wire form. `jku`: the address of its key. */
   sign(value: object, jku: string): Promise<CardSignature>;
   /** The public key as a JSON Web Key Set. */
   jwks(): Promise<{ readonly keys: readonly object[] }>;

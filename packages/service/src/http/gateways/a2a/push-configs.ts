@@ -12,7 +12,7 @@ import type { PushConfig, SendMessage } from './wire.ts';
 
 const MAX = { ofTask: 5, ofAccount: 200 };
 
-/** Credentials sent with a push, beside its body. */
+/** Credentials sent with a push, in headers. */
 export interface PushSecrets {
   readonly token?: string | undefined;
   readonly credentials?: string | undefined;

@@ -78,7 +78,7 @@ async function readMessage(ctx: HttpContext, c: Context): Promise<unknown> {
 const isId = (id: unknown): id is string | number | null =>
   id === null || (typeof id === 'string' && id.length <= 1024) || Number.isSafeInteger(id);
 
-/** Parts of a request as far as it was read, for errors. */
+/** Parts of a request known so far, for errors. */
 interface Told {
   id: unknown;
   /** True when the client waits for a stream. */
@@ -89,7 +89,7 @@ const streamed: ReadonlySet<unknown> = new Set([
   ...['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'],
 ]);
 
-/** `told` gets the id as soon as it is known, for errors. Batches are not taken: they would hide calls from the limits. */
+/** `told` gets the id as soon as it is known, for errors. Batches are refused, as they would hide calls from the limits. */
 function readEnvelope(message: unknown, told: Told): Envelope {
   const invalid = (what: string) => new A2aError('INVALID_REQUEST', `Request payload validation error: ${what}.`);
   if (Array.isArray(message)) throw invalid('send one request; batches are not supported');

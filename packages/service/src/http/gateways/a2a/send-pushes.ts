@@ -80,7 +80,7 @@ function secretsOf({ secrets }: HasSecrets, { sealed }: PushRow): PushSecrets | 
   return opened === null ? null : JSON.parse(opened);
 }
 
-/** A message: in 1.0 an event of a stream, in 0.3 the task as it is. */
+/** The message of a push: in 1.0 an event of a stream, in 0.3 the task itself. */
 function messageOf(ctx: HasChain, to: PushRow & PushSecrets, { what }: Push, given: RequestRecord) {
   const { url, version, scheme, token, credentials } = to;
   const record = plain(given);

@@ -14,7 +14,7 @@ export type TaskRecord = Pick<InvocationCreated, 'requestId' | 'status' | 'creat
 /** A record as its reader gets it: a result is kept as JSON. */
 export const plain = (record: RequestRecord): RequestRecord => JSON.parse(JSON.stringify(record));
 
-/** Facts of a task beside its record. */
+/** Facts about a task that are not in its record. */
 export interface TaskShape {
   /** These three are from the client's message; undefined: as the record has it. */
   readonly contextId?: string | undefined;
@@ -116,7 +116,7 @@ const ourPart = ({ cost, refund, paymentMethod, resultToken }: TaskRecord) => ({
   ...(resultToken === undefined ? {} : { resultToken }),
 });
 
-/** A payment names its task: another one cannot pay for it. */
+/** Hint for a failed task: a payment names its task, so another one can't pay for it. */
 const BUY_ANEW = ' To buy it again, send a message without taskId.';
 
 /** The status of a task, with how it was paid and why it failed. */

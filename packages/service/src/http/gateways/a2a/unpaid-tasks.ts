@@ -54,7 +54,7 @@ const namingTask = (taskId: string, v2: PaymentRequiredV2): PaymentRequiredV2 =>
   accepts: v2.accepts.map(({ extra, ...terms }) => ({ ...terms, extra: { ...extra, taskId } })),
 });
 
-/** Terms as they are kept: without the sum of a channel, as who knows the id of a keyless task reads them. */
+/** Terms in their stored form, without the sum of a channel, as anyone with the id of a keyless task can read them. */
 const withoutSum = (v2: PaymentRequiredV2): PaymentRequiredV2 => ({
   ...v2,
   accepts: v2.accepts.map(({ extra: { channelState: _, voucherState: __, ...extra }, ...terms }) => ({
@@ -149,7 +149,7 @@ export function offersNonce({ offer }: UnpaidTask, nonce: string | undefined): b
   return [...(v1?.accepts ?? []), ...v2.accepts].some(({ extra }) => extra.nonce === nonce);
 }
 
-/** A payment as it is handed on. */
+/** A payment in the form that starts expect. */
 export interface TaskPayment {
   readonly payment: unknown;
   /** True when the offer around it is the one that the node kept. */

@@ -63,7 +63,7 @@ export type PushConfig = z.output<typeof PushConfig>;
 export const MAX_HISTORY = 2_147_483_647;
 const historyLength = count(0, MAX_HISTORY);
 
-/** Some clients write the ids of the task and the context beside the message. */
+/** Accepts the ids of task and context next to the message, where some clients write them. */
 export const SendMessage = z
   .object({
     message: Message,

@@ -15,8 +15,8 @@ export interface Following extends Wait {
 }
 
 /**
- * The record of a request of the caller, when it has ended or the wait is over. The work goes on without whoever waits for it, and its
- * result is kept.
+ * The record of a request of the caller, when it has ended or the wait is over. The work continues without a reader, and its result is
+ * stored.
  */
 export async function follow(
   ctx: HttpContext,

@@ -52,7 +52,7 @@ export async function openGatewayRequest(
   };
 }
 
-/** Reads the body of a request to a gateway. Whoever goes on does so as the caller in the answer. */
+/** Reads the body of a request to a gateway. Continue with the caller in the result. */
 export async function readForGateway<T>(
   ctx: HttpContext,
   unread: GatewayRequest,

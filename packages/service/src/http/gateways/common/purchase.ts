@@ -47,7 +47,7 @@ export interface Purchase {
   readonly repeats?: Repeated | undefined;
 }
 
-/** A request as it was started, or as a repetition found it. */
+/** A request that was started, or found by a repetition. */
 export interface Started {
   /** Answer to the start: the record if it has ended. To callers without a key, with the token that reads it. */
   readonly first: Answered<(InvocationCreated | RequestRecord) & { readonly resultToken?: string | undefined }>;
@@ -63,7 +63,7 @@ export interface Started {
 
 /**
  * Starts an invocation: the same purchase as POST /invoke/{agentId}, or for a caller without a key as POST /x402/{agentId}, with their
- * checks, limits and repetitions. It is kept from here on, also when the client hangs up: go on with `followStarted`.
+ * checks, limits and repetitions. From here on it continues even if the client hangs up: go on with `followStarted`.
  */
 export async function startPurchase(ctx: HttpContext, opened: GatewayRequest, purchase: Purchase): Promise<Started> {
   const { agentId, quoteId } = purchase;

@@ -18,8 +18,8 @@ export interface UndeliveredAnswers {
   /** The purchase that `take` would take. It counts as answered once `take` of the result is called. */
   find(name: string): Promise<Lost | null>;
   /**
-   * Keeps a purchase to be taken if its client goes before the answer is whole, or once the function that it returns says that there is
-   * none. `requestId`: null for one that is not its client's.
+   * Marks a purchase as undelivered if its client leaves before the answer is complete, or when the returned function is called.
+   * `requestId`: null for one that is not its client's.
    */
   watch(opened: GatewayRequest, name: string, requestId: Promise<string | null>): () => void;
 }

@@ -16,7 +16,7 @@ type MessageId = string | number;
  * among the calls of its account. Known to this process alone.
  */
 export interface GivenUpCalls {
-  /** Notes a purchase. `lose` says that its client gets no answer. Returns what to call when the call is answered. */
+  /** Records a purchase. `lose` marks its answer as undelivered. Returns a function to call when the call is answered. */
   record(opened: GatewayRequest, id: MessageId, lose: () => void): () => void;
   /** The caller has given up on its calls of this id: their purchases count as lost, unless they were answered some seconds ago. */
   giveUp(opened: GatewayRequest, id: unknown): void;

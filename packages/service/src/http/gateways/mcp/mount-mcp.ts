@@ -95,7 +95,7 @@ async function answer(mounted: Mounted, c: Context, agentId: string | null): Pro
   return response;
 }
 
-/** Checks where the request comes from, who sends it and how often, then hands its message to the protocol. */
+/** Checks origin, sender and rate of the request, then passes its message to the protocol. */
 async function serve(
   mounted: Mounted,
   c: Context,
@@ -156,7 +156,7 @@ async function countBatch(ctx: HttpContext, { c, caller, headers }: GatewayReque
   for (let more = messages - 1; more > 0; more -= 1) await countCall(ctx, counted, headers);
 }
 
-/** The SDK validates a message several times, in some 20 microseconds for each value, but passes arguments on as they are. */
+/** Bounds of a message: the SDK validates it several times, at some 20 microseconds per value, but passes arguments on unread. */
 const bounds: BodyBounds = {
   maxValues: 500,
   maxChars: 128 * 1024,
@@ -253,7 +253,7 @@ export function isAllowedOrigin(place: McpAddress, origin: string | undefined): 
   return place.isLoopbackListener && isLoopbackHost(url.hostname);
 }
 
-/** True unless a name of another site was resolved to this machine (DNS rebinding): a loopback listener knows the names it is called by. */
+/** True unless a name of another site was resolved to this machine (DNS rebinding): a loopback listener knows its own names. */
 export function isAllowedHost(place: McpAddress, host: string | undefined): boolean {
   if (!place.isLoopbackListener) return true;
   const hostname = host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname;

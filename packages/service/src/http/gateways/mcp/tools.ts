@@ -78,7 +78,10 @@ type InvokeCall = Omit<ToolCall<McpTool>, 'args'> & {
   readonly args: z.output<(typeof mcpAgentTools)['invoke']['args']>;
 };
 
-/** Buys, then waits for the end as long as the client wants. Without it: a task for clients that take one, else the record as it is. */
+/**
+ * Buys, then waits for the end as long as the client wants. Without an end, returns a task to clients that support it, else the current
+ * record.
+ */
 async function invoke(
   ctx: HttpContext,
   toolCall: InvokeCall,
@@ -129,9 +132,9 @@ async function invoked(
 
 interface Bought {
   readonly started: Started;
-  /** Says that the client gets no answer. */
+  /** Marks the answer as undelivered. */
   readonly lose: () => void;
-  /** Says that the call is answered. */
+  /** Marks the call as answered. */
   readonly answered: () => void;
 }
 
@@ -176,7 +179,7 @@ const cancelInvocation = async (ctx: HttpContext, { opened, args }: ToolCall<typ
 /** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
 const MAX_BYTES = 256 * 1024;
 const MAX_CHARS = 2000;
-/** Size of a notification beside its message, in bytes. */
+/** Bytes of a notification, without its message. */
 const FRAME_BYTES = 160;
 
 /** Implementations of the tools of `/mcp`. */

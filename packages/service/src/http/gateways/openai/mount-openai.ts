@@ -118,7 +118,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i;
 /** Messages are validated one by one. Other fields are the agent's, but few. */
 const bounds: BodyBounds = { maxValues: 20_000, maxChars: MAX_BODY_BYTES, content: trailOf() };
 
-/** Reads a body that says that it is JSON, as every client of this API does. */
+/** Reads a body with a JSON content type, which every client of this API sends. */
 async function readJson({ ctx }: Mounted, unread: GatewayRequest) {
   const { c } = unread;
   const type = c.req.header('content-type');

@@ -22,7 +22,7 @@ import type { OpenAiRequest } from './requests.ts';
 export interface Bought extends Started {
   /** True when it was found by its loss: its record was read, which was admitted as other reading. */
   readonly isAdmitted: boolean;
-  /** Says that the client gets no answer to it but an error, which it may repeat the call for. */
+  /** Marks the answer as undelivered, as the client gets only an error, after which it may retry. */
   lose(): void;
 }
 

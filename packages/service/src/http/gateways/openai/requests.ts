@@ -31,7 +31,7 @@ export function readChatRequest(given: unknown): OpenAiRequest {
   };
 }
 
-/** A response that the new one goes on from. */
+/** The response that a new one continues. */
 export interface PreviousResponse {
   readonly task: string;
   readonly answer: string;
@@ -70,7 +70,7 @@ export async function readResponseRequest(
   };
 }
 
-/** The conversation of a response that another one goes on from. */
+/** The conversation of a response that another one continues. */
 function messagesBefore({ task, answer, toolCalls }: PreviousResponse): Message[] {
   const tools = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
   return [
@@ -108,7 +108,7 @@ function parse<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
   throw invalidFields(problemsOf(parsed.error, 'body'));
 }
 
-/** Names of fields of the invocation, as they are called in a request of this gateway. */
+/** Names of the invocation's fields in requests of this gateway. */
 const requestNames: Readonly<Record<string, string>> = {
   task: 'messages',
   context: 'messages',

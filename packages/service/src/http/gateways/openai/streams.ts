@@ -17,7 +17,7 @@ export interface StreamedRequest {
   readonly previousId: string | null;
   /** True when the request was bought before: the stream only reads, and is marked as a repetition. */
   readonly isRepeated: boolean;
-  /** Says that the client gets no whole answer: the same call of its account finds this purchase. */
+  /** Marks the answer as undelivered, so that the same call of its account finds this purchase. */
   readonly lose: () => void;
 }
 

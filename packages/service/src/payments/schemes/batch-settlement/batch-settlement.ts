@@ -238,7 +238,7 @@ const unseen = (cause: unknown): AppError =>
     { cause },
   );
 
-/** True if a voucher of a funded channel is signed, and was in no claim that went on chain: whoever shows it has it from the payer. */
+/** True if a voucher of a funded channel is signed, and was in no claim on chain: then only the payer can have presented it. */
 async function isPrivateVoucher(ctx: HasChain & HasChannels, shown: PresentedVoucher): Promise<boolean> {
   const { chain, channels } = ctx;
   const { voucher } = shown;

@@ -33,7 +33,7 @@ export interface PresentedVoucher extends PresentedPayment {
       readonly signature: string;
     } | null;
   } | null;
-  /** Amount of a refund that is asked for; null: all. */
+  /** Requested amount of a refund; null: all. */
   readonly refundMicro: bigint | null;
 }
 

@@ -12,15 +12,15 @@ import { endTurns, type TurnWish, takeTurns } from './channel-turn-store.ts';
 import type { Computed } from './judge-voucher.ts';
 import { type EarlierPurchase, findLastPurchase, findPurchases, type PurchaseSince } from './purchase-store.ts';
 
-/** Reads and checks of the channel of a call, on whichever network: ids of channels are of one chain. */
+/** Reads and checks the channel of a call, on any network, as a channel id belongs to one chain. */
 export interface Channels {
-  /** The id and the signer that a voucher has on a chain, whatever it says of itself. */
+  /** The id and the signer of a voucher on a chain, computed independently of the voucher's own claims. */
   compute(chainId: number, voucher: PresentedVoucher['voucher']): Computed;
-  /** One query for concurrent readers; null: the node does not know the channel. */
+  /** Reads a channel, with one query for concurrent readers; null: the node does not know it. */
   read(channelId: string): Promise<Channel | null>;
   /** The earlier purchase of a request, by any scheme. Reads the payer's debt in the same statement, for the `owedBy` that follows. */
   findPurchase(requestId: string, payer?: string): Promise<EarlierPurchase | null>;
-  /** The request of an account's latest purchase of exactly this, whichever scheme paid for it; null: none since then. */
+  /** The request of an account's latest identical purchase, by any scheme; null: none since then. */
   findLast(purchase: PurchaseSince): Promise<string | null>;
   /** Sum that all channels of a wallet owe by ended calls and those in flight, and that is not claimed. */
   owedBy(payer: string): Promise<bigint>;
@@ -47,10 +47,10 @@ const OWED_MS = 100;
 /** For the answers to callers that wait. */
 const MAX_AFTER_ENDS = 1_000;
 const AFTER_END_MS = 1_000;
-/** A channel that was read is taken to be as it was for so long: a withdrawal that begins meanwhile has its whole delay before it. */
+/** Maximum age of a cached channel: a withdrawal that begins in that time still has its whole delay ahead. */
 const SEEN_MS = 5000;
 
-/** One query for the turns that concurrent calls take or end; a channel is in a batch once. */
+/** Batches the turns that concurrent calls take or end, one per channel in a batch. */
 function createTurnStore({ db }: HasDb): TurnStore {
   const keyOf = ({ channelId }: { readonly channelId: string }) => channelId;
   const takes = createBatcher<TurnWish, boolean>({

@@ -7,8 +7,8 @@ import { FEES } from '../../ledger/ledger-store.ts';
 const REST = 'greatest(0, c.charged_micro + c.billed_micro - c.claimed_micro)';
 
 /**
- * Gives earnings free as far as claims cover them, in the caller's transaction: an account holds back no more of a channel than that owes
- * unclaimed. Answers of how many channels, at most `limit`. Channels are locked first, in order, accounts of the ledger last.
+ * Releases earnings as far as claims cover them, in the caller's transaction: an account holds back at most the unclaimed debt of a
+ * channel. Returns the number of channels, at most `limit`. Channels are locked first, in order, accounts of the ledger last.
  */
 export async function releaseEarningRows(
   tx: Tx,

@@ -49,8 +49,8 @@ export interface PurchaseSince {
 const MAX_CALLS = 10_000;
 
 /**
- * The request of an account's latest purchase of exactly this, whichever scheme paid for it; payments that failed are left out. null: none
- * since then. Charges have no account: they are found by the account's calls, in their order, each by its key.
+ * The request of an account's latest identical purchase, by any scheme, except failed payments; null: none since then. Charges have no
+ * account: they are found by the account's calls, in their order, each by its key.
  */
 export async function findLastPurchase(
   sql: Sql,

@@ -19,10 +19,10 @@ interface OfferedDeposit extends Pick<DepositSteps, 'admit' | 'sent'> {
 }
 
 /**
- * Takes the deposit that came with a voucher; null: none came, or the channel covers the voucher without it. The voucher's sum is judged
- * first: a payer with a stale sum is corrected, and keeps its money. Throws PAYMENT_REQUIRED when the deposit certainly moved nothing, and
- * PAYMENT_PENDING while that is unknown: the same payload, shown again, finds the deposit and goes on. `admit` may refuse a good deposit
- * before anything moves.
+ * Takes the deposit that came with a voucher; null: none came, or the channel covers the voucher without it. Judges the voucher's sum
+ * first, so that a payer with a stale sum is corrected, and keeps its money. Throws PAYMENT_REQUIRED when the deposit certainly moved
+ * nothing, and PAYMENT_PENDING while that is unknown: presenting the payload again finds the deposit and continues. `admit` may refuse a
+ * good deposit before anything moves.
  */
 export async function takeDeposit(
   ctx: VoucherContext & DepositContext,

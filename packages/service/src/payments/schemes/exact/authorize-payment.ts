@@ -104,9 +104,9 @@ function throwUncheckable(cause: unknown): never {
 }
 
 /**
- * The payment as it was shown before for this same purchase, by its nonce, its offer or a key of the purchase; null when it is not claimed.
- * Throws CONFLICT when it paid for something else. Must run before every refusal: the authorization may be spent by now, for this very
- * purchase. `isLate`: a claim was refused, so an offer that has expired since counts, too.
+ * The earlier payment of this same purchase, by its nonce, its offer or a key of the purchase; null when it is not claimed. Throws CONFLICT
+ * when it paid for another purchase. Must run before every refusal, as the authorization may already be spent for this very purchase.
+ * `isLate`: a claim was refused, so an offer that has expired since counts, too.
  */
 export async function findPresentedBefore(
   ctx: HasClock & HasSecrets & HasDb & HasChain & HasPaymentFinder,
@@ -121,7 +121,7 @@ export async function findPresentedBefore(
 
 /**
  * Checks an unclaimed payment, without writing. Throws PAYMENT_REQUIRED when there is none, or when it certainly does not move money.
- * Returns a payment to be claimed; if another request claims it meanwhile, `findPresentedBefore` finds that one.
+ * Returns a payment to claim; if another request claims it first, `findPresentedBefore` finds that one.
  */
 export async function authorizePayment(
   ctx: AuthorizeContext,

@@ -79,7 +79,7 @@ export async function knownChannels(sql: Sql, ids: readonly string[]): Promise<s
   return rows.map(({ id }) => id);
 }
 
-/** Channels to be read whatever the events say: those that are due at a block, and those read after a block that events were read up to. */
+/** Channels to read regardless of events: those due at a block, and those read after the last block with read events. */
 export async function dueChannels(
   sql: Sql,
   asset: AssetKey,

@@ -25,7 +25,7 @@ export async function refreshChannels(ctx: ChainContext, ids: readonly string[])
   return true;
 }
 
-/** Reads channels at the newest block, without writing. Null if a reorg replaced it meanwhile. */
+/** Reads channels at the newest block, without writing. Null if a reorg replaced it in between. */
 export async function readAtHead(ctx: ChainContext, ids: readonly string[]): Promise<ReadAt | null> {
   const { settlementContract: contract } = ctx;
   const number = await contract.headBlock();

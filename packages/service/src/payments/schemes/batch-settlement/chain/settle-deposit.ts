@@ -67,11 +67,11 @@ export interface DepositContext extends ChainContext, PaymentChecks, HasSettler 
 const NO_GAS = 'The node cannot settle deposits now: its keys lack gas (ETH). Nothing was charged.';
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */
 const WAIT_MS = 25_000;
-/** A living process has usually recorded a deposit by then. */
+/** Time in which a living process has usually recorded a deposit. */
 const RECORDED_BY_NOW_MS = 3000;
 
 /**
- * Settles a deposit, in one transaction with other payments. The nonce binds the channel, so whoever submitted the authorization has paid
+ * Settles a deposit, in one transaction with other payments. The nonce binds the channel, so any submitter of the authorization has paid
  * into it: that counts as settled, as does a repetition. Throws RATE_LIMITED for payers in back-off, and UNAVAILABLE while the chain does
  * not answer; nothing moved then.
  */

@@ -12,7 +12,7 @@ export interface BookedChannel {
   readonly booking: number;
 }
 
-/** The node's wallet as receiver of all channels, as far as it is booked, and the block of the last booking. */
+/** The booked state of the node's wallet as receiver of all channels, and the block of the last booking. */
 export interface BookedReceiver {
   /** Claimed for it by the node's channels. */
   readonly knownMicro: bigint;

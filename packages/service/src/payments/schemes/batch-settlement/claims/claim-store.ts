@@ -86,7 +86,7 @@ export interface UnclaimedFilter {
   readonly now: Date;
   /** Left out. */
   readonly refused: readonly string[];
-  /** Claimed with their calls in flight, whatever they owe. */
+  /** Channels to claim with their running calls, regardless of debt. */
   readonly ahead: readonly string[];
   readonly limit: number;
 }

@@ -50,8 +50,8 @@ async function readOpened(ctx: ChainContext, from: bigint, to: bigint): Promise<
 }
 
 /**
- * Records channels that the books lack, and returns all that are known by then; null if the chain changed meanwhile. One that holds less
- * than the smallest deposit and was never claimed of is not the node's work; nor is one that its payer did not pay into.
+ * Records channels that the books lack, and returns all that are known afterwards; null if the chain changed in between. Skips channels
+ * below the smallest deposit that were never claimed from, and those that their payer did not pay into.
  */
 async function adopt(
   ctx: ChainContext,

@@ -173,7 +173,7 @@ interface Refunded {
 
 /**
  * Refunds the channel of a payload of the type `refund`. Throws PAYMENT_REQUIRED with the offer that refund payloads echo when there is
- * none, and with the scheme's code when it is refused. Whoever holds the channel's key may ask; the money goes to the payer.
+ * none, and with the scheme's code when it is refused. Any holder of the channel's key may request it; the money goes to the payer.
  */
 export async function refundByPayload(
   ctx: VoucherContext & ClaimContext,

@@ -62,7 +62,7 @@ async function writeAhead(
   return open;
 }
 
-/** The channel is not as it was judged: a call or a claim came in between. Nothing is written. */
+/** The channel has changed since it was judged: a call or a claim came in between. Nothing is written. */
 class ChangedMeanwhileError extends Error {}
 
 const anyAmount = { minRefundMicro: 0n, refundsPerDay: 0 };
