@@ -11,7 +11,7 @@ import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { Money, usedText } from '../../ui/values/money.tsx';
 import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 /** One account: plan, limits, use, money and history, and the changes open to an operator. */
@@ -29,8 +29,6 @@ export function AccountPanel({ accountId }: { accountId: string }) {
   );
 }
 
-const of = (used: number, most: number | null) =>
-  `${groupDigits(used)} of ${most === null || most >= 100_000_000 ? 'any number' : groupDigits(most)}`;
 const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
 
 const Facts = ({ account }: { account: OperatorAccount }) => (
@@ -43,13 +41,13 @@ const Facts = ({ account }: { account: OperatorAccount }) => (
         {account.suspension ? `Suspended: ${account.suspension.reason}` : 'Active'}
       </bdi>
     </FactRow>
-    <FactRow label="Requests this hour">{of(account.limits.api.used, account.limits.api.limit)}</FactRow>
+    <FactRow label="Requests this hour">{usedText(account.limits.api.used, account.limits.api.limit)}</FactRow>
     <FactRow label="Invocations this hour">
-      {of(account.limits.invocations.used, account.limits.invocations.limit)}
+      {usedText(account.limits.invocations.used, account.limits.invocations.limit)}
     </FactRow>
-    <FactRow label="Keys">{of(account.keys.used, account.keys.most)}</FactRow>
-    <FactRow label="Agents">{of(account.agents.used, account.agents.most)}</FactRow>
-    <FactRow label="Stored">{of(mib(account.storage.usedBytes), mib(account.storage.mostBytes))} MiB</FactRow>
+    <FactRow label="Keys">{usedText(account.keys.used, account.keys.most)}</FactRow>
+    <FactRow label="Agents">{usedText(account.agents.used, account.agents.most)}</FactRow>
+    <FactRow label="Stored (MiB)">{usedText(mib(account.storage.usedBytes), mib(account.storage.mostBytes))}</FactRow>
     <FactRow label="Available">
       <Money amount={account.available} />
     </FactRow>

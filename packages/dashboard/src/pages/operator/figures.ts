@@ -18,4 +18,14 @@ export function sizeText(bytes: number): string {
 }
 
 /** "callbacks_due" → "callbacks due". */
-export const kindText = (kind: string): string => kind.replaceAll('_', ' ');
+export const kindText = (kind: string): string => queueNames[kind] ?? kind.replaceAll('_', ' ');
+
+const queueNames: Readonly<Record<string, string>> = {
+  invocations_waiting: 'calls queued',
+  invocations_open: 'calls not ended',
+  events_to_tell: 'events to fan out',
+  deliveries_new: 'webhooks, first attempt',
+  deliveries_retrying: 'webhooks, retrying',
+  outcomes_to_count: 'outcomes for reputation',
+  figures_to_fold: 'calls to add to totals',
+};

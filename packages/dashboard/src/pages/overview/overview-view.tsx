@@ -17,7 +17,7 @@ import { Badge } from '../../ui/values/badge.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
-import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { groupDigits, Money, usedText } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { boundText } from '../payments/spendable.ts';
@@ -157,7 +157,7 @@ const UseMeter = ({ label, use: { used, limit, resetAt } }: { label: string; use
     label={label}
     used={used}
     limit={limit}
-    text={`${groupDigits(used)} of ${groupDigits(limit)}`}
+    text={usedText(used, limit)}
     hint={
       resetAt && (
         <>

@@ -1,4 +1,4 @@
-import { type LimitUse, UNLIMITED } from '@agent-network/contracts/access/access';
+import type { LimitUse } from '@agent-network/contracts/access/access';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -9,7 +9,7 @@ import { Card } from '../../ui/layout/card.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
-import { groupDigits } from '../../ui/values/money.tsx';
+import { usedText } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { periods, readPeriod } from './usage.ts';
@@ -64,7 +64,7 @@ const LimitMeter = ({ label, use: { limit, used, resetAt } }: { label: string; u
     label={label}
     used={used}
     limit={limit}
-    text={`${groupDigits(used)} ${limit >= UNLIMITED ? '(no limit)' : `of ${groupDigits(limit)}`}`}
+    text={usedText(used, limit)}
     hint={
       resetAt !== null && (
         <>

@@ -6,6 +6,13 @@ export function groupDigits(amount: string | number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** Limits from here on only guard against accidents. */
+const NO_LIMIT_FROM = 100_000_000;
+
+/** "13 of 1,000", or "13 (no limit)". */
+export const usedText = (used: number, limit: number | null): string =>
+  `${groupDigits(used)} ${limit === null || limit >= NO_LIMIT_FROM ? '(no limit)' : `of ${groupDigits(limit)}`}`;
+
 /** An amount of USDC as the API has it; null: a dash. */
 export const Money = ({ amount }: { amount: string | null | undefined }) =>
   amount === null || amount === undefined ? (

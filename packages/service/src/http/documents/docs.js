@@ -173,6 +173,9 @@ async function followOldAddress() {
 /** The contents are closed on narrow screens. */
 const contents = document.querySelector('.contents details');
 if (matchMedia('(max-width: 56rem)').matches) contents.open = false;
+const current = contents.querySelector('[aria-current]');
+const frame = contents.parentElement;
+if (current) frame.scrollTop = current.offsetTop - frame.offsetTop - frame.clientHeight / 3;
 contents.dataset.isReady = '';
 
 addCopyButtons();
