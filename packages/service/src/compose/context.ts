@@ -59,6 +59,7 @@ import { createTotalsReader } from '../operator/read-totals.ts';
 import { createSeenTreasuries } from '../payments/ledger/treasury.ts';
 import { channelRefusalText } from '../payments/schemes/batch-settlement/channel-refusal.ts';
 import { createChannels } from '../payments/schemes/batch-settlement/channels.ts';
+import { createKeyTurns } from '../payments/settlement/settler.ts';
 import { readNetworks } from '../payments/statements/read-networks.ts';
 import { createRegistryReader } from '../registry/read/read-registry.ts';
 import { createRegistryClient } from '../registry/read/registry-log-client.ts';
@@ -96,7 +97,7 @@ interface NodeNetworks {
   readonly closedNetworks: ClosedNetwork[];
 }
 
-export type NodeContext = NodeNetworks & HttpContext & JobContext & Processes;
+export type NodeContext = NodeNetworks & HttpContext & JobContext & Processes & Pick<NodeNetwork, 'keyTurns'>;
 
 /** Spec: synchronous mode is for tasks under 30 seconds; after that the answer is the created shape. */
 const SYNC_WAIT_MS = 30_000;
@@ -167,7 +168,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const backlog = createBacklog({ ...base, ...channelWork, finisher });
   base.runner.onRoom(() => pumpWaiting(backlog, log));
   const agentChecks = createAgentChecks(base);
-  const moneyWork = createMoneyWork({ ...base, finisher });
+  const moneyWork = createMoneyWork({ ...base, finisher }, createKeyTurns(base.senders.length));
   const others = { ...channelWork, ...createRegistryWork(base), ...moneyWork, totals: createTotalsReader(base) };
   const networksReader = openDefault({ ...base, ...others });
   return { ...base, ...others, networksReader, ...live, finisher, backlog, agentChecks, webhookDispatcher };

@@ -17,7 +17,7 @@ import { recoverChannels } from '../payments/schemes/batch-settlement/claims/rec
 import { createWalletFunds } from '../payments/schemes/batch-settlement/claims/wallet-funds.ts';
 import { createPaymentChecks } from '../payments/schemes/exact/payment-checks.ts';
 import { x402Schemes } from '../payments/schemes/schemes.ts';
-import { createSettler } from '../payments/settlement/settler.ts';
+import { createSettler, type KeyTurns } from '../payments/settlement/settler.ts';
 import { createReservesReader } from '../payments/statements/read-reserves.ts';
 
 type PaymentNeeds = Parameters<typeof createPaymentChecks>[0] & Parameters<typeof createSettlementHalt>[0];
@@ -64,8 +64,9 @@ export function createChannelWork(base: ClaimContext) {
 
 type MoneyNeeds = Parameters<typeof createReservesReader>[0] & Parameters<typeof createRequestPayouts>[0];
 
-export const createMoneyWork = (base: MoneyNeeds & Parameters<typeof createSettler>[0]) => ({
-  settler: createSettler(base),
+export const createMoneyWork = (base: MoneyNeeds & Parameters<typeof createSettler>[0], keyTurns: KeyTurns) => ({
+  keyTurns,
+  settler: createSettler(base, keyTurns),
   reorgWatch: createReorgWatch(base),
   reserves: createReservesReader(base),
   requestPayouts: createRequestPayouts(base),
@@ -105,6 +106,7 @@ export const networkOf = (ctx: Omit<NodeNetwork, 'isOpen'>, isOpen = () => true)
   channelClaims: ctx.channelClaims,
   walletFunds: ctx.walletFunds,
   recoverChannels: ctx.recoverChannels,
+  keyTurns: ctx.keyTurns,
   settler: ctx.settler,
   reorgWatch: ctx.reorgWatch,
   reserves: ctx.reserves,

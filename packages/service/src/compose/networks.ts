@@ -11,6 +11,7 @@ import { metricsOn } from '../lib/metrics.ts';
 import { type AssetRow, listAssets } from '../payments/ledger/asset-store.ts';
 import { prepareChain } from '../payments/reconcile/prepare-chain.ts';
 import { catchUp } from '../payments/reconcile/read-payouts.ts';
+import { createKeyTurns, type KeyTurns } from '../payments/settlement/settler.ts';
 import type { Repeating } from '../store/queue/schedule.ts';
 import type { NodeContext } from './context.ts';
 import { startRecurringOn } from './jobs.ts';
@@ -40,11 +41,11 @@ export async function startNetworks(
   const stopping = new AbortController();
   const started: Repeating[] = [];
   ctx.closedNetworks.push(...closedOf(ctx, settings, await listAssets(ctx.db)));
-  const gasOf = createGasOf(ctx);
+  const ofChain = createOfChain(ctx);
   const open = async (each: NetworkSettings) => {
     while (!stopping.signal.aborted) {
       try {
-        started.push(await openNetwork(ctx, each, { channels, gasOf }));
+        started.push(await openNetwork(ctx, each, { channels, ofChain }));
         return;
       } catch (err) {
         ctx.log.error({ err, chainId: each.chainId }, 'a network cannot be used yet; the others go on');
@@ -89,18 +90,26 @@ const tokenOf = ({ chainId, token }: Pick<NetworkSettings, 'chainId' | 'token'>)
 
 interface OpeningNeeds {
   readonly channels: ChannelSettings;
-  readonly gasOf: ReturnType<typeof createGasOf>;
+  readonly ofChain: ReturnType<typeof createOfChain>;
 }
 
-/** The gas of each chain, watched once: its tokens are sent by the same keys. */
-function createGasOf(ctx: NodeContext) {
-  const known = new Map<number, GasWatch>([[ctx.chain.chainId, ctx.gas]]);
-  return (access: ChainAccess): GasWatch => {
+interface OfChain {
+  readonly gas: GasWatch;
+  readonly keyTurns: KeyTurns;
+}
+
+/** Gas and keys of each chain: its tokens share them. */
+function createOfChain(ctx: NodeContext) {
+  const known = new Map<number, OfChain>([[ctx.chain.chainId, ctx]]);
+  return (access: ChainAccess): OfChain => {
     const { chainId, caip2 } = access.chain;
-    const needs = { ...ctx, ...access, ...ctx.paymentLimits, metrics: metricsOn(ctx.metrics, caip2) };
-    const gas = known.get(chainId) ?? createGasWatches(ctx, needs).gas;
-    known.set(chainId, gas);
-    return gas;
+    const create = () => {
+      const needs = { ...ctx, ...access, ...ctx.paymentLimits, metrics: metricsOn(ctx.metrics, caip2) };
+      return { gas: createGasWatches(ctx, needs).gas, keyTurns: createKeyTurns(ctx.senders.length) };
+    };
+    const shared = known.get(chainId) ?? create();
+    known.set(chainId, shared);
+    return shared;
   };
 }
 
@@ -122,16 +131,16 @@ async function openNetwork(ctx: NodeContext, settings: NetworkSettings, needs: O
   return startRecurringOn(on, refresh);
 }
 
-async function createNetwork(ctx: NodeContext, settings: NetworkSettings, { channels, gasOf }: OpeningNeeds) {
+async function createNetwork(ctx: NodeContext, settings: NetworkSettings, { channels, ofChain }: OpeningNeeds) {
   const { formerWallets = [], wallet } = ctx.chain;
   const opened = await openChain({ ...settings, isDefault: false, wallet, formerWallets });
   const access = await withChannels(opened, channels, ctx.log);
   const needs = { ...ctx, ...access };
-  const gas = gasOf(access);
+  const { gas, keyTurns } = ofChain(access);
   const parts = { ...createPaymentParts(needs), ...createChainReaders(settings.rpcUrl, access.chain) };
   const base = { ...needs, gas, ...parts, transferDepthBlocks: settings.transferDepthBlocks };
   const channelWork = createChannelWork(base);
-  const moneyWork = createMoneyWork({ ...base, ...channelWork });
+  const moneyWork = createMoneyWork({ ...base, ...channelWork }, keyTurns);
   let isOpen = true;
   const refresh = async () => {
     isOpen = await access.usdc.headBlock().then(

@@ -45,6 +45,18 @@ export interface HasSettler {
   readonly settler: Settler;
 }
 
+/** Turns of settlers of one process at the sending keys of a chain. Batches take keys in order of arrival, whichever token they are of. */
+export interface KeyTurns {
+  /** Keys that no batch and no carrier of this process uses. */
+  readonly keys: Semaphore;
+  readonly freed: Wake;
+}
+
+export const createKeyTurns = (keyCount: number): KeyTurns => ({
+  keys: createSemaphore(keyCount),
+  freed: createWake(),
+});
+
 /** Batching delay of payments that arrive while a transaction is pending, before they take another key. */
 const GATHER_MS = 100;
 /** The last free key is taken after a third of the block time, because later payments have to wait for the next block. */
@@ -55,14 +67,14 @@ const LAST_GATHER_MS = 700;
  * Sends one transaction per key at a time: a lone payment is sent at once, and payments that arrive in the meantime share the next. Raw
  * bytes and hash are committed before they are sent, so that another process can continue if this one dies.
  */
-export function createSettler(ctx: ChainContext & HasContractPayers): Settler {
+export function createSettler(
+  ctx: ChainContext & HasContractPayers,
+  { keys, freed }: KeyTurns = createKeyTurns(ctx.senders.length),
+): Settler {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const freed = createWake();
   const sending = createSending(ctx, { signal, freed });
   const { send } = sending;
-  /** Keys that no batch and no carrier of this process uses. */
-  const keys = createSemaphore(ctx.senders.length);
   const record = (payments: readonly NewChainPayment[], sent: Sent) => recordSent(ctx, payments, sent, freed);
 
   const outcomeOf = (payment: NewChainPayment, recorded?: Recorded) => settleOutcome(ctx, payment, recorded, signal);
