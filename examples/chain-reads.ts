@@ -10,7 +10,7 @@ export function readChain({ chain }: Local) {
     usdcOf: (address: Hex): Promise<bigint> =>
       client.readContract({ address: chain.usdc, abi: erc20Abi, functionName: 'balanceOf', args: [address] }),
 
-    /** Amount that a successful transaction moved out of a wallet; throws when there is no such transaction or it failed. */
+    /** Amount that a successful transaction moved out of a wallet; throws when the transaction is missing or failed. */
     async usdcMovedBy(hash: Hex, from: Hex): Promise<bigint> {
       const receipt = await client.getTransactionReceipt({ hash });
       if (receipt.status !== 'success') throw new Error(`the transaction ${hash} failed`);

@@ -16,7 +16,7 @@ export function readmeExamples(): Readonly<Record<string, string>> {
   return Object.fromEntries([...blocks].map(([, title = '', code = '']) => [title, code]));
 }
 
-/** Runs code as a program of its own, in a folder of its own, and resolves to what it printed. What serves is told to stop. */
+/** Runs code as a program of its own, in a folder of its own, and resolves to its output. Stops programs that serve. */
 export async function runReadmeExample(local: Local, code: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'readme-example-'));
   try {

@@ -8,14 +8,14 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
-/** With it, the tarballs that a node serves: each has what it needs of ours inside. Nothing is done when they are there already. */
+/** True: build the tarballs that a node serves, each with its dependencies from this repository inside. Does nothing if they exist. */
 const isServed = process.argv.includes('--served');
 const served = join(root, 'build/served');
 const build = join(root, isServed ? `build/.served-${process.pid}` : 'build');
 
 interface Source {
   readonly name: string;
-  /** Its name on npm, when that is another. */
+  /** Name on npm, if different. */
   readonly publishedAs?: string;
   readonly version: string;
   readonly description: string;
@@ -113,7 +113,7 @@ async function buildPackage(folder: string): Promise<string> {
   return join('build', stdout.trim());
 }
 
-/** A package of ours among the dependencies goes into the tarball: it need not be published. */
+/** Bundles a dependency from this repository into the tarball, as it need not be published. */
 async function packBundled(folder: string, inside: readonly string[]): Promise<void> {
   const target = join(build, 'bundled', folder);
   await cp(join(build, folder), target, { recursive: true });

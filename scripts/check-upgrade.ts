@@ -11,7 +11,7 @@ import { checkOut, removeCheckOut } from './check-out.ts';
  * npm run check:upgrade [-- COMMIT]: starts a node of that commit, runs its examples, stops it, opens its data folder with the code here, and
  * compares the answers: balances, statements, payments, requests, events and agents. Exits 1 when the code here answers anything else.
  */
-/** The oldest whose data folders are opened: the baseline of the schema is its. */
+/** The oldest commit with data folders that this code opens: its schema is the baseline. */
 const OLDEST_COMMIT = '7e95b59a';
 const EXAMPLES = ['pay-with-x402-fetch', 'pay-as-v1-client', 'invoke-async', 'stream-an-answer', 'run-your-own-agent'];
 const START_WITHIN_MS = 120_000;

@@ -56,7 +56,7 @@ export const within = [
   },
 ];
 
-/** Rooms whose stores others may import: settlement writes chain transactions in its own database transactions. */
+/** Rooms with stores that other rooms may import: settlement writes chain transactions in its own database transactions. */
 export const openStores = ['chain'];
 
 /** Allowed imports between packages. */

@@ -116,7 +116,7 @@ function printService(): void {
   console.log(`  the composition root creates ${names.size} things (createX)`);
 }
 
-/** What is over a limit, a line each. */
+/** Everything over a limit, one line each. */
 function over(): string[] {
   const above = (all: readonly Measured[], most: number, unit: string) =>
     all.filter(({ value }) => value > most).map(({ name, value }) => `${name}: ${value} ${unit}, at most ${most}`);

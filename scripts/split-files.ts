@@ -15,9 +15,9 @@ const SERVICE = 'packages/service/src/';
 const BROWSER = 'packages/dashboard/src/';
 
 /**
- * Finds source files of under 60 lines whose only importer, tests apart, stands in the same folder, in a map of paths to texts of all code.
- * Files stay apart that code starts or loads by name, that the importer exports again or loads for their effect, that are a floor of their
- * own or of another kind than the importer (a store, a component, the home of an npm package), that would make a file of more than
+ * Finds source files of under 60 lines that only one file of the same folder imports, apart from tests, in a map of paths to texts of all
+ * code. Excluded are files that code starts or loads by name, that the importer exports again or loads for their effect, that are a floor
+ * of their own or of another kind than the importer (a store, a component, the home of an npm package), that would make a file of more than
  * `maxLines`, and that tests could not load any more without running a program, or without a browser.
  */
 export function findSplitFiles(texts: ReadonlyMap<string, string>, maxLines: number): SplitFile[] {

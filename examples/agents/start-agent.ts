@@ -15,8 +15,8 @@ async function identityOf(about: AgentDescription): Promise<Pick<ServeAgentOptio
 }
 
 /**
- * Serves an agent until SIGTERM, or until the process that started it lets go of its IPC channel. A parent passes
- * AGENT_PORT and AGENT_IDENTITY_TOKEN and is told `{ url }`; started by hand, the agent registers itself.
+ * Serves an agent until SIGTERM, or until its parent closes the IPC channel. A parent passes AGENT_PORT and AGENT_IDENTITY_TOKEN and gets
+ * `{ url }`; started by hand, the agent registers itself.
  */
 export async function startAgent(about: AgentDescription, handle: HandleCall): Promise<void> {
   const { AGENT_PORT = '0', AGENT_ENDPOINT } = process.env;

@@ -53,7 +53,7 @@ function localDatabase(file: string): string | null {
   }
 }
 
-/** Runs a command: its failure is told in a line and by the exit code, 2 for a mistake in what was asked. */
+/** Runs a command. Prints a failure in one line and sets the exit code, 2 for a usage error. */
 export async function runCommand(work: () => Promise<void>): Promise<void> {
   try {
     await work();

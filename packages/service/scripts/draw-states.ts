@@ -39,7 +39,7 @@ const cellOf = (next: string | undefined) => {
   return next === 'ignored' ? '–' : `\`${next}\``;
 };
 
-/** The same as a picture: an arrow for each change, named for its events. */
+/** Draws the table as a diagram: an arrow for each change, named for its events. */
 function drawDiagram(table: Table): string {
   const arrows = Object.entries(table).flatMap(([state, cells]) => {
     const changes = Object.entries(cells).filter(([, next]) => next !== 'illegal' && next !== 'ignored');

@@ -100,7 +100,7 @@ function waitOf({ wait = '60' }: Options): number {
 
 const NOT_READ_YET = 3;
 
-/** Tells what the chain told after a restore. */
+/** Reports the findings on the chain after a restore. */
 async function report(db: ReturnType<typeof openDatabase>, isJson: boolean): Promise<number> {
   const found = await reportRestore({ db });
   const contradictions = await findMoneyContradictions({ db });
@@ -200,7 +200,7 @@ const options = {
   own: { type: 'boolean' },
 } as const;
 
-/** The command of the words given, also written apart (`backup check`), and what it is about. */
+/** The command in the given words, also written apart (`backup check`), and its subject. */
 function commandOf(words: readonly string[]) {
   const whole = words.join('-');
   const name = Object.hasOwn(commands, whole) ? whole : (words[0] ?? '');

@@ -44,7 +44,7 @@ const MAX_STEPS = 8;
 
 /**
  * An account far from its limit is read once a second while it makes requests, without making them wait: running ones may exceed the limit,
- * so it is not exact. A node that forwards calls has many callers, so the limit applies to each, and one can't fill it for all.
+ * so it is not exact. A node that forwards calls has many callers, so it has a higher limit.
  */
 export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storageLimits']): StorageMeter {
   const known = createBoundedCache<{ readonly stored: number; readonly readMs: number }>(MAX_KNOWN);

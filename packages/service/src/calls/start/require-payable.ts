@@ -66,7 +66,7 @@ export function requireAffordable(body: InvocationRequest, priceMicro: bigint): 
     throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
 }
 
-/** Available balance of the paying treasury, less holds of running calls. `none`: there is no treasury. */
+/** State of the paying treasury's available balance, without holds of running calls. `none`: there is no treasury. */
 type Funds = 'none' | 'empty' | 'short';
 
 /**

@@ -59,7 +59,7 @@ export const listForgottenHolds = async (sql: Sql, now: Date, limit: number): Pr
   return rows.map(({ id }) => id);
 };
 
-/** Earnings of an account by vouchers that no claim covers yet. They count in its balance and can't be withdrawn, fees included. */
+/** Earnings of an account by vouchers that no claim covers yet. A treasury holds them back; from the fees they can't be withdrawn. */
 export async function sumUnclaimed(sql: Sql, ledgerAccountId: string): Promise<bigint> {
   const [row] = await sql.query<{ micro: bigint }>(
     'sum-unclaimed-earnings',
