@@ -17,7 +17,15 @@ export interface PayableChain {
   readonly isTest?: true;
   /** Bounds of fees per unit of gas, in gwei, where the usual ones do not do. */
   readonly feesGwei?: { readonly tip: number; readonly max: number };
+  /**
+   * The contract that tells the prices of gas (ArbGasInfo), where a transaction's gas includes what its data costs on the chain below: its limit
+   * has to leave room for that. Elsewhere gas is what the code uses; Base and Optimism take the fee of the chain below from the balance.
+   */
+  readonly gasPricesAt?: Address;
 }
+
+/** Arbitrum's precompile ArbGasInfo. */
+const ARB_GAS_INFO: Address = '0x000000000000000000000000000000000000006C';
 
 /** Validators of Polygon take a tip of at least 25 gwei. */
 const POLYGON_FEES = { tip: 30, max: 2000 };
@@ -26,8 +34,19 @@ const POLYGON_FEES = { tip: 30, max: 2000 };
 const payableChains: Readonly<Record<number, PayableChain>> = {
   8453: { usdc: usdcByChain[8453], name: 'base', isInV1: true },
   84532: { usdc: usdcByChain[84532], name: 'base-sepolia', isInV1: true, isTest: true },
-  42161: { usdc: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831', name: 'arbitrum', isInV1: false },
-  421614: { usdc: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d', name: 'arbitrum-sepolia', isInV1: false, isTest: true },
+  42161: {
+    usdc: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831',
+    name: 'arbitrum',
+    isInV1: false,
+    gasPricesAt: ARB_GAS_INFO,
+  },
+  421614: {
+    usdc: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d',
+    name: 'arbitrum-sepolia',
+    isInV1: false,
+    isTest: true,
+    gasPricesAt: ARB_GAS_INFO,
+  },
   137: { usdc: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', name: 'polygon', isInV1: true, feesGwei: POLYGON_FEES },
   80002: {
     usdc: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582',

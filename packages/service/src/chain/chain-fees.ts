@@ -1,5 +1,6 @@
 import { payableChain } from '@agent-network/chain/addresses';
 import { maxOf, minOf } from '../lib/bigints.ts';
+import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import type { HasUsdc } from './usdc-client.ts';
 
 /** The fees of a chain: its current gas price, cached briefly, within the chain's bounds. */
@@ -10,6 +11,8 @@ export interface ChainFees {
   current(): Promise<Fees>;
   /** Fees of a replacement under the same nonce; null when they would exceed the ceiling. */
   raised(before: Fees): Promise<Fees | null>;
+  /** Gas of each byte of a transaction, beside that of its code; 0 where gas is only that of code. Throws when the chain does not answer. */
+  dataGasPerByte(): Promise<bigint>;
 }
 
 export interface HasFees {
@@ -26,11 +29,46 @@ export function createChainFees(ctx: HasUsdc, chainId: number): ChainFees {
     if (nowMs - known.readAtMs > HOLDS_MS) known = { baseFeePerGas: await ctx.usdc.baseFeePerGas(), readAtMs: nowMs };
     return known.baseFeePerGas;
   };
+  const dataGasPerByte = cachedFlight(HOLDS_MS, () => readDataGas(ctx, payableChain(chainId)?.gasPricesAt));
   return {
     baseFeePerGas,
+    dataGasPerByte,
     current: async () => firstFees(await baseFeePerGas(), bounds),
     raised: async (before) => raisedFees(before, await baseFeePerGas(), bounds),
   };
+}
+
+/**
+ * Arbitrum divides what a transaction's data costs on Ethereum by its own base fee and counts the result as gas. Assumed here: the data does not
+ * get smaller by compression; the base fee is the least that there can be, as it may have fallen when a block takes the transaction; and
+ * Ethereum's price, which moves slowly, at most doubles until then. Gas that is not used is not paid. A retry reads the prices again.
+ */
+async function readDataGas({ usdc }: HasUsdc, pricesAt: string | undefined): Promise<bigint> {
+  const prices = pricesAt === undefined ? null : await usdc.dataPrices(pricesAt);
+  if (prices === null || prices.gasWei === 0n) return 0n;
+  const { byteWei, gasWei } = prices;
+  return (2n * byteWei + gasWei - 1n) / gasWei;
+}
+
+/** Bytes of a transaction beside its call: nonce, fees, addresses, signature, and 140 that Arbitrum adds to each. */
+const BYTES_AROUND = 300n;
+
+/** The call of a transaction with the gas of its data in its limit. */
+export async function withDataGas<C extends { readonly data: string; readonly gas: bigint }>(
+  { fees }: HasFees,
+  call: C,
+): Promise<C> {
+  const bytes = BigInt(call.data.length) / 2n + BYTES_AROUND;
+  return { ...call, gas: call.gas + bytes * (await fees.dataGasPerByte()) };
+}
+
+/** A call has at most one byte for so much gas of its code: a claim of vouchers has the most. */
+const CODE_GAS_OF_BYTE = 100n;
+
+/** Maximum price of a unit of gas that code uses, including its share of the data. */
+export async function priceOfGas({ fees }: HasFees): Promise<bigint> {
+  const [{ maxFeePerGas }, perByte] = await Promise.all([fees.current(), fees.dataGasPerByte()]);
+  return (maxFeePerGas * (CODE_GAS_OF_BYTE + perByte)) / CODE_GAS_OF_BYTE;
 }
 
 /** Fees of a transaction per unit of gas, in wei (EIP-1559). */

@@ -1,4 +1,13 @@
-import { BaseError, ExecutionRevertedError, type Hex, type PublicClient, toHex } from 'viem';
+import {
+  BaseError,
+  decodeFunctionResult,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  type PublicClient,
+  parseAbi,
+  toHex,
+} from 'viem';
 import { hasContractSigned } from './keys/contract-wallet-client.ts';
 
 /** The newest block of the RPC node that answered. */
@@ -42,6 +51,21 @@ export function createNewestBlock(gatherer: PublicClient) {
 
 export type NewestBlock = ReturnType<typeof createNewestBlock>;
 
+const arbGasInfoAbi = parseAbi([
+  'function getPricesInWei() view returns (uint256 ofTransaction, uint256 ofDataByte, uint256 ofStorage, uint256 ofGasAtLeast, uint256 ofCongestion, uint256 ofGas)',
+]);
+
+/** Prices by the ArbGasInfo at an address, in wei: of a byte of data on the chain below, and the least of a unit of gas; null: there is none. */
+async function readDataPrices(
+  client: PublicClient,
+  address: string,
+): Promise<{ readonly byteWei: bigint; readonly gasWei: bigint } | null> {
+  const { data = '0x' } = await client.call({ to: address as Hex, data: encodeFunctionData({ abi: arbGasInfoAbi }) });
+  if (data === '0x') return null;
+  const [, byteWei, , gasWei] = decodeFunctionResult({ abi: arbGasInfoAbi, data });
+  return { byteWei, gasWei };
+}
+
 /** Chain reads that do not depend on the token. `gatherer` batches reads of the same moment into one request. */
 export function readsOf(client: PublicClient, gatherer: PublicClient, newest: NewestBlock) {
   const findBlock = (block: bigint) =>
@@ -76,6 +100,7 @@ export function readsOf(client: PublicClient, gatherer: PublicClient, newest: Ne
         ...(atBlock === undefined ? {} : { blockNumber: atBlock }),
       }),
     baseFeePerGas: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
+    dataPrices: (address: string) => readDataPrices(gatherer, address),
     /** True for an address with code: a contract, or a key that delegates to one (EIP-7702). */
     hasCode: async (address: string) => ((await gatherer.getCode({ address: address as Hex })) ?? '0x') !== '0x',
     /** Code of an address at the newest block; `0x`: none. */

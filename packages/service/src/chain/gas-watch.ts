@@ -4,7 +4,7 @@ import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
 import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 import type { HasDb } from '../store/database.ts';
-import type { HasFees } from './chain-fees.ts';
+import { type HasFees, priceOfGas } from './chain-fees.ts';
 import type { HasRegistrar, HasSenders, HasWallet } from './keys/node-keys.ts';
 import { readSpentWei } from './keys/signer-store.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
@@ -85,11 +85,11 @@ function createGasWatch(ctx: WatchContext): GasWatch {
 
   async function refresh(): Promise<void> {
     const addresses = addressesOf(ctx.senders);
-    const [fees, ...read] = await Promise.all([
-      ctx.fees.current(),
+    const [price, ...read] = await Promise.all([
+      priceOfGas(ctx),
       ...addresses.map((address) => ctx.usdc.gasBalanceOf(address)),
     ]);
-    feePerGas = fees.maxFeePerGas;
+    feePerGas = price;
     for (const [index, address] of addresses.entries()) record(address, read[index] ?? 0n);
   }
 
@@ -130,12 +130,12 @@ function createGasWatch(ctx: WatchContext): GasWatch {
       }));
     },
     async maxGas() {
-      const { maxFeePerGas } = await ctx.fees.current();
-      if (fundedSenders(MAX_TRANSACTION_GAS * maxFeePerGas).length === 0) await lookAgain();
+      const price = await priceOfGas(ctx);
+      if (fundedSenders(MAX_TRANSACTION_GAS * price).length === 0) await lookAgain();
       const known = ctx.senders.map(({ address }) => balances.get(address));
       if (known.includes(undefined)) return null;
       const [maxWei = 0n] = known.filter((wei) => wei !== undefined).sort((a, b) => (a < b ? 1 : -1));
-      return maxWei / maxFeePerGas;
+      return maxWei / price;
     },
   };
 }

@@ -101,10 +101,10 @@ interface OfChain {
 /** Gas and keys of each chain: its tokens share them. */
 function createOfChain(ctx: NodeContext) {
   const known = new Map<number, OfChain>([[ctx.chain.chainId, ctx]]);
-  return (access: ChainAccess): OfChain => {
+  return (access: ChainAccess, { gasPerDayWei = ctx.paymentLimits.gasPerDayWei }: NetworkSettings): OfChain => {
     const { chainId, caip2 } = access.chain;
     const create = () => {
-      const needs = { ...ctx, ...access, ...ctx.paymentLimits, metrics: metricsOn(ctx.metrics, caip2) };
+      const needs = { ...ctx, ...access, gasPerDayWei, metrics: metricsOn(ctx.metrics, caip2) };
       return { gas: createGasWatches(ctx, needs).gas, keyTurns: createKeyTurns(ctx.senders.length) };
     };
     const shared = known.get(chainId) ?? create();
@@ -136,7 +136,7 @@ async function createNetwork(ctx: NodeContext, settings: NetworkSettings, { chan
   const opened = await openChain({ ...settings, isDefault: false, wallet, formerWallets });
   const access = await withChannels(opened, channels, ctx.log);
   const needs = { ...ctx, ...access };
-  const { gas, keyTurns } = ofChain(access);
+  const { gas, keyTurns } = ofChain(access, settings);
   const parts = { ...createPaymentParts(needs), ...createChainReaders(settings.rpcUrl, access.chain) };
   const base = { ...needs, gas, ...parts, transferDepthBlocks: settings.transferDepthBlocks };
   const channelWork = createChannelWork(base);

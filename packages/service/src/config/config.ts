@@ -123,7 +123,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
   const host = env.HOST ?? '127.0.0.1';
   const baseUrl = env.BASE_URL === undefined ? null : publicUrlOf(env.BASE_URL);
   const trustedProxies = addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? '');
-  const networks = readNetworks(env, mode);
+  const { gasPerDayWei, ...networks } = readNetworks(env, mode);
   const isLocal = isLocalChain({ mode, ...networks });
   const deepestBlocks = Math.max(...networks.confirmations.map(({ depthBlocks }) => depthBlocks));
   const isPrivate = mode === 'local' && !isReached({ host, baseUrl, trustedProxies });
@@ -152,7 +152,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
-    paymentLimits: readPaymentLimits(env, mode),
+    paymentLimits: readPaymentLimits(env, { mode, gasPerDayWei }),
     newKeyPerCallMicro: readNewKeyLimit(env),
     channels: readChannelSettings(env, { mode, deepestBlocks }),
     channelClaimSettings: readChannelClaims(env, mode),

@@ -28,6 +28,8 @@ export interface NetworkSettings {
   readonly confirmations: Confirmations;
   /** Confirmation depth at which a plain transfer to the node's wallet is credited; 1: included in a block. */
   readonly transferDepthBlocks: number;
+  /** Wei of the network's own coin that the sending keys may spend on gas in 24 hours; null: no cap; absent: the default network's cap. */
+  readonly gasPerDayWei?: bigint | null;
   /** True on a development chain on this machine. */
   readonly isLocal: boolean;
 }
@@ -41,6 +43,8 @@ interface Networks {
   readonly chainRpcUrl: string | null;
   readonly confirmations: Confirmations;
   readonly transferDepthBlocks: number;
+  /** Maximum wei for gas in 24 hours on the network of `chainId`; null: no cap. */
+  readonly gasPerDayWei: bigint | null;
   /** Networks besides that of `chainId`, which is the default network. */
   readonly furtherNetworks: readonly NetworkSettings[];
   /** Ids of further chains that local mode starts. */
@@ -64,9 +68,9 @@ export function readNetworks(env: Env, mode: Mode): Networks {
   const localTokens = readLocalTokens(env, mode === 'local' && !first && env.CHAIN_RPC_URL === undefined);
   const ofLocal = { localChainIds, localTokens };
   if (!first) return { ...readOnly(env, mode), furtherNetworks: [], ...ofLocal };
-  const { chainId, rpcUrl, confirmations, transferDepthBlocks } = first;
+  const { chainId, rpcUrl, confirmations, transferDepthBlocks, gasPerDayWei = null } = first;
   return {
-    ...{ chainId: chainId as KnownChainId, chainRpcUrl: rpcUrl, confirmations, transferDepthBlocks },
+    ...{ chainId: chainId as KnownChainId, chainRpcUrl: rpcUrl, confirmations, transferDepthBlocks, gasPerDayWei },
     ...{ furtherNetworks, ...ofLocal },
   };
 }
@@ -95,7 +99,18 @@ function readOnly(env: Env, mode: Mode) {
   const url = env.CHAIN_RPC_URL;
   if (url !== undefined && !isRpcUrl(url)) throw new ConfigError('CHAIN_RPC_URL must be a URL.');
   const chainRpcUrl = url ?? null;
-  return { chainId, chainRpcUrl, ...depthsOf(env, isLocalChain({ mode, chainId, chainRpcUrl })) };
+  const depths = depthsOf(env, isLocalChain({ mode, chainId, chainRpcUrl }));
+  return { chainId, chainRpcUrl, ...depths, gasPerDayWei: readGasPerDay('GAS_PER_DAY', env.GAS_PER_DAY) };
+}
+
+/** A cap of gas, in a network's own coin; null: none. */
+function readGasPerDay(name: string, text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  const [, whole = '', part = ''] = /^(\d{1,6})(?:\.(\d{1,18}))?$/.exec(text) ?? [];
+  const wei = BigInt(whole + part.padEnd(18, '0'));
+  if (whole === '' || wei === 0n)
+    throw new ConfigError(`${name} must be an amount of ETH, or of the network's own coin, like 0.05, above 0.`);
+  return wei;
 }
 
 /** `CONFIRMATIONS` and `TRANSFER_CONFIRMATIONS`, the defaults for networks without their own. */
@@ -140,6 +155,7 @@ const Entry = z.strictObject({
   tokens: z.array(z.enum(symbols)).min(1).default(['USDC']),
   confirmations: z.string().optional(),
   transferDepthBlocks: z.int().min(1).max(10_000).optional(),
+  gasPerDay: z.string().optional(),
   settlers: z
     .array(z.enum(settlers))
     .min(1)
@@ -168,6 +184,9 @@ function readList(env: Env, mode: Mode): readonly NetworkSettings[] | null {
     throw refused(1, 'id of the default network must be eip155:8453 or eip155:84532, which have the registries');
   if (first.token !== payableChain(first.chainId)?.usdc.toLowerCase())
     throw refused(1, 'tokens of the default network must begin with USDC, in which prices are');
+  const caps = Map.groupBy(settings, ({ chainId }) => chainId).values();
+  if ([...caps].some((ofChain) => new Set(ofChain.map(({ gasPerDayWei }) => gasPerDayWei)).size > 1))
+    throw new ConfigError('NETWORKS: gasPerDay must be the same in all entries of a network, whose tokens share it.');
   if (new Set(settings.map(({ chainId }) => payableChain(chainId)?.isTest)).size > 1)
     throw new ConfigError('NETWORKS must be all of real money or all of test money: the one would buy the other.');
   return settings;
@@ -190,7 +209,7 @@ function listOf(text: string): readonly unknown[] {
 function networksOf(env: Env, mode: Mode, { value, place }: { value: unknown; place: number }): NetworkSettings[] {
   const parsed = Entry.safeParse(value, { error: problemText });
   if (!parsed.success) throw refused(place, problemOf(parsed.error));
-  const { id, rpcUrls, tokens, confirmations, transferDepthBlocks } = parsed.data;
+  const { id, rpcUrls, tokens, confirmations, transferDepthBlocks, gasPerDay } = parsed.data;
   const repeated = [tokens, rpcUrls].some((list) => new Set<string>(list).size < list.length);
   if (repeated) throw refused(place, 'tokens and rpcUrls must not have the same twice');
   const chainId = Number(id.slice('eip155:'.length));
@@ -204,6 +223,10 @@ function networksOf(env: Env, mode: Mode, { value, place }: { value: unknown; pl
         ? confirmationsOf(`NETWORKS entry ${place}: confirmations`, confirmations)
         : depths.confirmations,
     transferDepthBlocks: transferDepthBlocks ?? depths.transferDepthBlocks,
+    gasPerDayWei:
+      gasPerDay !== undefined
+        ? readGasPerDay(`NETWORKS entry ${place}: gasPerDay`, gasPerDay)
+        : readGasPerDay('GAS_PER_DAY', env.GAS_PER_DAY),
   };
   return tokens.map((symbol) => {
     const found = payableTokens.find((each) => each.chainId === chainId && each.symbol === symbol);

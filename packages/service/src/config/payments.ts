@@ -18,7 +18,7 @@ export interface PaymentLimits {
   readonly contractGas: bigint;
   /** Maximum registry tokens that the node pays for an account in 24 hours. */
   readonly tokensPerDay: number;
-  /** Wei that the sending keys may spend on gas in 24 hours; null: no cap. */
+  /** Wei that the sending keys may spend on gas in 24 hours on the default network; null: no cap. */
   readonly gasPerDayWei: bigint | null;
 }
 
@@ -109,18 +109,11 @@ export function readNewKeyLimit(env: Env): bigint | null {
   return micro === 0n ? null : micro;
 }
 
-/** `GAS_PER_DAY`, in ETH. */
-function readGasPerDay({ GAS_PER_DAY }: Env): bigint | null {
-  if (GAS_PER_DAY === undefined) return null;
-  const [, whole = '', part = ''] = /^(\d{1,6})(?:\.(\d{1,18}))?$/.exec(GAS_PER_DAY) ?? [];
-  const wei = BigInt(whole + part.padEnd(18, '0'));
-  if (whole === '' || wei === 0n)
-    throw new ConfigError('GAS_PER_DAY must be an amount of ETH like 0.05, above 0; leave it out for no cap.');
-  return wei;
-}
-
 /** In local mode gas is free: small amounts (but no dust) are accepted, and there are no daily limits. */
-export function readPaymentLimits(env: Env, mode: 'local' | 'production'): PaymentLimits {
+export function readPaymentLimits(
+  env: Env,
+  { mode, gasPerDayWei }: { readonly mode: 'local' | 'production'; readonly gasPerDayWei: bigint | null },
+): PaymentLimits {
   const amount = (name: string, local: string, production: string): bigint =>
     amountOf(env, name, mode === 'local' ? local : production);
   const perDay = (name: string, production: number) =>
@@ -134,6 +127,6 @@ export function readPaymentLimits(env: Env, mode: 'local' | 'production'): Payme
     refundsPerDay: perDay('REFUNDS_PER_DAY', 20),
     contractGas: BigInt(integer(env, 'CONTRACT_WALLET_GAS', 300_000, 60_000, 2_000_000)),
     tokensPerDay: perDay('TOKENS_PER_DAY', 5),
-    gasPerDayWei: readGasPerDay(env),
+    gasPerDayWei,
   };
 }

@@ -1,3 +1,4 @@
+import { type HasFees, withDataGas } from '../../chain/chain-fees.ts';
 import type { HasChain } from '../../chain/chain-info.ts';
 import type { HasWallet } from '../../chain/keys/node-keys.ts';
 import { gasOfCall, paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
@@ -40,19 +41,22 @@ const withMargin = (gas: bigint): bigint => (gas * 5n) / 4n + 10_000n;
  * Throws when the chain does not answer.
  */
 export async function contractGas(
-  { chain, usdc, wallet, paymentLimits }: HasChain & HasUsdc & HasWallet & HasPaymentLimits,
+  ctx: HasChain & HasUsdc & HasFees & HasWallet & HasPaymentLimits,
   payment: SignedAuthorization,
 ): Promise<bigint | string> {
+  const { chain, usdc, wallet, paymentLimits } = ctx;
   const { target: to, callData: data } = paymentCall(chain.token, payment);
   const estimate = await usdc.estimateGas({ from: wallet.address, to, data });
   if (typeof estimate === 'string') return estimate;
   const gas = withMargin(estimate);
-  return gas <= paymentLimits.contractGas ? gas : 'the code of the paying wallet uses too much gas';
+  // The chain's estimate has the gas of the data in it, for which the wallet is not to blame.
+  const limit = await withDataGas(ctx, { data, gas: paymentLimits.contractGas });
+  return gas <= limit.gas ? gas : 'the code of the paying wallet uses too much gas';
 }
 
 /** Gas limit that a payment is sent with; null if it needs more than the node allows for it. Throws when the chain does not answer. */
 export async function gasWithinLimit(
-  ctx: HasChain & HasUsdc & HasWallet & HasPaymentLimits & HasContractPayers,
+  ctx: HasChain & HasUsdc & HasFees & HasWallet & HasPaymentLimits & HasContractPayers,
   payment: NewChainPayment,
 ): Promise<bigint | null> {
   if (!(await ctx.contractPayers.isContract(payment))) return gasOfCall([payment]);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
+import { withDataGas } from '../../chain/chain-fees.ts';
 import { LEASE_MS, type Lease } from '../../chain/keys/signer.ts';
 import { settlementCall } from '../../chain/settlement-call.ts';
 import type { MinedTransaction } from '../../chain/usdc-client.ts';
@@ -97,7 +98,7 @@ export function createSending(ctx: ChainContext, { signal, freed }: { signal: Ab
 
 /** The call that settles payments, its maximum cost, and the keys that can pay for it. */
 async function termsOf(ctx: ChainContext, payments: readonly NewChainPayment[], gas?: bigint) {
-  const call = settlementCall(ctx.chain.token as Hex, payments, gas);
+  const call = await withDataGas(ctx, settlementCall(ctx.chain.token as Hex, payments, gas));
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   return { call, fees, costWei, signers: ctx.gas.fundedSenders(costWei) };

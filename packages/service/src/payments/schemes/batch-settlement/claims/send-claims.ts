@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import { withDataGas } from '../../../../chain/chain-fees.ts';
 import { allOf, claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../../chain/channels/channel-calls.ts';
 import { channelDigestsOf } from '../../../../chain/channels/channel-digests.ts';
 import type { Lease } from '../../../../chain/keys/signer.ts';
@@ -35,7 +36,8 @@ export async function writeAheadClaims(
 ): Promise<OpenTransaction | null> {
   const planned = (await planClaims(ctx, mode, { refused, ahead })) ?? (await planSweep(ctx, mode));
   if (planned === null) return null;
-  const { reason, rows, call } = planned;
+  const { reason, rows } = planned;
+  const call = await withDataGas(ctx, planned.call);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   const signers = ctx.gas.fundedSenders(costWei);

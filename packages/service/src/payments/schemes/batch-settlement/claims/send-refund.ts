@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withDataGas } from '../../../../chain/chain-fees.ts';
 import { LEASE_MS, type Lease } from '../../../../chain/keys/signer.ts';
 import { until } from '../../../../lib/concurrency/until.ts';
 import { newId } from '../../../../lib/id.ts';
@@ -48,8 +49,9 @@ export async function sendRefund(
 async function writeAhead(
   ctx: ClaimContext,
   ask: RefundAsk,
-  { call, lease, ...refund }: PlannedRefund & { readonly lease: Lease },
+  { call: planned, lease, ...refund }: PlannedRefund & { readonly lease: Lease },
 ): Promise<OpenTransaction | null> {
+  const call = await withDataGas(ctx, planned);
   const fees = await ctx.fees.current();
   const costWei = call.gas * fees.maxFeePerGas;
   const signers = ctx.gas.fundedSenders(costWei);
