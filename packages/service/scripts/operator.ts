@@ -7,9 +7,8 @@ import { readArchive } from '../src/operator/archive-store.ts';
 import { archiveFaults } from '../src/operator/check-archive.ts';
 import { drainProcesses, isDrained, undoDrain, type Which } from '../src/operator/drain-processes.ts';
 import { listProcesses, readDatabase, readQueues, readSettlements } from '../src/operator/operator-store.ts';
-import { isCaughtUp } from '../src/payments/payouts/catch-up-store.ts';
 import { type Decision, decidePayout } from '../src/payments/payouts/decide-payout.ts';
-import { needsOperator, reportRestore, reportText } from '../src/payments/reconcile/report-restore.ts';
+import { needsOperator, reportRestore, reportText, unreadText } from '../src/payments/reconcile/report-restore.ts';
 import { type DatabaseOptions, openDatabase } from '../src/store/database.ts';
 import { hostsOf } from '../src/store/primary/database-hosts.ts';
 import { keptOn } from '../src/store/primary/durability.ts';
@@ -104,14 +103,14 @@ const NOT_READ_YET = 3;
 async function report(db: ReturnType<typeof openDatabase>, isJson: boolean): Promise<number> {
   const found = await reportRestore({ db });
   const contradictions = await findMoneyContradictions({ db });
-  const isRead = await isCaughtUp(db);
-  if (isJson) print({ isRead, ...found, contradictions });
+  const unread = unreadText(found);
+  if (isJson) print({ ...found, contradictions });
   else {
-    if (!isRead) console.log('The node has not read the chain since the restore: start it, and ask again.\n');
+    if (unread !== null) console.log(`${unread}\n`);
     console.log(reportText(found));
     for (const { kind, subject, detail } of contradictions) console.log(`Contradiction: ${kind}: ${subject} ${detail}`);
   }
-  if (!isRead) return NOT_READ_YET;
+  if (unread !== null) return NOT_READ_YET;
   return needsOperator(found) || contradictions.length > 0 ? 1 : 0;
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentRegistrationFile } from '../agents/registration.ts';
 import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
+import { AssetId, NetworkId } from '../payments/networks.ts';
 import { Id, Timestamp, WalletAddress } from '../scalars.ts';
 
 const Node = z.object({
@@ -17,7 +18,7 @@ const Node = z.object({
 });
 
 /** A block of the chain that answers wait for to advance. */
-const Gate = z.object({
+export const Gate = z.object({
   name: z
     .enum(['head', 'safe', 'registry', 'transfers', 'payments'])
     .describe('`head`, `safe`: as the RPC node tells them. The others: up to where the chain was read for it.'),
@@ -67,6 +68,11 @@ export const networkEndpoints = {
       index: ChainIndex,
       agents: z.object({ local: z.int().min(0), remote: z.int().min(0) }),
       nodes: z.array(Node),
+      byAsset: z
+        .array(z.object({ asset: AssetId, network: NetworkId, gates: z.array(Gate) }))
+        .describe(
+          'Chain data that payments in each asset wait for, the default one first. `index.gates` has those of the default network.',
+        ),
     }),
     errors: [],
   }),

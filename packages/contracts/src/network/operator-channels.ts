@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
 import { ChannelId } from '../payments/channels.ts';
+import { AssetId, NetworkId, networkQuery } from '../payments/networks.ts';
 import { Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
 
 export const claimReasons = ['threshold', 'age', 'payout', 'stop', 'withdrawal', 'refund'] as const;
@@ -16,17 +17,25 @@ const OwingChannel = z.object({
   isClaiming: z.boolean().describe('true: it is in a transaction whose outcome is not known yet.'),
 });
 
-/** Payment channels of all payers, for the operator. */
-export const OperatorChannels = z.object({
-  asOf: Timestamp,
+const ChannelTotals = z.object({
   open: z.int().min(0).describe('Channels that hold more than was charged.'),
   unclaimed: Usdc.describe('Charged and not claimed.'),
   oldestUnclaimedAt: Timestamp.nullable().describe('End of the oldest call that is not claimed.'),
   lost: Usdc.describe('Charged, and never to be claimed any more.'),
   withdrawing: z.int().min(0).describe('Channels whose payers have begun to withdraw.'),
+});
+
+/** Payment channels of all payers, for the operator. */
+export const OperatorChannels = ChannelTotals.extend({
+  asOf: Timestamp,
   owing: z
     .array(OwingChannel)
     .describe('Channels that owe something or are in withdrawal, at most 50: withdrawals first, then by the sum.'),
+  byAsset: z
+    .array(ChannelTotals.extend({ asset: AssetId, network: NetworkId }))
+    .describe(
+      'The totals of each asset, the default one first, also of networks that are away or removed. Everything above is of the default network, or of that of the query.',
+    ),
 });
 export type OperatorChannels = z.infer<typeof OperatorChannels>;
 
@@ -54,6 +63,7 @@ export const operatorChannelEndpoints = {
     method: 'GET',
     path: '/operator/channels',
     summary: 'Payment channels of the node: open ones, what is not claimed, withdrawals of payers',
+    query: z.object({ network: networkQuery }),
     data: OperatorChannels,
   }),
   listOperatorClaims: endpoint({
@@ -62,6 +72,7 @@ export const operatorChannelEndpoints = {
     path: '/operator/claims',
     summary: 'List claims of vouchers and refunds of channels, newest first: transaction, gas, outcome',
     query: z.object({
+      network: networkQuery,
       limit: queryInteger(1, 100).optional().describe('Default: 20.'),
       cursor: z.string().max(200).optional().describe('`nextCursor` of the previous page.'),
     }),

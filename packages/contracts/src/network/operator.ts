@@ -1,12 +1,38 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Reserves } from '../payments/reserves.ts';
+import { AssetId, NetworkId, networkStates } from '../payments/networks.ts';
+import { AssetReserves, Reserves } from '../payments/reserves.ts';
 import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
-import { ChainIndex } from './network.ts';
+import { ChainIndex, Gate } from './network.ts';
 import { OperatorInvocation } from './operator-invocation.ts';
 
 const Count = z.int().min(0);
 const AgeS = z.number().min(0).nullable().describe('Age of the oldest, in seconds; null: none.');
+
+const Signer = z.object({
+  address: WalletAddress,
+  role: z.enum(['wallet', 'sender', 'registrar']),
+  gasWei: z.string().nullable().describe('null: the chain is unreachable.'),
+  isLow: z.boolean(),
+  openTransactions: Count,
+});
+
+const halted = z
+  .string()
+  .nullable()
+  .describe(
+    "The token's words for moving nothing from or to the node's wallet (paused, blacklisted); null: payments settle.",
+  );
+
+const AssetStatus = z.object({
+  asset: AssetId,
+  network: NetworkId,
+  state: z.enum(networkStates).describe('State as of GET /payments/networks.'),
+  halted,
+  reserves: AssetReserves,
+  signers: z.array(Signer).describe("The sending keys, with gas in the network's coin. Empty: the network is closed."),
+  gates: z.array(Gate).describe('Chain data that the node waits for there.'),
+});
 
 /** Status of the node, for its operator. */
 export const OperatorStatus = z.object({
@@ -34,24 +60,16 @@ export const OperatorStatus = z.object({
     unknown: Count.describe('Overdue ones of these.'),
     lost: Count.describe('Reorganised out of a block, and not found in another yet.'),
     held: Count.describe('Payouts that the token refuses: GET /payments/held lists them.'),
-    halted: z
-      .string()
-      .nullable()
-      .describe(
-        "The token's words for moving nothing from or to the node's wallet (paused, blacklisted); null: payments settle.",
-      ),
+    halted,
     oldestS: AgeS,
   }),
   reserves: Reserves.nullable().describe('null: the chain is unreachable.'),
-  signers: z.array(
-    z.object({
-      address: WalletAddress,
-      role: z.enum(['wallet', 'sender', 'registrar']),
-      gasWei: z.string().nullable().describe('null: the chain is unreachable.'),
-      isLow: z.boolean(),
-      openTransactions: Count,
-    }),
-  ),
+  signers: z.array(Signer),
+  byAsset: z
+    .array(AssetStatus)
+    .describe(
+      'Each asset, the default one first, of whose network `settlements.halted`, `reserves` and `signers` above are. `settlements` counts payments on all networks.',
+    ),
   index: ChainIndex,
   database: z.object({
     sizeBytes: Count,
@@ -70,7 +88,10 @@ export const OperatorTotals = z.object({
     .object({ total: Count, days30: Count })
     .describe('Ended calls of all accounts; in 30 days (UTC, with today).'),
   volume: z.object({ total: Usdc, days30: Usdc }).describe('Cost of those calls.'),
-  fees: Usdc.describe('Fees that the node has earned and not withdrawn yet.'),
+  fees: Usdc.describe('Fees that the node has earned in the default asset and not withdrawn yet.'),
+  feesByAsset: z
+    .array(z.object({ asset: AssetId, network: NetworkId, fees: Usdc }))
+    .describe('Fees in each asset of the books, the default one first.'),
 });
 export type OperatorTotals = z.infer<typeof OperatorTotals>;
 

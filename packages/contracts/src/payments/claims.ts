@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { WalletSignature } from '../agents/identity.ts';
 import { endpoint } from '../endpoint.ts';
 import { Id, Timestamp, TreasuryId, Usdc, WalletAddress } from '../scalars.ts';
+import { AssetId, NetworkId } from './networks.ts';
 
 /** The two bodies of POST /payments/claims: a wallet, then its signature under the challenge. */
 export const ClaimRequest = z.union([
@@ -10,6 +11,10 @@ export const ClaimRequest = z.union([
 ]);
 export type ClaimRequest = z.output<typeof ClaimRequest>;
 
+const byAsset = z
+  .array(z.object({ asset: AssetId, network: NetworkId, amount: Usdc }))
+  .describe('The amount in each asset in which there is one; `amount` is that of the default network.');
+
 const ClaimChallenge = z.object({
   challengeId: Id,
   message: z.string().describe('Sign exactly this text with the wallet (EIP-4361, EIP-191 or EIP-1271).'),
@@ -17,11 +22,13 @@ const ClaimChallenge = z.object({
   expiresAt: Timestamp,
   address: WalletAddress,
   amount: Usdc.describe('Amount that waits for the owner of the wallet.'),
+  byAsset,
 });
 
 const WalletClaimed = z.object({
   address: WalletAddress,
   amount: Usdc.describe('Amount that this call credited.'),
+  byAsset,
   treasuryId: TreasuryId,
   claimedAt: Timestamp,
 });

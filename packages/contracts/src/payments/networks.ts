@@ -6,6 +6,14 @@ export const NetworkId = z.string().meta({ examples: ['eip155:8453'] });
 /** CAIP-19 id of a token. */
 export const AssetId = z.string().meta({ examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'] });
 
+/** Chooses a network in a query. */
+export const networkQuery = z
+  .string()
+  .max(200)
+  .optional()
+  .describe('A network by its CAIP-2 id or its name, or a token by its CAIP-19 id. Default: the default network.')
+  .meta({ examples: ['eip155:42161'] });
+
 export const networkStates = ['open', 'halted', 'no_gas', 'gas_cap', 'away', 'removed'] as const;
 
 const Token = z.object({

@@ -64,6 +64,9 @@ const Balance = z.object({
   currency,
   network,
   treasuries: z.array(TreasuryBalance),
+  otherTreasuries: z
+    .array(TreasuryBalance.extend({ asset: AssetId, network: NetworkId }))
+    .describe('Those in other assets than the default one.'),
   byAsset: z
     .array(AssetBalance)
     .describe(

@@ -24,12 +24,13 @@ const ChannelAssets = z.object({
 /**
  * The reserves of one asset in short. Without `inFlight`: `onChain` + `escrow` - `difference` is the amount that the books expect there.
  */
-const AssetReserves = z.object({
+export const AssetReserves = z.object({
   asset: AssetId,
   network: NetworkId,
   wallet: WalletAddress,
   onChain: Usdc.nullable().describe('Balance of the wallet; null: it cannot be read now.'),
   owed: Usdc.describe('Amount that the node owes to others in this asset.'),
+  outgoing: Usdc.describe('Part of it that the node has to pay on chain: pending refunds and withdrawals.'),
   escrow: Usdc.nullable().describe(
     'Held by contracts for the node, such as that of payment channels; null: it cannot be read now.',
   ),

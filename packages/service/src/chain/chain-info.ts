@@ -67,6 +67,9 @@ export const assetNameOf = (asset: AssetKey & Pick<ChainInfo, 'caip2'>): string 
 /** CAIP-19 id of a network's token. */
 export const assetIdOf = ({ caip2, token }: Pick<ChainInfo, 'caip2' | 'token'>): string => `${caip2}/erc20:${token}`;
 
+/** The CAIP-2 id of the network of an asset. */
+export const networkOfAsset = (asset: string): string => asset.split('/', 1)[0] ?? '';
+
 /** Names of the network of an asset, which may have been removed from the node; null: the default network, given by `chain`. */
 export function networkNamesOf(chain: ChainInfo, ledgerAsset: string | null): Pick<ChainInfo, 'caip2' | 'name'> {
   const caip2 = ledgerAsset?.split('/', 1)[0];

@@ -1,5 +1,5 @@
 import { AppError, invalid } from '../lib/app-error.ts';
-import { type AssetKey, assetNameOf, type ChainInfo, type HasChain, namesOfAsset } from './chain-info.ts';
+import { type AssetKey, assetIdOf, assetNameOf, type ChainInfo, type HasChain, namesOfAsset } from './chain-info.ts';
 
 /**
  * The networks that the node is paid on, the default one first: one for each token of a chain. Each has what use cases need of a chain, under the names that a context has it:
@@ -119,4 +119,27 @@ export function requireNetwork<C extends OnNetwork>(found: C | null): C {
     'UNAVAILABLE',
     'The network of this money is closed: its chain does not answer, or the node is not on it any more (GET /payments/networks). Nothing was changed.',
   );
+}
+
+/** An asset that the books have or may get, with its network: also of a closed network, of which only the books can be read. */
+export interface KnownAsset extends Pick<ClosedNetwork, 'chainId' | 'caip2' | 'name' | 'token' | 'asset'> {
+  /** The asset in ids of ledger accounts; null: the default asset. */
+  readonly ledgerAsset: string | null;
+}
+
+/** The assets of the node, the default one first. */
+export const knownAssets = (ctx: OnNetwork): KnownAsset[] => [
+  ...onEach(onDefault(ctx)).map(({ chain: { chainId, caip2, name, token, ledgerAsset }, chain }) => ({
+    ...{ chainId, caip2, name, token, ledgerAsset },
+    asset: assetIdOf(chain),
+  })),
+  ...(ctx.closedNetworks ?? []).map((closed) => ({ ...closed, ledgerAsset: closed.asset })),
+];
+
+/** The asset that a reader of the books asks for, by its id or a name of its network; the default one: for none. Throws VALIDATION_ERROR. */
+export function assetAsked(ctx: OnNetwork, name: string | undefined): KnownAsset {
+  const known = knownAssets(ctx);
+  const asked = known.find((each) => name === undefined || namesOfAsset(each).includes(name));
+  if (!asked) throw invalid('network', `is one of ${known.map(assetNameOf).join(', ')}`);
+  return asked;
 }

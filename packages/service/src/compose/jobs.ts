@@ -32,6 +32,7 @@ import type { PayContext } from '../calls/start/pay-and-run.ts';
 import { aggregateStoredBytes, forgetContents } from '../calls/storage.ts';
 import { HAS_STORAGE_CHANGES } from '../calls/storage-store.ts';
 import { recordGates } from '../chain/blocks/gate-store.ts';
+import { measureGates, readGates } from '../chain/blocks/gates.ts';
 import { createHeadWatch, type HeadWatch } from '../chain/blocks/head-watch.ts';
 import { HAS_UNSHOWN_TRANSFERS } from '../chain/blocks/transfer-point-store.ts';
 import { assetNameOf, tokenKey } from '../chain/chain-info.ts';
@@ -134,6 +135,7 @@ export function startRecurringOn(ctx: JobContext, refresh: RecurringWork): Repea
   };
   addWorkOnNetwork(ctx, ofNetwork, headWatchOf(ctx));
   ofNetwork.here('watch-network', 2000, refresh);
+  ofNetwork.here('watch-gates', 10_000, async () => measureGates(ctx, await readGates(ctx, ctx.chain)));
   return schedule;
 }
 

@@ -26,13 +26,13 @@ export const registryMetrics = (registers: Registry<OpenMetricsContentType>[]) =
   chainGateStalled: new Gauge({
     name: 'chain_gate_stalled',
     help: '1: this block of the chain, or the reading up to it, stands still (GET /network has the reason); 0: it moves.',
-    labelNames: ['gate'],
+    labelNames: ['gate', 'network'],
     registers,
   }),
   chainGateAge: new Gauge({
     name: 'chain_gate_age_seconds',
     help: 'Time since a block of the chain, or the reading up to it, last rose.',
-    labelNames: ['gate'],
+    labelNames: ['gate', 'network'],
     registers,
   }),
   registryLogs: new Counter({

@@ -47,8 +47,8 @@ export interface Metrics {
   readonly readModelLag: Gauge;
   readonly registryBlock: Gauge;
   readonly registryLagBlocks: Gauge;
-  readonly chainGateStalled: Gauge<'gate'>;
-  readonly chainGateAge: Gauge<'gate'>;
+  readonly chainGateStalled: Gauge<'gate' | 'network'>;
+  readonly chainGateAge: Gauge<'gate' | 'network'>;
   readonly registryLogs: Counter<'kind'>;
   readonly registryReorgs: Counter;
   readonly networkNodes: Gauge<'status'>;
@@ -61,6 +61,7 @@ export interface Metrics {
 const figures = [
   ...(['gasBalance', 'gasLow', 'gasSpent', 'gasCapReached', 'settlementHalted', 'clockOffset'] as const),
   ...(['reservesDifference', 'reservesChecked', 'booksLoss', 'channelsOpen', 'channelUnclaimed'] as const),
+  ...(['chainGateStalled', 'chainGateAge'] as const),
   ...(['channelOldestUnclaimedSeconds', 'channelClaimsOverdue', 'channelWithdrawals'] as const),
 ];
 
@@ -78,9 +79,9 @@ function labelled(gauge: Gauge<'network'>, network: string): Gauge<'network'> {
   return own;
 }
 
-/** A figure of the default network. */
-export const ownFigure = async (gauge: Gauge<'network'>): Promise<number> =>
-  (await gauge.get()).values.find(({ labels }) => labels.network === undefined)?.value ?? 0;
+/** A figure of one network; undefined: of the default network. */
+export const figureOf = async (gauge: Gauge<'network'>, network?: string): Promise<number> =>
+  (await gauge.get()).values.find(({ labels }) => labels.network === network)?.value ?? 0;
 
 type OpenRegistry = Registry<OpenMetricsContentType>;
 

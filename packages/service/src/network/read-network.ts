@@ -2,7 +2,9 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { countAgents } from '../agents/search/list-remote-agents.ts';
 import type { HasListing, HasNodeLabel } from '../agents/search/listing.ts';
-import type { NodeIdentity } from '../chain/chain-info.ts';
+import { readGates } from '../chain/blocks/gates.ts';
+import { assetIdOf, type NodeIdentity } from '../chain/chain-info.ts';
+import { type HasNetworks, onEach } from '../chain/networks.ts';
 import { NODE_VERSION } from '../lib/process/node-version.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
@@ -11,7 +13,7 @@ import type { Records } from '../store/database.ts';
 import { listNodes } from './node-store.ts';
 import { MAX_NODES } from './start-network.ts';
 
-type ReadContext = Records & NodeIdentity & HasRegistry & HasNodeLabel & HasListing;
+type ReadContext = Records & NodeIdentity & HasNetworks & HasRegistry & HasNodeLabel & HasListing;
 
 /** This node, the nodes known to it, and its progress in the shared registry. */
 export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetwork']>> {
@@ -35,5 +37,11 @@ export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetw
       joinedAt: node.joinedAt.toISOString(),
       lastSeen: node.lastSeenAt.toISOString(),
     })),
+    byAsset: await Promise.all(
+      onEach(ctx).map(async (each) => ({
+        ...{ asset: assetIdOf(each.chain), network: each.chain.caip2 },
+        gates: await readGates(each, each.chain),
+      })),
+    ),
   };
 }

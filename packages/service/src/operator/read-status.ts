@@ -1,7 +1,14 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
-import type { SigningKeys } from '../chain/gas-watch.ts';
+import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
+import type { AssetReserves, Reserves } from '@agent-network/contracts/payments/reserves';
+import { readGates } from '../chain/blocks/gates.ts';
+import { assetIdOf } from '../chain/chain-info.ts';
+import type { GasLevel, SigningKeys } from '../chain/gas-watch.ts';
+import { onEach } from '../chain/networks.ts';
+import { within } from '../lib/concurrency/within.ts';
 import type { HasSettlementHalt } from '../payments/chain-outbox/settlement-halt.ts';
 import { SETTLED_BY_NOW_MS } from '../payments/reconcile/reconcile.ts';
+import { ASKED_FOR_MS, type NetworksContext, readAssetReserves } from '../payments/statements/read-networks.ts';
 import type { ReservesReader } from '../payments/statements/read-reserves.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
 import type { HasRegistry } from '../registry/read/registry-info.ts';
@@ -17,9 +24,17 @@ import {
 } from './operator-store.ts';
 import type { TotalsReader } from './read-totals.ts';
 
-export interface StatusContext extends Records, SigningKeys, HasRegistry, HasProcessId, HasSettlementHalt {
+export interface StatusContext
+  extends Records,
+    SigningKeys,
+    HasRegistry,
+    HasProcessId,
+    HasSettlementHalt,
+    NetworksContext {
   readonly totals: TotalsReader;
   readonly reserves: ReservesReader;
+  /** The networks that the node is paid on, at most a second old. */
+  readonly networksReader: () => Promise<PaymentNetwork[]>;
 }
 
 /** Status of the node. Each queue is counted up to 10,000 in an index of its own; reserves and gas are at most a second old. */
@@ -43,6 +58,7 @@ export async function readStatus(ctx: StatusContext): Promise<OperatorStatus> {
     settlements: { ...counts, halted: ctx.settlementHalt.reason(), oldestS: ageS(oldestAt) },
     reserves,
     signers,
+    byAsset: await readByAsset(ctx, reserves),
     index,
     database,
   };
@@ -62,21 +78,58 @@ function processOf(row: ProcessRow, thisId: string): OperatorStatus['processes']
   };
 }
 
-async function readSigners(ctx: StatusContext): Promise<OperatorStatus['signers']> {
+type AssetStatus = OperatorStatus['byAsset'][number];
+
+/** The status of each asset, the default one first. */
+async function readByAsset(ctx: StatusContext, own: Reserves | null): Promise<AssetStatus[]> {
+  const [reserves, networks] = await Promise.all([readAssetReserves(ctx, own), ctx.networksReader()]);
+  return Promise.all(reserves.map((each) => readAsset(ctx, each, networks)));
+}
+
+/** Status of one asset. A network that opens or closes meanwhile is shown as it was. */
+async function readAsset(
+  ctx: StatusContext,
+  reserves: AssetReserves,
+  networks: readonly PaymentNetwork[],
+): Promise<AssetStatus> {
+  const { asset, network } = reserves;
+  const state = networks.flatMap(({ tokens }) => tokens).find((token) => token.asset === asset)?.state ?? 'away';
+  const on = onEach(ctx).find(({ chain }) => assetIdOf(chain) === asset);
+  if (!on) return { asset, network, state, halted: null, reserves, signers: [], gates: [] };
+  const [signers, gates] = await Promise.all([readSenders(on, ASKED_FOR_MS), readGates(on, on.chain)]);
+  return { asset, network, state, halted: on.settlementHalt.reason(), reserves, signers, gates };
+}
+
+type Signer = OperatorStatus['signers'][number];
+
+/** The sending keys with their gas on the network of the context; without it, if it is not read within `timeoutMs`. */
+async function readSenders(ctx: StatusContext, timeoutMs: number | null = null): Promise<Signer[]> {
+  const unread = ctx.senders.map(({ address }) => ({ address, balanceWei: null, isLow: false }));
+  const reading = ctx.gas.levels();
+  const [open, levels] = await Promise.all([
+    countOpenTransactions(ctx.db, ctx.chain.chainId),
+    timeoutMs === null ? reading : within(reading, timeoutMs, unread),
+  ]);
+  const roleOf = (address: string) => (address === ctx.wallet.address ? 'wallet' : 'sender');
+  return levels.map((level) => signerOf(level, roleOf(level.address), open));
+}
+
+/** The keys of the default network, with the one that writes to the registry. */
+async function readSigners(ctx: StatusContext): Promise<Signer[]> {
   const [open, sending, registering] = await Promise.all([
     countOpenTransactions(ctx.db, ctx.registry.chainId),
-    ctx.gas.levels(),
+    readSenders(ctx),
     ctx.registrarGas.levels(),
   ]);
-  const roleOf = (address: string) => (address === ctx.wallet.address ? ('wallet' as const) : ('sender' as const));
-  return [
-    ...sending.map((level) => ({ ...level, role: roleOf(level.address) })),
-    ...registering.map((level) => ({ ...level, role: 'registrar' as const })),
-  ].map(({ address, role, balanceWei, isLow }) => ({
-    address,
-    role,
-    gasWei: balanceWei === null ? null : String(balanceWei),
-    isLow,
-    openTransactions: open.get(address) ?? 0,
-  }));
+  return [...sending, ...registering.map((level) => signerOf(level, 'registrar', open))];
 }
+
+const signerOf = (
+  { address, balanceWei, isLow }: GasLevel,
+  role: Signer['role'],
+  open: ReadonlyMap<string, number>,
+): Signer => ({
+  ...{ address, role, isLow },
+  gasWei: balanceWei === null ? null : String(balanceWei),
+  openTransactions: open.get(address) ?? 0,
+});

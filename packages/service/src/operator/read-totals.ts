@@ -1,9 +1,10 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorTotals } from '@agent-network/contracts/network/operator';
+import { networkOfAsset } from '../chain/chain-info.ts';
 import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
 import type { Records } from '../store/database.ts';
-import { readNodeTotals } from './totals-store.ts';
+import { readFees, readNodeTotals } from './totals-store.ts';
 
 const MAX_AGE_MS = 60_000;
 const DAYS = 30;
@@ -22,7 +23,7 @@ async function readTotals({ db, clock }: Records): Promise<OperatorTotals> {
   const now = clock.now();
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const since = new Date(today - (DAYS - 1) * DAY_MS);
-  const row = await readNodeTotals(db, since);
+  const [row, fees] = await Promise.all([readNodeTotals(db, since), readFees(db)]);
   return {
     asOf: now.toISOString(),
     accounts: row.accounts,
@@ -30,5 +31,6 @@ async function readTotals({ db, clock }: Records): Promise<OperatorTotals> {
     calls: { total: row.calls, days30: row.calls30 },
     volume: { total: formatUsdc(row.spentMicro), days30: formatUsdc(row.spentMicro30) },
     fees: formatUsdc(row.feesMicro),
+    feesByAsset: fees.map(({ asset, micro }) => ({ asset, network: networkOfAsset(asset), fees: formatUsdc(micro) })),
   };
 }

@@ -11,6 +11,16 @@ export interface TotalsRow {
   readonly feesMicro: bigint;
 }
 
+/** Fees that are not withdrawn, of each asset in the books, the default one first. */
+export const readFees = (sql: Sql): Promise<{ readonly asset: string; readonly micro: bigint }[]> =>
+  sql.query(
+    'read-fees-by-asset',
+    `select a.id as asset, coalesce(sum(t.change_micro), 0)::bigint as micro
+       from asset a left join ledger_total t on t.kind = 'fees' and t.asset is not distinct from case when not a.is_default then a.id end
+      group by a.id, a.is_default order by a.is_default desc, a.id`,
+    [],
+  );
+
 /** Counts of the whole node, from sums by day and tables that hold a row for each account and agent: never from the invocations. */
 export async function readNodeTotals(sql: Sql, since: Date): Promise<TotalsRow> {
   const [row] = await sql.query<TotalsRow>(

@@ -1,5 +1,6 @@
 import type { Gate } from '@agent-network/contracts/network/network';
 import type { HasClock } from '../../lib/clock.ts';
+import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasDb } from '../../store/database.ts';
 import type { ChainInfo } from '../chain-info.ts';
 import { type GateRow, type GatesOf, listGates } from './gate-store.ts';
@@ -44,6 +45,14 @@ function reasonOf({ name, block, reason }: GateRow, head: bigint, ageS: number):
       return `the RPC node's \`safe\` block has been ${block} for ${ageS} s: blocks ${SAFE_DEPTH} deep count as safe instead`;
     default:
       return `reading for ${name} has stood ${head - block} blocks behind the head for ${ageS} s${reason === null ? '' : `: ${reason}`}`;
+  }
+}
+
+/** Exports the gates of a chain as metrics of this process. */
+export function measureGates({ metrics }: HasMetrics, gates: readonly Gate[]): void {
+  for (const { name, state, ageS } of gates) {
+    metrics.chainGateStalled.set({ gate: name }, state === 'stalled' ? 1 : 0);
+    metrics.chainGateAge.set({ gate: name }, ageS);
   }
 }
 

@@ -2,14 +2,17 @@ import { hash } from 'node:crypto';
 import { nodeScopes } from '@agent-network/contracts/access/scopes';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import { openApiDocument } from '@agent-network/contracts/openapi/openapi';
+import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
 import type { Context, Hono } from 'hono';
 import { readRegistration } from '../../agents/onchain/read-registration.ts';
 import { readFeedbackFile } from '../../agents/reputation/give-feedback.ts';
 import { payablePrices } from '../../agents/search/list-payable.ts';
+import { assetIdOf, assetNameOf } from '../../chain/chain-info.ts';
+import { onEach } from '../../chain/networks.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import { DAY_MS } from '../../lib/duration.ts';
-import { ownFigure } from '../../lib/metrics.ts';
+import { figureOf } from '../../lib/metrics.ts';
 import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { readSettlementState } from '../../payments/settlement/settlement-state.ts';
 import { nodeTokenOf } from '../../registry/write/announce-node.ts';
@@ -97,8 +100,21 @@ async function clockOf({ databaseClock, metrics }: HttpContext) {
 }
 
 /** A network that is away keeps the node from nothing on the others. */
-const networksOf = async ({ networksReader }: HttpContext) =>
-  (await networksReader()).map(({ id, state }) => ({ id, state }));
+async function networksOf(ctx: HttpContext) {
+  const networks = await ctx.networksReader();
+  return Promise.all(
+    networks.map(async ({ id, state, tokens }) => {
+      const [first, ...others] = await Promise.all(tokens.map((token) => tokenOf(ctx, token)));
+      return { id, state, ...(first?.channels && { channels: first.channels }), ...(others.length > 0 && { others }) };
+    }),
+  );
+}
+
+/** State of a token and of its channels; of the network's first one in the place of the network. */
+async function tokenOf(ctx: HttpContext, { asset, state }: PaymentNetwork['tokens'][number]) {
+  const on = onEach(ctx).find(({ chain }) => assetIdOf(chain) === asset);
+  return { asset, state, channels: on && (await channelsOf(on)) };
+}
 
 /** Names the one reason that does not pass by itself. */
 function notReady({ databaseWatch, isDraining }: HttpContext) {
@@ -110,9 +126,10 @@ function notReady({ databaseWatch, isDraining }: HttpContext) {
 /** Availability of payment channels, and claims of this process's last count that are overdue: neither keeps a node from serving. */
 async function channelsOf({ chain, metrics }: HttpContext) {
   if (!chain.channels) return { isOffered: false, reason: chain.channelFault ?? 'they are off' };
+  const network = chain.ledgerAsset === null ? undefined : assetNameOf(chain);
   const [overdue, withdrawals] = await Promise.all([
-    ownFigure(metrics.channelClaimsOverdue),
-    ownFigure(metrics.channelWithdrawals),
+    figureOf(metrics.channelClaimsOverdue, network),
+    figureOf(metrics.channelWithdrawals, network),
   ]);
   return {
     isOffered: true,

@@ -1,4 +1,3 @@
-import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
 import type { HasOwnerProofs } from '../../accounts/admit-wallet.ts';
 import type { HeldKeys } from '../../accounts/idempotency/held-keys.ts';
 import type { HasKeyWriter } from '../../accounts/idempotency/key-writer.ts';
@@ -60,8 +59,6 @@ interface NodeHealth extends HasDrain {
 }
 
 interface NodeState extends StatusContext, NodeHealth, HasRetention, HasNetworks {
-  /** The networks that the node is paid on, at most a second old. */
-  readonly networksReader: () => Promise<PaymentNetwork[]>;
   readonly signatureEngine: SignatureEngine;
   /** True while the node takes requests: false before its start is complete and once it is stopping. */
   readonly isReady: () => boolean;

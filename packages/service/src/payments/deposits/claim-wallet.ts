@@ -11,31 +11,45 @@ import {
   judgeChallenge,
   useChallenge,
 } from '../../accounts/proofs/prove-wallet.ts';
+import { assetIdOf, type HasChain, networkOfAsset } from '../../chain/chain-info.ts';
+import { type HasNetworks, onDefault } from '../../chain/networks.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
-import { claimSuspense, suspenseOf } from './suspense.ts';
+import { claimSuspense, type Suspended, suspensesOf } from './suspense.ts';
 
 type Claim = DataOf<Api['claimWallet']>;
+type ClaimContext = ChallengeContext & HasChain & HasNetworks;
 
 /**
  * Claims a wallet for an account in two steps: a challenge, and the signed challenge. USDC that the wallet has sent to the node, or sends
  * later, is then the account's. Throws CONFLICT when the wallet belongs to another account.
  */
 export async function claimWallet(
-  ctx: ChallengeContext,
+  ctx: ClaimContext,
   caller: AccountCaller,
   body: ClaimRequest,
   once: Once = unkeyed,
 ): Promise<Claim> {
   if ('challengeId' in body) return takeClaim(ctx, caller, body, once);
   const address = body.address.toLowerCase();
-  const amount = formatUsdc(await suspenseOf(ctx, address));
+  const amounts = amountsOf(ctx, await suspensesOf(ctx, address));
   const given = giveChallenge(ctx, { accountId: caller.accountId, agentId: null, address });
-  return ctx.db.transaction((tx) => once.keep(tx, { ...given, address, amount }));
+  return ctx.db.transaction((tx) => once.keep(tx, { ...given, address, ...amounts }));
+}
+
+/** The amount in the default asset, and in each. */
+function amountsOf(ctx: ClaimContext, all: readonly Suspended[]): Pick<Claim, 'amount' | 'byAsset'> {
+  const { chain } = onDefault(ctx);
+  const own = all.find(({ asset }) => asset === null)?.micro ?? 0n;
+  const byAsset = all.map(({ asset: ledgerAsset, micro }) => {
+    const asset = ledgerAsset ?? assetIdOf(chain);
+    return { asset, network: networkOfAsset(asset), amount: formatUsdc(micro) };
+  });
+  return { amount: formatUsdc(own), byAsset };
 }
 
 async function takeClaim(
-  ctx: ChallengeContext,
+  ctx: ClaimContext,
   { accountId }: AccountCaller,
   signed: { challengeId: string; signature: string },
   once: Once,
@@ -47,9 +61,9 @@ async function takeClaim(
     await useChallenge(tx, proof, now);
     await linkWallet(tx, address, accountId, now);
     const treasuryId = await openTreasury(tx, accountId, now);
-    const amountMicro = await claimSuspense(tx, { claimId: signed.challengeId, address, accountId, now });
+    const claimed = await claimSuspense(tx, { claimId: signed.challengeId, address, accountId, now });
     const claimedAt = now.toISOString();
-    const kept = await once.keep(tx, { address, amount: formatUsdc(amountMicro), treasuryId, claimedAt });
+    const kept = await once.keep(tx, { address, ...amountsOf(ctx, claimed), treasuryId, claimedAt });
     failpoint('before-claim-wallet-commit');
     return kept;
   });

@@ -3,7 +3,6 @@ import type { HasDb } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { inAsset, type LedgerAsset } from '../ledger/asset-account.ts';
 import {
-  findLedgerAccount,
   type LedgerAccount,
   listSuspenses,
   lockLedgerAccount,
@@ -47,9 +46,16 @@ export async function accountOfWallet(tx: Tx, address: string, now: Date, asset:
   return ownerId === undefined ? openSuspense(tx, address, now, asset) : openTreasury(tx, ownerId, now, asset);
 }
 
-/** Balance of a wallet's suspense account in the default asset, in micro-USDC. */
-export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {
-  return (await findLedgerAccount(ctx.db, suspenseAccountId(address)))?.postedMicro ?? 0n;
+/** An amount of a wallet that is in suspense, or was until it was claimed. */
+export interface Suspended {
+  readonly asset: LedgerAsset;
+  readonly micro: bigint;
+}
+
+/** Balances of a wallet's suspense accounts above 0. */
+export async function suspensesOf({ db }: HasDb, address: string): Promise<Suspended[]> {
+  const accounts = await listSuspenses(db, address);
+  return accounts.flatMap(({ asset, postedMicro: micro }) => (micro > 0n ? { asset, micro } : []));
 }
 
 interface SuspenseClaim {
@@ -61,17 +67,17 @@ interface SuspenseClaim {
 
 /**
  * Moves a wallet's suspense balances into its owner's treasuries, in the transaction that uses up the proof (`claimId`) and locks the
- * wallet's owner, so no deposit arrives in between. Returns the amount in the default asset. The deposits belong to that account from then
+ * wallet's owner, so no deposit arrives in between. Returns the amounts. The deposits belong to that account from then
  * on: in its history, and for reversals after a reorg. They are moved in steps, and before the ledger is locked, as a wallet may have sent
  * any number of them.
  */
-export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<bigint> {
-  let claimedMicro = 0n;
+export async function claimSuspense(tx: Tx, claim: SuspenseClaim): Promise<Suspended[]> {
+  const claimed: Suspended[] = [];
   for (const { id, asset } of await listSuspenses(tx, claim.address)) {
-    const amountMicro = await claimOne(tx, claim, { id, asset });
-    if (asset === null) claimedMicro = amountMicro;
+    const micro = await claimOne(tx, claim, { id, asset });
+    if (micro > 0n) claimed.push({ asset, micro });
   }
-  return claimedMicro;
+  return claimed;
 }
 
 async function claimOne(

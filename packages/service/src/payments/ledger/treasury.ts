@@ -3,7 +3,7 @@ import type { Balance, Treasury } from '@agent-network/contracts/payments/paymen
 import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import type { UsageContext } from '../../accounts/limits/read-limit-use.ts';
-import { assetIdOf, type HasChain } from '../../chain/chain-info.ts';
+import { assetIdOf, type HasChain, networkOfAsset } from '../../chain/chain-info.ts';
 import { type HasNetworks, nameOfAsset, onEach } from '../../chain/networks.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
@@ -279,21 +279,27 @@ export async function readBalance(
     ...amounts(own),
     currency: 'USDC',
     network: ctx.chain.name,
-    treasuries: treasuries.map((each) => ({
-      treasuryId: each.id,
-      agentId: each.agentId,
-      label: each.label,
-      agentName: names.get(each.id) ?? null,
-      available: formatUsdc(each.postedMicro - each.heldMicro),
-      held: formatUsdc(each.heldMicro),
-    })),
+    treasuries: treasuries.map((each) => balanceOf(each, names)),
+    otherTreasuries: visible.flatMap((each) => {
+      const { asset } = each;
+      return asset === null ? [] : { ...balanceOf(each, names), asset, network: networkOfAsset(asset) };
+    }),
     byAsset: [own, ...shown].map((each) => {
       const asset = each.asset ?? assetIdOf(ctx.chain);
-      return { asset, network: asset.split('/', 1)[0] ?? '', ...amounts(each) };
+      return { asset, network: networkOfAsset(asset), ...amounts(each) };
     }),
     spendable,
   };
 }
+
+const balanceOf = (treasury: LedgerAccount, names: ReadonlyMap<string, string>): Balance['treasuries'][number] => ({
+  treasuryId: treasury.id,
+  agentId: treasury.agentId,
+  label: treasury.label,
+  agentName: names.get(treasury.id) ?? null,
+  available: formatUsdc(treasury.postedMicro - treasury.heldMicro),
+  held: formatUsdc(treasury.heldMicro),
+});
 
 /** Freezes an agent's treasury: debits are refused, earnings are still credited. In the caller's transaction. */
 export const freezeTreasury = (tx: Tx, agentId: string, now: Date): Promise<void> =>

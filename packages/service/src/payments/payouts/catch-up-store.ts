@@ -3,6 +3,9 @@ import type { Sql } from '../../store/sql.ts';
 
 /** Blocks that were read because the database was another one than before. */
 export interface CatchUp {
+  readonly chainId: number;
+  /** Key of the token (`tokenKey`). */
+  readonly token: string;
   readonly database: string;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
@@ -37,7 +40,7 @@ export async function readCatchUp(sql: Sql, asset: AssetKey): Promise<CatchUpSta
 export const insertCatchUp = (
   sql: Sql,
   asset: AssetKey,
-  { database, fromBlock, toBlock, isRestored, caughtUpAt }: CatchUp,
+  { database, fromBlock, toBlock, isRestored, caughtUpAt }: Omit<CatchUp, 'chainId' | 'token'>,
 ): Promise<unknown> =>
   sql.query(
     'insert-catch-up',
@@ -49,7 +52,7 @@ export const insertCatchUp = (
 export const listCatchUps = (sql: Sql): Promise<CatchUp[]> =>
   sql.query<CatchUp>(
     'list-catch-ups',
-    `select database, from_block as "fromBlock", to_block as "toBlock", is_restored as "isRestored", caught_up_at as "caughtUpAt"
+    `select chain_id as "chainId", token, database, from_block as "fromBlock", to_block as "toBlock", is_restored as "isRestored", caught_up_at as "caughtUpAt"
        from chain_catch_up order by caught_up_at`,
   );
 
@@ -73,12 +76,13 @@ export async function whyWithdrawalsWait(
   return row?.why ?? null;
 }
 
-/** True when this database was compared with its chain since it is the node's. */
-export async function isCaughtUp(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ is: boolean }>(
-    'is-caught-up',
-    `select i.database is null or exists (select from chain_catch_up c where c.database = i.database) as is
-       from (select database_identity() as database) i`,
+/** Assets for which this database was compared with the chain; null: the server does not report which database it is. */
+export async function listCaughtUp(sql: Sql): Promise<readonly Pick<CatchUp, 'chainId' | 'token'>[] | null> {
+  const rows = await sql.query<{ chainId: number | null; token: string; database: string | null }>(
+    'list-caught-up',
+    `select i.database, c.chain_id as "chainId", c.token
+       from (select database_identity() as database) i left join chain_catch_up c on c.database = i.database`,
   );
-  return row?.is ?? false;
+  if (rows.every(({ database }) => database === null)) return null;
+  return rows.flatMap(({ chainId, token }) => (chainId === null ? [] : { chainId, token }));
 }

@@ -8,6 +8,7 @@ import { type ClosedNetwork, type HasNetworks, type Network, onEach } from '../.
 import { within } from '../../lib/concurrency/within.ts';
 import type { HasDb } from '../../store/database.ts';
 import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import type { LedgerAsset } from '../ledger/asset-account.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';
 import { readSettlementState } from '../settlement/settlement-state.ts';
 import { owedKinds, type ReservesReader } from './read-reserves.ts';
@@ -19,7 +20,7 @@ export type NetworksContext = HasChain &
   HasSettlementHalt & { readonly reserves: ReservesReader };
 
 /** Timeout of each network, so that a slow one does not delay the others. */
-const ASKED_FOR_MS = 2000;
+export const ASKED_FOR_MS = 2000;
 
 /** The networks of the node, the default one first, and those that are closed. Those of one chain are one, with its tokens: it is as its USDC is, or the first that is there. */
 export async function readNetworks(ctx: NetworksContext): Promise<PaymentNetwork[]> {
@@ -64,8 +65,8 @@ async function stateOf(ctx: NetworksContext): Promise<PaymentNetwork['state']> {
   return state === null ? 'away' : state === 'ok' ? 'open' : state;
 }
 
-/** The reserves of each asset in short; `own`: those of the default one, which were read. */
-export async function readAssetReserves(ctx: NetworksContext & HasDb, own: Reserves): Promise<AssetReserves[]> {
+/** The reserves of each asset in short; `own`: those of the default one, which were read; null: they could not be. */
+export async function readAssetReserves(ctx: NetworksContext & HasDb, own: Reserves | null): Promise<AssetReserves[]> {
   const closed = ctx.closedNetworks ?? [];
   return Promise.all([
     ...onEach(ctx).map(async (each) => {
@@ -81,9 +82,10 @@ export async function readAssetReserves(ctx: NetworksContext & HasDb, own: Reser
               null,
             );
       const { caip2 } = chain;
-      return read ? shortOf(chain, read) : unread(ctx, { caip2, asset: assetIdOf(chain), state: 'away' }, chain.wallet);
+      const closed = { caip2, asset: assetIdOf(chain), ledgerAsset: chain.ledgerAsset, state: 'away' } as const;
+      return read ? shortOf(chain, read) : unread(ctx, closed, chain.wallet);
     }),
-    ...closed.map((each) => unread(ctx, each, ctx.chain.wallet)),
+    ...closed.map((each) => unread(ctx, { ...each, ledgerAsset: each.asset }, ctx.chain.wallet)),
   ]);
 }
 
@@ -93,16 +95,19 @@ function shortOf(
 ): AssetReserves {
   const escrow = formatUsdc(parseUsdc(channels.vouchers) + parseUsdc(channels.claimed));
   const { caip2: network, wallet } = chain;
-  return { asset: assetIdOf(chain), network, wallet, onChain, owed: liabilities.total, escrow, difference, status };
+  const { total: owed, outgoing } = liabilities;
+  return { asset: assetIdOf(chain), network, wallet, onChain, owed, outgoing, escrow, difference, status };
 }
 
 /** Reserves of a network from the books alone. */
 async function unread(
   { db }: HasDb,
-  { caip2, asset, state }: Pick<ClosedNetwork, 'caip2' | 'asset' | 'state'>,
+  { caip2, asset, ledgerAsset, state }: Pick<ClosedNetwork, 'caip2' | 'asset' | 'state'> & { ledgerAsset: LedgerAsset },
   wallet: string,
 ): Promise<AssetReserves> {
-  const sums = await sumByKind(db, asset);
+  const sums = await sumByKind(db, ledgerAsset);
+  const outgoing = formatUsdc(sums.get('outgoing') ?? 0n);
   const owed = formatUsdc(owedKinds.reduce((sum, kind) => sum + (sums.get(kind) ?? 0n), 0n));
-  return { asset, network: caip2, wallet, onChain: null, owed, escrow: null, difference: null, status: state };
+  const ofBooks = { asset, network: caip2, wallet, owed, outgoing, status: state };
+  return { ...ofBooks, onChain: null, escrow: null, difference: null };
 }

@@ -1,5 +1,5 @@
 import type { ChainIndex } from '@agent-network/contracts/network/network';
-import { readGates } from '../../chain/blocks/gates.ts';
+import { measureGates, readGates } from '../../chain/blocks/gates.ts';
 import type { HasClock } from '../../lib/clock.ts';
 import type { HasMetrics } from '../../lib/metrics.ts';
 import type { HasDb } from '../../store/database.ts';
@@ -36,10 +36,7 @@ const stateNow = ({ state, goodAt }: Reading, now: Date): ReadingState =>
 /** Exports the sync state as metrics of this process. */
 export async function watchChainIndex(ctx: IndexContext & HasMetrics): Promise<void> {
   const { block, lagBlocks, gates } = await readChainIndex(ctx);
-  for (const { name, state, ageS } of gates) {
-    ctx.metrics.chainGateStalled.set({ gate: name }, state === 'stalled' ? 1 : 0);
-    ctx.metrics.chainGateAge.set({ gate: name }, ageS);
-  }
+  measureGates(ctx, gates);
   ctx.metrics.registryBlock.set(block);
   ctx.metrics.registryLagBlocks.set(lagBlocks);
 }

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
 import { expectError } from '../../http/api/support/expect-error.ts';
-import { contradictions } from '../../support/books.ts';
+import { contradictions, suspenseOf } from '../../support/books.ts';
 import { type Answer, type Harness, startHarness, type TestWallet } from '../../support/harness.ts';
 import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { balanceOf, newClient, untilUsdc } from '../../support/treasury.ts';

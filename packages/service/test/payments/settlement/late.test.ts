@@ -8,12 +8,11 @@ import { createWalletBalances } from '../../../src/chain/wallet-balance-client.t
 import type { ChainPayment, NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
 import { findById } from '../../../src/payments/chain-outbox/chain-payment-store.ts';
 import { failPayment } from '../../../src/payments/chain-outbox/end-payments.ts';
-import { suspenseOf } from '../../../src/payments/deposits/suspense.ts';
 import { bookIfPaidLate } from '../../../src/payments/reconcile/book-late.ts';
 import { bookLateTransfers, readTransfers } from '../../../src/payments/reconcile/read-transfers.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { readReserves } from '../../../src/payments/statements/read-reserves.ts';
-import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
+import { askDatabase, contradictions, suspenseOf, walletByBooks } from '../../support/books.ts';
 import { submitSigned } from '../../support/chain-actions.ts';
 import { type Engine, type Payer, startEngine } from '../../support/engine.ts';
 import { limitLogQueries } from '../../support/rpc-proxy.ts';

@@ -4,13 +4,12 @@ import { claimCall, SETTLEMENT_CONTRACT, sweepCall } from '../../../../src/chain
 import { channelDigestsOf } from '../../../../src/chain/channels/channel-digests.ts';
 import { createIncomingTransfers } from '../../../../src/chain/incoming-transfer-client.ts';
 import { createWalletBalances } from '../../../../src/chain/wallet-balance-client.ts';
-import { suspenseOf } from '../../../../src/payments/deposits/suspense.ts';
 import { reconcilePayments } from '../../../../src/payments/reconcile/reconcile.ts';
 import { bookClaims } from '../../../../src/payments/schemes/batch-settlement/claims/book-claims.ts';
 import { actOnChannels } from '../../../../src/payments/schemes/batch-settlement/claims/claimer.ts';
 import { recordClaims } from '../../../../src/payments/schemes/batch-settlement/claims/record-claims.ts';
 import { readReserves } from '../../../../src/payments/statements/read-reserves.ts';
-import { askDatabase, contradictions } from '../../../support/books.ts';
+import { askDatabase, contradictions, suspenseOf } from '../../../support/books.ts';
 import { transferUsdc } from '../../../support/chain-actions.ts';
 import {
   assetsOf,
