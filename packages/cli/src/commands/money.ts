@@ -1,3 +1,4 @@
+import type { Balance } from '@agent-network/contracts/payments/payments';
 import { type Command, Option } from 'commander';
 import { action } from '../command.ts';
 import { once } from '../once.ts';
@@ -14,7 +15,7 @@ const keyOption = () =>
   new Option('--idempotency-key <key>', 'repeat with the same key and amount within 24 hours to avoid paying twice');
 
 export function addMoney(program: Command): void {
-  program.command('balance').description('your balance in USDC').action(action(balance));
+  program.command('balance').description('your balance in USDC, on each network').action(action(balance));
   program
     .command('deposit')
     .argument('<amount>', 'USDC', usdc)
@@ -49,23 +50,45 @@ async function balance(session: Session): Promise<void> {
       ['for calls', `${found.spendable.total} USDC`],
       ['network', found.network],
     ]);
-    if (found.treasuries.length === 0) return facts;
-    const treasuries = formatTable(
-      found.treasuries,
-      [
-        { title: 'TREASURY', value: (each) => each.treasuryId },
-        { title: 'OF', value: (each) => each.agentName ?? each.label ?? 'the account', isFlexible: true },
-        { title: 'AVAILABLE', value: (each) => each.available, alignsRight: true },
-        { title: 'HELD', value: (each) => each.held, alignsRight: true },
-      ],
-      terminal.columns,
-    );
-    return `${facts}\n\n${treasuries}`;
+    const { columns } = terminal;
+    // Nodes of before networks have no `byAsset`.
+    const hasSeveral = (found.byAsset?.length ?? 0) > 1;
+    return [
+      facts,
+      ...(hasSeveral ? [assetTable(found, columns)] : []),
+      ...(found.treasuries.length > 0 ? [treasuryTable(found.treasuries, columns)] : []),
+      ...(hasSeveral && found.otherTreasuries.length > 0 ? [treasuryTable(found.otherTreasuries, columns)] : []),
+    ].join('\n\n');
   });
   // Earnings belong to the agents: calls of the account are paid from its own treasury.
   if (found.spendable.limitedBy === 'funds' && Number(found.spendable.total) === 0)
     terminal.note('Your balance is 0. Add funds with "agentnet deposit <amount>".');
 }
+
+const assetTable = ({ byAsset }: Balance, columns: number | null): string =>
+  formatTable(
+    byAsset,
+    [
+      { title: 'NETWORK', value: (each) => each.network },
+      { title: 'AVAILABLE', value: (each) => each.available, alignsRight: true },
+      { title: 'HELD', value: (each) => each.held, alignsRight: true },
+      { title: 'PENDING', value: (each) => each.pending, alignsRight: true },
+      { title: 'ASSET', value: (each) => each.asset, isFlexible: true },
+    ],
+    columns,
+  );
+
+const treasuryTable = (treasuries: Balance['treasuries'], columns: number | null): string =>
+  formatTable(
+    treasuries,
+    [
+      { title: 'TREASURY', value: (each) => each.treasuryId },
+      { title: 'OF', value: (each) => each.agentName ?? each.label ?? 'the account', isFlexible: true },
+      { title: 'AVAILABLE', value: (each) => each.available, alignsRight: true },
+      { title: 'HELD', value: (each) => each.held, alignsRight: true },
+    ],
+    columns,
+  );
 
 async function deposit(
   session: Session,

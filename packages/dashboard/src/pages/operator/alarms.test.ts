@@ -1,5 +1,6 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { expect, it } from 'vitest';
+import { nameOfNetwork } from '../../app/network-name.ts';
 import { alarmsOf } from './alarms.ts';
 
 const well: OperatorStatus = {
@@ -47,6 +48,13 @@ const well: OperatorStatus = {
     platformFeeBps: 0,
   },
   signers: [{ address: '0x2', role: 'sender', gasWei: '1', isLow: false, openTransactions: 0 }],
+  byAsset: ['eip155:8453', 'eip155:42161'].map((network) => ({
+    ...{ asset: `${network}/erc20:0x4`, network, state: 'open', halted: null, signers: [], gates: [] },
+    reserves: {
+      ...{ asset: `${network}/erc20:0x4`, network, wallet: '0x1', onChain: '1', owed: '1', outgoing: '0', escrow: '0' },
+      ...{ difference: '0', status: 'balanced' },
+    },
+  })),
   index: {
     chainId: 8453,
     registry: '0x3',
@@ -60,10 +68,13 @@ const well: OperatorStatus = {
   database: { sizeBytes: 1, connections: 5, maxConnections: 100 },
 };
 
+const [base, arbitrum] = well.byAsset as [OperatorStatus['byAsset'][number], OperatorStatus['byAsset'][number]];
+const other = (change: Partial<typeof arbitrum>) => ({ byAsset: [base, { ...arbitrum, ...change }] });
+const nameOf = (caip2: string) => nameOfNetwork(caip2, { chainId: 8453, isLocalChain: false });
 const [process] = well.processes as [OperatorStatus['processes'][number]];
-const texts = (change: Partial<OperatorStatus>) => alarmsOf({ ...well, ...change }).map(({ text }) => text);
+const texts = (change: Partial<OperatorStatus>) => alarmsOf({ ...well, ...change }, nameOf).map(({ text }) => text);
 
-it('a node that is well has no alarm, however long retries wait', () => expect(alarmsOf(well)).toEqual([]));
+it('a node that is well has no alarm, however long retries wait', () => expect(alarmsOf(well, nameOf)).toEqual([]));
 
 it.each<[string, Partial<OperatorStatus>]>([
   ['sends no heartbeat', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
@@ -79,14 +90,24 @@ it.each<[string, Partial<OperatorStatus>]>([
   ['is running low on gas', { signers: well.signers.map((signer) => ({ ...signer, isLow: true })) }],
   ['is stalled', { index: { ...well.index, state: 'stalled' } }],
   ['101 blocks behind', { index: { ...well.index, lagBlocks: 101 } }],
+  ['The chain of Arbitrum is unreachable', other({ state: 'away' })],
+  ['On Arbitrum, the token refuses payments of the node: paused.', other({ halted: 'paused' })],
+  ['low on gas on Arbitrum', other({ signers: well.signers.map((signer) => ({ ...signer, isLow: true })) })],
+  [
+    'The reserves on Arbitrum contradict the books by -0.5',
+    other({ reserves: { ...arbitrum.reserves, status: 'drift', difference: '-0.5' } }),
+  ],
   ['80 of at most 100', { database: { ...well.database, connections: 80 } }],
 ])('alarm: %s', (text, change) => expect(texts(change)).toEqual([expect.stringContaining(text)]));
 
 it('the worst stands first', () =>
   expect(
-    alarmsOf({
-      ...well,
-      reserves: null,
-      processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }],
-    }),
+    alarmsOf(
+      {
+        ...well,
+        reserves: null,
+        processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }],
+      },
+      nameOf,
+    ),
   ).toMatchObject([{ tone: 'bad' }, { tone: 'warn' }]));

@@ -6,6 +6,9 @@ export interface Alarm {
   readonly text: string;
 }
 
+/** Returns the name of a network by its CAIP-2 id. */
+type NameOf = (caip2: string) => string;
+
 /** Seconds without a heartbeat after which a process counts as silent; it sends one every 2 seconds. */
 const SILENT_S = 10;
 const SLOW_LOOP_MS = 250;
@@ -66,13 +69,32 @@ function chainAlarms({ signers, index }: OperatorStatus): Alarm[] {
   ];
 }
 
+/** Alarms about the networks beside the default one. */
+function networkAlarms({ byAsset }: OperatorStatus, nameOf: NameOf): Alarm[] {
+  return byAsset.slice(1).flatMap(({ network, state, reserves, signers, gates, halted }) => {
+    const name = nameOf(network);
+    const low = signers.filter(({ isLow }) => isLow);
+    return [
+      ...(state === 'away' ? [bad(`The chain of ${name} is unreachable.`)] : []),
+      ...(halted === null ? [] : [bad(`On ${name}, the token refuses payments of the node: ${halted}.`)]),
+      ...(reserves.status === 'drift'
+        ? [bad(`The reserves on ${name} contradict the books by ${reserves.difference} USDC.`)]
+        : []),
+      ...low.map(({ role, address }) => bad(`The ${role} key ${address} is running low on gas on ${name}.`)),
+      ...gates.flatMap(({ reason }) => (reason === null ? [] : [bad(`On ${name}, ${reason}.`)])),
+    ];
+  });
+}
+
 function databaseAlarms({ database: { connections, maxConnections } }: OperatorStatus): Alarm[] {
   if (connections < maxConnections * FULL_SHARE) return [];
   return [warn(`The database has ${connections} of at most ${maxConnections} connections.`)];
 }
 
 /** Conditions that need the operator's attention; the worst first. */
-export function alarmsOf(status: OperatorStatus): readonly Alarm[] {
-  const all = [processAlarms, queueAlarms, moneyAlarms, chainAlarms, databaseAlarms].flatMap((rule) => rule(status));
+export function alarmsOf(status: OperatorStatus, nameOf: NameOf): readonly Alarm[] {
+  const all = [processAlarms, queueAlarms, moneyAlarms, chainAlarms, networkAlarms, databaseAlarms].flatMap((rule) =>
+    rule(status, nameOf),
+  );
   return [...all.filter(({ tone }) => tone === 'bad'), ...all.filter(({ tone }) => tone === 'warn')];
 }

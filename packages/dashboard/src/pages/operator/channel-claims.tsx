@@ -2,8 +2,11 @@ import type { OperatorChannels, OperatorClaim } from '@agent-network/contracts/n
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
+import { useNetworkName } from '../../app/chain-name.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
+import { Field } from '../../ui/controls/field.tsx';
+import { Select } from '../../ui/controls/select.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
@@ -17,9 +20,12 @@ import { kindText } from './figures.ts';
 
 type Owing = OperatorChannels['owing'][number];
 
-const owingColumns: readonly Column<Owing>[] = [
+const owingColumns = (network: string | undefined): readonly Column<Owing>[] => [
   { header: 'Channel', cell: ({ channelId }) => <Copyable label="channel id" text={channelId} short /> },
-  { header: 'Payer', cell: ({ payer }) => <ChainLink kind="address" id={payer} label="paying wallet" /> },
+  {
+    header: 'Payer',
+    cell: ({ payer }) => <ChainLink kind="address" id={payer} label="paying wallet" network={network} />,
+  },
   { header: 'Unclaimed', align: 'right', cell: ({ unclaimed }) => <Money amount={unclaimed} /> },
   { header: 'Oldest', align: 'right', cell: ({ oldestUnclaimedAt: at }) => <TimeAgo at={at} /> },
   {
@@ -36,38 +42,59 @@ const owingColumns: readonly Column<Owing>[] = [
   { header: 'Claim', cell: ({ isClaiming }) => (isClaiming ? <Badge tone="accent">in progress</Badge> : dash) },
 ];
 
-const claimColumns: readonly Column<OperatorClaim>[] = [
+const claimColumns = (network: string | undefined): readonly Column<OperatorClaim>[] => [
   { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   { header: 'Reason', cell: ({ reason }) => <span className="font-medium">{kindText(reason)}</span> },
   { header: 'State', cell: ({ state }) => <Status value={state} /> },
   { header: 'Channels', align: 'right', cell: ({ channels }) => channels },
   { header: 'Gas', align: 'right', cell: ({ gasUsed }) => (gasUsed === null ? dash : groupDigits(gasUsed)) },
-  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+  {
+    header: 'Transaction',
+    cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} network={network} />,
+  },
 ];
 
 const LOOK_MS = 5000;
 
 /** Payment channels of all payers, and the transactions that claim from them. */
 export function ChannelClaims() {
-  const { data, error, refetch } = useApi('getOperatorChannels', {}, { refetchIntervalMs: LOOK_MS });
+  const nameOf = useNetworkName();
+  const [asset, setAsset] = useState('');
+  const query = asset ? { network: asset } : {};
+  const options = { keepsPrevious: true, refetchIntervalMs: LOOK_MS };
+  const { data, error, refetch } = useApi('getOperatorChannels', { query }, options);
   return (
     <section aria-label="Payment channels" className="space-y-5">
       <h2 className="text-base font-semibold">Payment channels</h2>
+      {data && data.byAsset.length > 1 && (
+        <Field label="Network">
+          <Select value={asset} onChange={setAsset} options={networkOptions(data, nameOf)} className="max-w-xl" />
+        </Field>
+      )}
       {error && <ErrorNote title="Could not load the channels" error={error} onRetry={() => void refetch()} />}
       {data && <Totals channels={data} />}
       <Card title="Unclaimed charges" isFlush>
         <DataTable
           label="Channels with unclaimed charges"
-          columns={owingColumns}
+          columns={owingColumns(networkOf(asset))}
           rows={data?.owing}
           rowId={({ channelId }) => channelId}
           empty={<EmptyState title="No channel has unclaimed charges and no payer is withdrawing" />}
         />
       </Card>
-      <Claims />
+      <Claims key={asset} asset={asset} />
     </section>
   );
 }
+
+const networkOf = (asset: string): string | undefined => asset.split('/')[0] || undefined;
+
+/** Each asset with what its channels owe, so that nothing is overlooked on a network that is not shown. */
+const networkOptions = ({ byAsset }: OperatorChannels, nameOf: (caip2: string) => string) =>
+  byAsset.map(({ asset, network, unclaimed }, index) => ({
+    value: index === 0 ? '' : asset,
+    label: `${nameOf(network)}: ${unclaimed} USDC unclaimed`,
+  }));
 
 const Totals = ({ channels }: { channels: OperatorChannels }) => (
   <Stats>
@@ -91,16 +118,17 @@ const Totals = ({ channels }: { channels: OperatorChannels }) => (
   </Stats>
 );
 
-function Claims() {
+/** `asset`: empty for the default one. */
+function Claims({ asset }: { asset: string }) {
   const [cursor, setCursor] = useState<string>();
-  const call = { query: { limit: 10, ...(cursor ? { cursor } : {}) } };
+  const call = { query: { limit: 10, ...(asset ? { network: asset } : {}), ...(cursor ? { cursor } : {}) } };
   const options = { keepsPrevious: true, refetchIntervalMs: LOOK_MS };
   const { data, error, refetch } = useApi('listOperatorClaims', call, options);
   return (
     <Card title="Claims and refunds" isFlush>
       <DataTable
         label="Claims and refunds of channels"
-        columns={claimColumns}
+        columns={claimColumns(networkOf(asset))}
         rows={data?.claims}
         rowId={({ claimId }) => claimId}
         error={error}

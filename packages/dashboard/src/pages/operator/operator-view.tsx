@@ -1,5 +1,6 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { useApi } from '../../app/api-query.ts';
+import { NetworkName, useNetworkName } from '../../app/chain-name.tsx';
 import { useSession } from '../../app/session.ts';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
@@ -19,27 +20,43 @@ import { alarmsOf, isLate, isSilent, isSlow } from './alarms.ts';
 import { ChannelClaims } from './channel-claims.tsx';
 import { ethText, kindText } from './figures.ts';
 import { InvocationLookup } from './invocation-lookup.tsx';
-import { DatabaseCard, IndexCard, ReservesCard } from './status-cards.tsx';
+import { DatabaseCard, IndexCard, NetworksCard, ReservesCard } from './status-cards.tsx';
 
-type Signer = OperatorStatus['signers'][number];
+/** A key, with the network on which it has the gas. */
+type Signer = OperatorStatus['signers'][number] & { readonly network: string };
 
-const Gas = ({ gasWei, isLow }: Signer) =>
+/** The coin of a network that gas is paid in. */
+const coins: Readonly<Record<string, string>> = {
+  'eip155:137': 'POL',
+  'eip155:80002': 'POL',
+  'eip155:43114': 'AVAX',
+};
+
+const Gas = ({ gasWei, isLow, network }: Signer) =>
   gasWei === null ? (
     <span className="text-warn">not known</span>
   ) : (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
       {isLow && <Badge tone="bad">low</Badge>}
       <span title={`${gasWei} wei`}>
-        {groupDigits(ethText(gasWei))} <span className="text-[0.85em] text-muted">ETH</span>
+        {groupDigits(ethText(gasWei))} <span className="text-[0.85em] text-muted">{coins[network] ?? 'ETH'}</span>
       </span>
     </span>
   );
+
+const networkColumn: Column<Signer> = { header: 'Network', cell: ({ network }) => <NetworkName id={network} /> };
 
 const signerColumns: readonly Column<Signer>[] = [
   { header: 'Key', cell: ({ role }) => <span className="font-medium">{role}</span> },
   { header: 'Address', cell: ({ address }) => <Copyable label="address" text={address} short /> },
   { header: 'Gas', align: 'right', cell: (signer) => <Gas {...signer} /> },
   { header: 'Open transactions', align: 'right', cell: ({ openTransactions }) => openTransactions },
+];
+
+/** The keys of the default network, then those of the others. */
+const signersOf = ({ signers, byAsset: [own, ...others] }: OperatorStatus): Signer[] => [
+  ...signers.map((signer) => ({ ...signer, network: own?.network ?? '' })),
+  ...others.flatMap((each) => each.signers.map((signer) => ({ ...signer, network: each.network }))),
 ];
 
 type Queue = OperatorStatus['queues'][number];
@@ -168,12 +185,13 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
         <DatabaseCard database={status.database} />
       </div>
     </div>
+    <NetworksCard byAsset={status.byAsset} />
     <Card title="Gas by signer key" isFlush>
       <DataTable
         label="Signer keys"
-        columns={signerColumns}
-        rows={status.signers}
-        rowId={({ address, role }) => `${role} ${address}`}
+        columns={status.byAsset.length > 1 ? [networkColumn, ...signerColumns] : signerColumns}
+        rows={signersOf(status)}
+        rowId={({ address, role, network }) => `${network} ${role} ${address}`}
         empty={<EmptyState title="No signer keys" />}
       />
     </Card>
@@ -181,7 +199,7 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
 );
 
 function Alarms({ status }: { status: OperatorStatus }) {
-  const alarms = alarmsOf(status);
+  const alarms = alarmsOf(status, useNetworkName());
   if (alarms.length === 0) return <Note tone="good">Nothing needs attention.</Note>;
   return (
     <ul aria-label="Alarms" className="space-y-2">
@@ -209,9 +227,12 @@ const Settlements = ({ settlements: { inFlight, unknown, lost, oldestS } }: Pick
 const TOTALS_LOOK_MS = 60_000;
 /** Accounts, agents, calls, volume and fees of the whole node. */
 function Totals() {
+  const nameOf = useNetworkName();
   const { data, error, refetch } = useApi('getOperatorTotals', {}, { refetchIntervalMs: TOTALS_LOOK_MS });
   if (!data) return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : null;
-  const { volume, fees, calls, accounts, agents } = data;
+  const { volume, fees, feesByAsset, calls, accounts, agents } = data;
+  const others = feesByAsset.slice(1).filter((each) => Number(each.fees) > 0);
+  const elsewhere = others.map((each) => `${groupDigits(each.fees)} on ${nameOf(each.network)}`);
   return (
     <Stats>
       <Stat
@@ -220,7 +241,7 @@ function Totals() {
         hint={`${groupDigits(volume.total)} in total`}
       />
       <Stat label="Calls, 30 days" value={groupDigits(calls.days30)} hint={`${groupDigits(calls.total)} in total`} />
-      <Stat label="Fees" value={<Money amount={fees} />} hint="not withdrawn yet" />
+      <Stat label="Fees" value={<Money amount={fees} />} hint={['not withdrawn yet', ...elsewhere].join('; ')} />
       <Stat label="Accounts" value={groupDigits(accounts)} />
       <Stat label="Agents" value={groupDigits(agents.total)} hint={`${groupDigits(agents.online)} online`} />
     </Stats>

@@ -20,6 +20,7 @@ import { linkClass } from '../../ui/values/link.tsx';
 import { groupDigits, Money, usedText } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { OtherBalances } from '../payments/other-networks.tsx';
 import { boundText } from '../payments/spendable.ts';
 import { FirstSteps } from './first-steps.tsx';
 import {
@@ -80,12 +81,15 @@ function BalanceStats() {
   const amount = (value: string | undefined) =>
     value === undefined ? <Skeleton className="my-1 h-5 w-24" /> : <Money amount={value} />;
   return (
-    <Stats>
-      <Stat label="Available" value={amount(data?.available)} hint="with your agents' earnings" />
-      <Stat label="You can spend" value={amount(data?.spendable.perCall)} hint={data && boundText(data.spendable)} />
-      <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
-      <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
-    </Stats>
+    <>
+      <Stats>
+        <Stat label="Available" value={amount(data?.available)} hint="with your agents' earnings" />
+        <Stat label="You can spend" value={amount(data?.spendable.perCall)} hint={data && boundText(data.spendable)} />
+        <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
+        <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
+      </Stats>
+      <OtherBalances balance={data} />
+    </>
   );
 }
 

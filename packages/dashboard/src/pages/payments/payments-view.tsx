@@ -7,6 +7,7 @@ import { Tabs } from '../../ui/layout/tabs.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { ChannelList } from './channels/channel-list.tsx';
 import { FundDialog } from './fund-dialog.tsx';
+import { OtherBalances, OtherTreasuries } from './other-networks.tsx';
 import { PaymentList } from './payment-list.tsx';
 import { ReservesPanel } from './reserves-panel.tsx';
 import { boundText } from './spendable.ts';
@@ -54,6 +55,7 @@ export function PaymentsView() {
         <Stat label="Held" value={<Money amount={balance?.held} />} hint="for running calls" />
         <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits in progress" />
       </Stats>
+      <OtherBalances balance={balance} />
       <Tabs
         active={active}
         onChange={show}
@@ -62,13 +64,16 @@ export function PaymentsView() {
             id: 'treasuries',
             label: 'Treasuries',
             content: (
-              <TreasuryList
-                treasuries={treasuries}
-                error={error}
-                onRetry={refetch}
-                onFund={(treasuryId) => setDoing({ what: 'fund', treasuryId })}
-                onWithdraw={(treasuryId) => setDoing({ what: 'withdraw', treasuryId })}
-              />
+              <div className="space-y-5">
+                <TreasuryList
+                  treasuries={treasuries}
+                  error={error}
+                  onRetry={refetch}
+                  onFund={(treasuryId) => setDoing({ what: 'fund', treasuryId })}
+                  onWithdraw={(treasuryId) => setDoing({ what: 'withdraw', treasuryId })}
+                />
+                <OtherTreasuries balance={balance} />
+              </div>
             ),
           },
           { id: 'channels', label: 'Channels', content: <ChannelList /> },

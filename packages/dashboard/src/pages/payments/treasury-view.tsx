@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
+import { NetworkName } from '../../app/chain-name.tsx';
 import { client } from '../../app/client.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
@@ -23,11 +24,11 @@ import { Counterparty } from './counterparty.tsx';
 import { FundDialog } from './fund-dialog.tsx';
 import { MovementLink } from './movement-link.tsx';
 import { Signed } from './signed.tsx';
-import { entryTexts, statementCsv, statementPeriod } from './treasury.ts';
+import { entryTexts, nameTreasuries, statementCsv, statementPeriod } from './treasury.ts';
 import { useTreasuries } from './use-treasuries.ts';
 import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
 
-const statementColumns: readonly Column<StatementEntry>[] = [
+const statementColumns = (network: string | undefined): readonly Column<StatementEntry>[] => [
   { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   { header: 'Entry', cell: ({ type }) => <span className="font-medium whitespace-nowrap">{entryTexts[type]}</span> },
   {
@@ -35,7 +36,10 @@ const statementColumns: readonly Column<StatementEntry>[] = [
     cell: ({ counterparty, counterpartyName }) => <Counterparty id={counterparty} name={counterpartyName} />,
   },
   { header: 'For', cell: (entry) => <MovementLink {...entry} /> },
-  { header: 'Transaction', cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} /> },
+  {
+    header: 'Transaction',
+    cell: ({ transactionHash }) => <ChainLink kind="tx" id={transactionHash} network={network} />,
+  },
   {
     header: 'Amount',
     align: 'right',
@@ -50,13 +54,15 @@ const EXPORT_PAGE_SIZE = 500;
 /** A treasury: its balance and its statement. */
 export function TreasuryView() {
   const { treasuryId } = useParams({ from: '/shell/payments/treasuries/$treasuryId' });
-  const { treasuries } = useTreasuries();
+  const { balance, treasuries } = useTreasuries();
   const [doing, setDoing] = useState<'fund' | 'withdraw' | null>(null);
   const treasury = treasuries?.find((each) => each.treasuryId === treasuryId);
+  const other = balance?.otherTreasuries.find((each) => each.treasuryId === treasuryId);
+  const shown = treasury ?? (other && nameTreasuries([other])[0]);
   const close = () => setDoing(null);
   return (
     <Page
-      title={treasury?.name ?? 'Treasury'}
+      title={shown?.name ?? 'Treasury'}
       up={
         <Link to="/payments" className={linkClass}>
           Payments
@@ -76,13 +82,14 @@ export function TreasuryView() {
         )
       }
     >
-      {treasury && (
+      {shown && (
         <Stats>
-          <Stat label="Available" value={<Money amount={treasury.available} />} />
-          <Stat label="Held" value={<Money amount={treasury.held} />} hint="for running calls" />
+          <Stat label="Available" value={<Money amount={shown.available} />} />
+          <Stat label="Held" value={<Money amount={shown.held} />} hint="for running calls" />
+          {other && <Stat label="Network" value={<NetworkName id={other.network} />} />}
         </Stats>
       )}
-      <StatementCard treasuryId={treasuryId} name={treasury?.name} />
+      <StatementCard treasuryId={treasuryId} name={shown?.name} network={other?.network} />
       {doing === 'fund' && treasuries && <FundDialog treasuries={treasuries} treasuryId={treasuryId} onClose={close} />}
       {doing === 'withdraw' && treasuries && (
         <WithdrawDialog treasuries={treasuries} treasuryId={treasuryId} onClose={close} />
@@ -91,7 +98,14 @@ export function TreasuryView() {
   );
 }
 
-function StatementCard({ treasuryId, name }: { treasuryId: string; name: string | undefined }) {
+interface StatementOf {
+  readonly treasuryId: string;
+  readonly name: string | undefined;
+  /** undefined: the default one. */
+  readonly network: string | undefined;
+}
+
+function StatementCard({ treasuryId, name, network }: StatementOf) {
   const search = useSearch({ from: '/shell/payments/treasuries/$treasuryId' });
   const { cursor, ...days } = search;
   const navigate = useNavigate({ from: '/payments/treasuries/$treasuryId' });
@@ -135,7 +149,7 @@ function StatementCard({ treasuryId, name }: { treasuryId: string; name: string 
         )}
         <DataTable
           label="Entries"
-          columns={statementColumns}
+          columns={statementColumns(network)}
           rows={data?.entries}
           rowId={({ entryId }) => entryId}
           error={error}

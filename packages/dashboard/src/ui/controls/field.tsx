@@ -23,8 +23,7 @@ interface FieldProps {
 }
 
 /** Errors of a schema and of the node have no subject: it is the label. */
-export const errorText = (label: string, error: string): string =>
-  /^(?:is|must|needs|can|has|holds|does) /.test(error) ? `${label} ${error}` : error;
+const isPredicate = /^(?:is|must|needs|can|has|holds|does) /;
 
 /** An input with its label, a hint and its error. */
 export function Field({ label, hint, error, isRequired = false, children }: FieldProps) {
@@ -50,7 +49,7 @@ export function Field({ label, hint, error, isRequired = false, children }: Fiel
       )}
       {error && (
         <p id={`${id}-error`} className="mt-1 text-[13px] text-bad">
-          {errorText(label, error)}
+          {isPredicate.test(error) ? `${label} ${error}` : error}
         </p>
       )}
     </div>
