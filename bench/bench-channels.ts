@@ -28,7 +28,7 @@ const AIMS = { exact: 20, channels: 8 } as const;
 const DEPOSIT_MICRO = '100000000';
 const WARM_UP_SECONDS = 5;
 const METERED = { channels: 64, callsEach: 100 } as const;
-/** Of production: in local mode the node claims whatever a channel owes. */
+/** Production settings of claims; in local mode the node claims any debt of a channel. */
 const CLAIMS = { CHANNEL_CLAIM_THRESHOLD: '1', CHANNEL_MIN_CLAIM: '0.01', CHANNEL_CLAIM_INTERVAL_SECONDS: '3600' };
 
 /**

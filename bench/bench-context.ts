@@ -16,7 +16,7 @@ export interface BenchContext {
   readonly agents: readonly number[];
 }
 
-/** A line of the report: one figure of ours, beside a peer's where there is one. */
+/** A line of the report: one figure of this project, with a peer's if there is one. */
 export interface Figure {
   readonly bench: string;
   readonly what: string;

@@ -44,7 +44,7 @@ async function run(stops: StopList): Promise<void> {
   }
 }
 
-/** Reads in a process of its own, whose memory is that of the reading alone. */
+/** Reads in a separate process, so that its memory is that of the reading alone. */
 async function readAll(rpcUrl: string, stops: StopList): Promise<Taken> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-network-index-'));
   stops.add(() => rm(folder, { recursive: true, force: true }));

@@ -32,7 +32,7 @@ const all = (...numbers: number[]) => ({ any: [], all: numbers.map(capabilityOf)
 const text = (...words: string[]): Query => ({ words, order: orderOf([], true) });
 const pickFrom = (random: () => number) => (most: number) => Math.floor(random() * most);
 
-/** Each question, made anew for each time that it is asked; `hot`: always the same. */
+/** Generators of queries: a new query for each run; `hot`: always the same. */
 function questions(random: () => number): Record<string, () => Query> {
   const pick = pickFrom(random);
   return {

@@ -24,7 +24,7 @@ const AIMS: Readonly<Record<number, number>> = { 1: 1, 32: 3, 256: 20 };
 export const benchPaid = (ctx: BenchContext): Promise<Figure[]> =>
   paidFigures(ctx, { bench: 'b', what: 'x402-paid call' });
 
-/** The same on whatever chain the service is on. */
+/** Figures of paid calls, on any chain that the service uses. */
 export async function paidFigures(
   ctx: BenchContext,
   { bench, what }: Pick<Figure, 'bench' | 'what'>,

@@ -88,7 +88,7 @@ async function startOn(databaseUrl: string, dataDir: string, { stops }: BenchCon
   return { ...local, readyMs: performance.now() - startMs, stop: () => child.stop() };
 }
 
-/** The same questions to both; the totals of PostgreSQL are what our answers are checked with. */
+/** Asks both the same questions, and checks the node's answers by the totals of PostgreSQL. */
 async function compare(
   ctx: BenchContext,
   kind: QuestionKind,

@@ -68,13 +68,13 @@ async function measureBacklog(ctx: BenchContext, receiver: Receiver, count: numb
   };
 }
 
-/** In effect once each: every delivery came, and one that came again can be told by its id. */
+/** Requires that every delivery came once; duplicates are recognized by their ids. */
 function requireOnce({ arrived, refused }: Arrivals, atLeast: number, atMost = Number.POSITIVE_INFINITY): void {
   if (refused > 0) throw new Error(`${refused} deliveries were not signed as they should be`);
   if (arrived < atLeast || arrived > atMost) throw new Error(`${arrived} deliveries came instead of ${atLeast}`);
 }
 
-/** The same number, by a loop for each endpoint; deliveries per second. */
+/** Deliveries per second of a plain loop for each endpoint, for the same number. */
 async function runPlainDispatcher(
   ctx: BenchContext,
   receiver: Receiver,
@@ -97,5 +97,5 @@ async function runPlainDispatcher(
   return DELIVERIES / (tookMs / 1000);
 }
 
-/** As long as what our service sends. */
+/** Payload of the same length as the service's. */
 const sample = { requestId: 'req_bench', result: 'x'.repeat(500) };

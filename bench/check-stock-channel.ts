@@ -10,7 +10,7 @@ import type { ServiceUnderTest } from './service-under-test.ts';
 const CALLS = 1000;
 const AT_ONCE = 16;
 const PRICE = '0.001';
-/** Of exactly so many calls: the next one has to top the channel up. */
+/** Deposit for a fixed number of calls: the next one has to top the channel up. */
 const DEPOSIT = '1';
 const micro = (usdc: string) => parseUnits(usdc, 6);
 

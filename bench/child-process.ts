@@ -13,7 +13,7 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Starts Node on a script. What it writes once it is ready, or to standard error, is ours to see. */
+/** Starts Node on a script. Its output once it is ready, and its standard error, are shown. */
 export function startNode(args: readonly string[], env: Record<string, string>, cwd?: string): Child {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },

@@ -1,4 +1,4 @@
-/** Reads the registry of a chain into an empty database, and prints what it took. Started by bench-index.ts. */
+/** Reads the registry of a chain into an empty database, and prints time and memory. Started by bench-index.ts. */
 import { identityRegistryByChain, LOCAL_CHAIN_ID } from '@agent-network/chain/addresses';
 import { systemClock } from '../packages/service/src/lib/clock.ts';
 import { createMetrics } from '../packages/service/src/lib/metrics.ts';

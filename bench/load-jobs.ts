@@ -43,7 +43,7 @@ export interface ChannelJob extends MeasureOptions {
 /** Streams that are open at once, each read to its end. */
 export interface StreamJob {
   readonly kind: 'streams';
-  /** Starts a request whose answer is a stream of so many chunks. */
+  /** Starts a request with a streamed answer of this many chunks. */
   readonly request: Request;
   /** The file to make when all are open: then the agents begin to speak. */
   readonly gate?: string;
@@ -64,7 +64,7 @@ export interface LoadResult extends Measurement {
   readonly signMs?: number;
   /** Sum charged to channels, first calls included. */
   readonly chargedMicro?: string;
-  /** Of streams; the calls are then events, and the times those from the agent to the reader. */
+  /** For streams: the calls are events, and the times are those from the agent to the reader. */
   readonly streams?: { readonly openInMs: number; readonly droppedAndResumed: number };
 }
 

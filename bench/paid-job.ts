@@ -15,8 +15,8 @@ interface PaymentRequired<Asked> {
 }
 
 /**
- * Pays one call after the other. A signature covers neither the memo nor the offer's code, so it is made before the clock runs,
- * for the terms that the first 402 names; every later 402 must name the same, and is answered with one signature of the stock.
+ * Pays one call after the other. A signature covers neither the memo nor the offer's code, so it is made before the clock runs, for the
+ * terms of the first 402; every later 402 must have the same terms, and gets one signature of the stock.
  */
 export async function runPaidJob(job: PaidJob): Promise<LoadResult> {
   const url = new URL(job.request.url);

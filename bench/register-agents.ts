@@ -10,7 +10,10 @@ const SENDER: Hex = '0x000000000000000000000000000000000000beef';
 /** Answer of a contract that accepts the token given to it (ERC-721). */
 const TAKES_TOKENS = '0x150b7a02';
 const IN_A_TRANSACTION = 150;
-/** anvil makes the state's root anew for each block, which takes the longer the more is registered: few blocks, with much in each. */
+/**
+ * Transactions in a block. anvil computes the state root for each block, which takes longer the more is registered, so few large blocks are
+ * faster.
+ */
 const TRANSACTIONS_IN_A_BLOCK = 10;
 const BLOCK_GAS = '0x3b9aca00';
 

@@ -46,7 +46,7 @@ const cellsOf = ({ bench, what, callers, perSecond, p50Ms, p99Ms, peer, aim, gen
   `${(generatorCpu * 100).toFixed(0)} %`,
 ];
 
-/** The same for programs: one line of JSON. */
+/** The figures as one line of JSON, for programs. */
 export function jsonLineOf(figures: readonly Figure[]): string {
   const rounded = (_key: string, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;

@@ -7,7 +7,7 @@ import type { StopList } from './stop-list.ts';
 
 type Hex = `0x${string}`;
 
-/** What the node writes about itself (DATA_DIR/local.json). */
+/** The node's description of itself (DATA_DIR/local.json). */
 export interface Local {
   readonly baseUrl: string;
   readonly apiKey: string;

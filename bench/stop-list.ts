@@ -21,7 +21,7 @@ export function createStopList(): StopList {
   };
 }
 
-/** Runs `work` and then ends what it started; Ctrl-C ends it early. */
+/** Runs `work` and then stops everything it started; Ctrl-C stops it early. */
 export async function withStopList(work: (stops: StopList) => Promise<void>): Promise<void> {
   const stops = createStopList();
   const interrupt = () => void stops.stopAll().then(() => process.exit(130));

@@ -79,7 +79,7 @@ async function openSlowReaders({ request, eventsUrl, chunks, readers }: Slow): P
   return Promise.all(Array.from({ length: readers }, () => openStream(again, { stopsReading: true })));
 }
 
-/** Has them read what was left for them, and the rest anew after the last event that they have. Returns how many were dropped. */
+/** Lets slow readers read their rest, and resume after their last event. Returns the number of dropped ones. */
 async function resumeSlowReaders(
   readers: readonly StreamReader[],
   { request, eventsUrl, chunks }: Slow,

@@ -1,13 +1,13 @@
 /** Messages to the process that receives webhooks. */
 export type ReceiverTask =
-  /** Forget what came; `secrets`: what each path's deliveries are signed with. */
+  /** Clear the counts. `secrets`: signing secrets by path. */
   | { readonly kind: 'begin'; readonly secrets: Record<string, string> }
   /** Answer when so many different deliveries have come, or none come any more. */
   | { readonly kind: 'await'; readonly expected: number; readonly timeoutMs: number };
 
 /** The received deliveries, with their delays since the event. */
 export interface Arrivals {
-  /** Different deliveries whose signature was right. */
+  /** Number of distinct deliveries with a valid signature. */
   readonly arrived: number;
   /** Deliveries that came more than once; a receiver drops them by their id. */
   readonly repeated: number;

@@ -78,7 +78,7 @@ export async function costKinds(ctx: BenchContext, callers: number): Promise<Cos
   ];
 }
 
-/** The same work with an endpoint that every end is sent to, from its first run on: it is the last kind. */
+/** Adds an endpoint that gets every end, from the first run on; so use this as the last kind. */
 async function withWebhook(ctx: BenchContext, work: CostKind['run']): Promise<CostKind['run']> {
   const receiver = await startReceiver(ctx);
   let isAdded = false;

@@ -43,7 +43,7 @@ export function differenceOf(before: Reading, after: Reading): Reading {
   };
 }
 
-/** Of the server and all its processes, those that have ended included. */
+/** Processor time in ms of the server and all its processes, ended ones included. */
 async function postgresCpuMs(backend: number): Promise<number> {
   const server = (await statOf(backend))?.parent;
   let ticks = 0;
@@ -56,7 +56,7 @@ async function postgresCpuMs(backend: number): Promise<number> {
   return ticks * TICK_MS;
 }
 
-/** Of `/proc/<pid>/stat`, what follows the name in parentheses; null when the process has ended. */
+/** The fields of `/proc/<pid>/stat` after the name in parentheses; null when the process has ended. */
 async function statOf(pid: number) {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
   if (text === null) return null;

@@ -17,7 +17,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '6' },
     warmup: { type: 'string', default: '3' },
     callers: { type: 'string', default: '16' },
-    /** Only kinds whose name holds this. */
+    /** Only kinds with this text in their name. */
     only: { type: 'string', default: '' },
   },
 });
@@ -93,7 +93,7 @@ type Measured = {
   readonly used: Awaited<ReturnType<typeof readMeter>>;
 };
 
-/** Per unit, less what the node uses when nobody calls. */
+/** Cost per unit, less the consumption of an idle node. */
 function costOf({ name, per }: CostKind, { chunks, tookMs, used }: Measured, idle: Measured): Cost {
   const counts = { request: used.requests, call: used.invocations, chunk: chunks };
   const count = counts[per];
@@ -109,7 +109,7 @@ function costOf({ name, per }: CostKind, { chunks, tookMs, used }: Measured, idl
   };
 }
 
-/** Until what was accepted has ended and been told of. */
+/** Waits until all accepted work has ended and its events were sent. */
 async function untilQuiet(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ open: boolean }>(

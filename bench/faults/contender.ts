@@ -12,7 +12,7 @@ export interface Contender {
   readonly name: string;
   /** True if a broken promise fails the run. */
   readonly isOurs: boolean;
-  /** Its way to the chain. */
+  /** Proxy between it and the chain. */
   readonly proxy: RpcProxy;
   /** Work done between a settlement and the answer to the buyer: only its receipt, or the agent's work too. */
   readonly answersAfter: 'receipt' | 'work';

@@ -25,7 +25,7 @@ export function tableOf(rows: readonly Row[]): string {
   return [titles, rule, ...cells].map((row) => `| ${row.map(pad).join(' | ')} |`).join('\n');
 }
 
-/** The same for programs: one line of JSON. */
+/** The table as one line of JSON, for programs. */
 export const jsonLineOf = (rows: readonly Row[]): string =>
   JSON.stringify(
     {

@@ -6,6 +6,6 @@ export interface Attack {
   readonly does: string;
   /** Free accounts that it has; default 3. */
   readonly freeAccounts?: number;
-  /** `begin` is called when all is prepared: what it costs is measured from then on. */
+  /** Call `begin` when everything is prepared: costs are measured from then on. */
   run(site: Site, sender: Sender, begin: () => void): Promise<readonly Claim[]>;
 }

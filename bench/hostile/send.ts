@@ -28,7 +28,7 @@ export interface Sender {
   readonly attempts: () => number;
   count(answer: string): void;
   send(asked: HostileRequest): Promise<HostileAnswer>;
-  /** A connection of its own, on which the attacker does what it likes. */
+  /** A separate connection for the attacker to use freely. */
   dial(): Socket;
   close(): void;
 }
@@ -91,7 +91,7 @@ export function createSender({ baseUrl, address: localAddress }: Pick<Site, 'bas
   };
 }
 
-/** Acts so often a second for so long, whether or not what it began has ended, but at most `atOnce` times at a time. */
+/** Acts `perSecond` times a second for this many seconds, whether or not earlier acts have ended, but at most `atOnce` at a time. */
 export async function paced(
   { perSecond, seconds, atOnce = 256 }: { perSecond: number; seconds: number; atOnce?: number },
   act: (nth: number) => Promise<unknown>,

@@ -19,7 +19,7 @@ export interface Site {
   readonly free: readonly HostileAccount[];
   /** Plan enterprise: what an hourly limit would stop in a second goes on for the whole minute. */
   readonly rich: HostileAccount;
-  /** Account whose name the attacker uses without permission. */
+  /** Account that the attacker impersonates without permission. */
   readonly victim: { readonly address: `0x${string}`; readonly privateKey: `0x${string}` };
 }
 

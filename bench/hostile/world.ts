@@ -28,7 +28,7 @@ export interface World {
 
 const DEPOSIT_USDC = '1000';
 
-/** A node as `npm start` has it, but with the limits of production, and an honest account whose treasury is full. */
+/** A node as started by `npm start`, but with the limits of production, and an honest account with a full treasury. */
 export async function startWorld(stops: StopList): Promise<World> {
   const dns = await startDnsServer(() => null);
   stops.add(() => dns.stop());

@@ -2,7 +2,7 @@ import { type OpenLoop, type OpenLoopResult, runOpenLoop } from './open-loop.ts'
 
 export type LoadAnswer = { readonly result: OpenLoopResult } | { readonly error: string };
 
-/** A process of its own: what it waits for is the node, and not the other load. */
+/** A separate process, so that its waits are for the node and not for other load. */
 process.on('message', async (job: OpenLoop) => {
   let answer: LoadAnswer;
   try {

@@ -32,7 +32,7 @@ export function createRequests({ service, echoId }: BenchSite) {
       },
       { name: 'GET /readyz', share: 0.2, text: get('/readyz') },
     ],
-    /** Of these reads, as the metrics name them; `/readyz` has no such figure. */
+    /** Reads by their names in the metrics; `/readyz` is not counted there. */
     readRoutes: ['getAgent', 'getInvocation'],
     polite: (account: PayingAccount): Stream[] => [
       { name: 'other account', share: 1, text: requestText(invoke(account)) },

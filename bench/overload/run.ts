@@ -1,4 +1,4 @@
-/** Offers a node ten times what it can do, and tells what reads, priorities, deadlines and other accounts felt. See ../README.md. */
+/** Offers a node ten times its capacity, and reports the effects on reads, priorities, deadlines and other accounts. See ../README.md. */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -11,7 +11,7 @@ const BATCH = 50_000;
 /** A stable draw of 0 to `most` - 1 for each call. */
 const draw = (salt: number, most: number) => `((hashint8(n * 31 + ${salt}) & 2147483647) % ${most})`;
 
-/** Of a hundred calls: 50 from a treasury, 20 asynchronous with a webhook, 20 by x402, 7 streams, 3 that fail. */
+/** Mix of a hundred calls: 50 from a treasury, 20 asynchronous with a webhook, 20 by x402, 7 streams, 3 that fail. */
 const kindOf = `case when ${draw(1, 100)} < 50 then 'treasury' when ${draw(1, 100)} < 70 then 'async'
   when ${draw(1, 100)} < 90 then 'x402' when ${draw(1, 100)} < 97 then 'stream' else 'failed' end`;
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { work } from '../bench-context.ts';
 import type { ServiceUnderTest } from '../service-under-test.ts';
 
-/** A request whose time is compared; `next` makes it anew for each call. */
+/** A timed request; `next` builds a new one for each call. */
 export interface SizeQuestion {
   readonly name: string;
   readonly status: number;

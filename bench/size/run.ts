@@ -21,7 +21,7 @@ import { sampleCalls } from './sample-calls.ts';
 import { type SizedName, sizedNames, startSizeServer, withClient } from './size-server.ts';
 import { callWhileTrimming } from './trimming.ts';
 
-/** Of the node beside: enough for every list and cursor that is read. */
+/** Number of rows of the other node: enough for every list and cursor that is read. */
 const FEW = 10_000;
 
 const { values } = parseArgs({

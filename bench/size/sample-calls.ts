@@ -12,7 +12,7 @@ import type { StopList } from '../stop-list.ts';
 import { withClient } from './size-server.ts';
 import { changeOf, countTables, type TableCounts } from './table-counts.ts';
 
-/** The kinds of call whose rows are multiplied. */
+/** Kinds of sample calls to multiply the rows of. */
 export const kinds = ['treasury', 'x402', 'async', 'stream', 'failed'] as const;
 export type Kind = (typeof kinds)[number];
 

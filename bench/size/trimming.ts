@@ -8,7 +8,7 @@ export interface Trimming {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** Sessions report what they changed at most once a second. */
+/** Queries of progress; sessions report their changes at most once a second. */
 const counted = {
   'results and inputs': 'select n_tup_upd as n from pg_stat_user_tables where relname = $1',
   chunks: 'select n_tup_del as n from pg_stat_user_tables where relname = $1',

@@ -28,7 +28,7 @@ export const challenges: Attack = {
   },
 };
 
-/** As the wallet's owner, from another address than the attacker. */
+/** Posts as the wallet's owner, from another address than the attacker. */
 const post = ({ baseUrl }: Site, path: string, body: unknown): Promise<Response> =>
   fetch(`${baseUrl}${path}`, {
     method: 'POST',

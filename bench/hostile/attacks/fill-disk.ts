@@ -75,11 +75,11 @@ async function storedMib({ database, rich }: Site): Promise<number> {
   return Number(row?.bytes) / MIB;
 }
 
-/** As if more had been stored, or less. */
+/** Pretends that more, or less, had been stored. */
 const addStored = ({ database, rich }: Site, mib: number) =>
   askDatabase(database, 'insert into storage_change (account_id, bytes) values ($1, $2)', [rich.accountId, mib * MIB]);
 
-/** As if so many days had passed since. */
+/** Pretends that this many days had passed since. */
 async function age({ database, rich }: Site): Promise<void> {
   const days = `${DAYS} days`;
   const own = 'select id from invocation where account_id = $1';

@@ -81,7 +81,7 @@ async function dust(sender: Sender, account: HostileAccount, tally: { dust: numb
   tally.dust += [out, into].filter(({ status }) => status === 200).length;
 }
 
-/** Pays from a new wallet, which signs as any key does, while its code says yes to the node and burns what it is given. */
+/** Pays from a new wallet that signs like a key, with code that passes the node's checks and burns its gas. */
 async function burn(
   { rpcUrl, usdc }: Site,
   sender: Sender,

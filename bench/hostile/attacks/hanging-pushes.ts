@@ -18,7 +18,7 @@ const LATE_MS = 60_000;
 
 const v1 = { 'a2a-version': '1.0' };
 
-/** Pushes of tasks to receivers that never answer, beside those of an account whose receiver does. */
+/** Pushes of tasks to receivers that never answer, next to those of an account with a receiver that does. */
 export const hangingPushes: Attack = {
   does: `${TASKS_PER_SECOND} tasks a second of ${ACCOUNTS} free accounts: ${CALLS} tasks each, ${ADDRESSES} push addresses a task, whose receiver never answers`,
   freeAccounts: ACCOUNTS,

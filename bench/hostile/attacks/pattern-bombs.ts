@@ -3,7 +3,7 @@ import { paced } from '../send.ts';
 
 const PER_SECOND = 4;
 
-/** Schemas whose patterns fold every letter for each of their ranges, or are as large as they may be. Each is another one. */
+/** Schemas with patterns that fold every letter for each of their ranges, or are as large as allowed. Each is different. */
 export const patternBombs: Attack = {
   does: `${PER_SECOND} a second: agents whose schemas have patterns that take seconds to compile, or all that is allowed`,
   async run({ rich, seconds }, sender, begin) {

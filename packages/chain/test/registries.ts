@@ -34,7 +34,7 @@ interface Accounts {
   readonly 4: readonly [Account, Account, Account, Account];
 }
 
-/** What a registry logged, in its order: the event's name, then its arguments, indexed ones first. */
+/** Logs of a registry, in order: the event's name, then its arguments, indexed ones first. */
 export function loggedBy(contract: { address: Hex; abi: Abi }, { logs }: TransactionReceipt): unknown[][] {
   const own = logs.filter((log) => log.address === contract.address.toLowerCase());
   return parseEventLogs({ abi: contract.abi, logs: own }).map(({ eventName, args }) => [

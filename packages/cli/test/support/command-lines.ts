@@ -5,7 +5,7 @@ import { bundled } from '../../../service/test/support/bundled.ts';
 
 export interface CommandLine {
   readonly args: readonly string[];
-  /** What comes on stdin; default: nothing. */
+  /** Content of stdin; default: nothing. */
   readonly input: string;
   /** Added to the environment of all. */
   readonly env: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export const BIN = join(import.meta.dirname, '../../bin/agentnet.js');
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const CHILD = join(import.meta.dirname, 'command-child.ts');
 
-/** What `BIN` loads, in one file: where many commands run, loading its modules would be most of each one's time. */
+/** The modules of `BIN` in one file, since loading them would be most of each command's time. */
 export const bundledMain = (): Promise<string> => bundled(MAIN);
 
 /** Runs a command line as a person does: by the program in a process of its own. */
@@ -40,7 +40,7 @@ export const inItsProcess =
     });
   };
 
-/** Runs one command line after another in one process: loading the program anew would be most of each one's time. */
+/** Runs one command line after another in one process, since loading the program would be most of each one's time. */
 export async function startCommandLines(env: NodeJS.ProcessEnv): Promise<{ run: RunLine; stop(): Promise<void> }> {
   const child = fork(CHILD, { env, execArgv: [] });
   const exited = once(child, 'exit');

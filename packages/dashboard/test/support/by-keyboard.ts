@@ -11,7 +11,7 @@ export interface Keyboard {
   readonly clicks: number;
 }
 
-/** Somebody without a mouse, whose clicks are counted. */
+/** A user without a mouse; counts the clicks. */
 export function byKeyboard(page: Page): Keyboard {
   let clicks = 0;
   async function reach(target: Locator): Promise<void> {

@@ -42,7 +42,7 @@ export function contrastOf(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** What is too faint in the dark theme; null when a colour is of no theme, so that only the view itself can tell. */
+/** Texts that are too faint in the dark theme; null when a colour is of no theme, so that the view itself must be checked. */
 export function faintInDark(judged: readonly JudgedColours[]): string[] | null {
   const faint: string[] = [];
   for (const { text, background, requiredRatio } of judged) {

@@ -48,11 +48,11 @@ const report = `reporter(rules, _options, answer) {
   });
 }`;
 
-/** Done when the page has seen its new theme, which it is told of before a frame, and nothing fades any more. */
+/** Resolves when the page has its new theme, which it gets before a frame, and all animations have ended. */
 const standStill = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
   Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null))).then(() => null))`;
 
-/** What is judged in each theme: everything once, and what depends on colours in the other as well. */
+/** Rules to check in each theme: all in one, and those about colours in the other as well. */
 const rulesByTheme = { light: '', dark: 'runOnly: ["color-contrast", "link-in-text-block"],' } as const;
 
 async function judge(page: Page, colorScheme: 'light' | 'dark'): Promise<Judgement> {

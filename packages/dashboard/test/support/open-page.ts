@@ -7,7 +7,7 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
-/** What the browser says of answers that are errors: the tests look at those themselves. */
+/** Browser messages about error answers, which the tests check themselves. */
 const ABOUT_ANSWERS = /^Failed to load resource: the server responded with a status of [45]/;
 
 export function watchPage(page: Page): OpenPage {

@@ -15,7 +15,7 @@ import { signInWithWallet, type World } from './world.ts';
 const RIGHT_TO_LEFT = 'مترجم الوثائق';
 
 export interface Populated {
-  /** Of somebody who is an operator, has a bit of everything, and is signed in. */
+  /** Page of a signed-in operator with a bit of every kind of data. */
   readonly page: Page;
   readonly key: string;
   readonly agent: TestAgent;

@@ -4,7 +4,7 @@ import { WAIT_MS } from '../../../service/test/support/until.ts';
 /** A profile of the browser, of one visitor at a time. */
 export interface Profile {
   readonly context: BrowserContext;
-  /** Closes its pages and forgets the visitor. */
+  /** Closes its pages and clears the visitor's data. */
   giveBack(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export const BLANK = '/dashboard/icon.svg';
 /** All that a page can store, but neither what was fetched nor what was compiled. */
 const STORED = 'local_storage,indexeddb,cache_storage,service_workers,file_systems';
 
-/** Profiles that nobody uses, by the address of their node. */
+/** Idle profiles, by the address of their node. */
 const idle = new WeakMap<Browser, Map<string, Kept[]>>();
 
 function idleOf(browser: Browser, baseURL: string): Kept[] {

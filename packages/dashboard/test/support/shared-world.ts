@@ -26,8 +26,8 @@ export const sharedNode = (): Promise<Loan<Harness>> =>
   });
 
 /**
- * Pages of a profile share a process, which starts once and keeps what it has compiled. No page lives long enough to gain from the
- * optimizing compilers of V8: they took a tenth of the processor time of the pages.
+ * Arguments of Chromium. Pages of a profile share a process, which starts once and keeps its compiled code. No page lives long enough to
+ * gain from the optimizing compilers of V8, which took a tenth of the pages' processor time.
  */
 const ARGS = ['--no-sandbox', '--disable-gpu', '--process-per-site', '--js-flags=--no-opt --no-maglev'];
 

@@ -5,13 +5,13 @@ import { callChain } from '../../../chain/src/chain-rpc-client.ts';
 
 export interface TestWallet {
   readonly address: `0x${string}`;
-  /** What pages asked it for. */
+  /** Requests of pages to the wallet. */
   readonly asked: string[];
-  /** The next question, or the next of this kind, is answered with an error, as when its owner declines. */
+  /** The next request, or the next of this kind, fails, as when its owner declines. */
   refuseNext(method?: string): void;
   /** The next question of this kind is answered once the returned function is called, as when its owner takes time. */
   holdNext(method: string): () => void;
-  /** Its owner chooses another account. */
+  /** Switches the wallet to another account, as its owner may. */
   choose(account: PrivateKeyAccount): void;
   /** From now on it says that it is on this chain, until it is asked to switch. */
   strayTo(chainId: number): void;
@@ -20,7 +20,7 @@ export interface TestWallet {
 
 const ANY = 'any';
 
-/** A wallet as a browser extension would be, over a key of ours and the chain of the node. */
+/** A wallet like a browser extension's, with a test key and the chain of the node. */
 export function walletOf(first: PrivateKeyAccount, rpcUrl: string): TestWallet {
   const asked: string[] = [];
   let account = first;

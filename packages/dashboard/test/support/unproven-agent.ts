@@ -8,12 +8,12 @@ export interface UnprovenAgent {
   readonly endpoint: string;
   /** From now on it proves itself with this token. */
   learn(agentId: string, identityToken: string): void;
-  /** What it answers calls with. */
+  /** Sets its answer to calls. */
   answer(status: number, body: unknown): void;
   stop(): Promise<void>;
 }
 
-/** An agent over real HTTP that nobody has registered yet: it answers challenges with 503 until it knows its token. */
+/** An agent over real HTTP that is not registered yet: it answers challenges with 503 until it knows its token. */
 export async function startUnprovenAgent(): Promise<UnprovenAgent> {
   let known: { agentId: string; identityToken: string } | null = null;
   let reply: { status: number; body: unknown } = { status: 200, body: { result: { text: 'hello <b>there</b>' } } };

@@ -17,7 +17,7 @@ interface PageOptions {
 
 export interface World {
   readonly h: Harness;
-  /** A page of nobody, in a browser profile of its own; closed at the end of the test that opened it, or of the file. */
+  /** A page without a session, in a browser profile of its own; closed at the end of the test that opened it, or of the file. */
   newPage(options?: PageOptions & { wallet?: TestWallet }): Promise<OpenPage>;
   /**
    * A page of somebody who signed in with a wallet of their own, which holds test USDC; on the plan without limits. It shows the view `at`
@@ -75,14 +75,14 @@ async function ownNode(options: HarnessOptions) {
   return { it, giveBack: () => it.stop() };
 }
 
-/** What is opened in a test ends with it: a page that is left open follows what happens on the node. In a hook: with the world. */
+/** Ends resources with the test that opened them, as an open page follows the node's events. In a hook: with the world. */
 function endsWithTest(end: (hasFailed: boolean) => Promise<void>): void {
   if (TestRunner.getCurrentTest()) onTestFinished(({ task }) => end(task.result?.state === 'fail'));
 }
 
 const MAX_SHOWN = 1000;
 
-/** The address and the text of a page, and what it complained of: what a wait that timed out does not say. */
+/** Address, text and console messages of a page, for the error of a wait that timed out. */
 async function shownBy({ page, complaints }: OpenPage): Promise<string> {
   const text = await page
     .locator('body')
@@ -91,7 +91,7 @@ async function shownBy({ page, complaints }: OpenPage): Promise<string> {
   return [page.url(), ...complaints, text.slice(0, MAX_SHOWN)].join('\n');
 }
 
-/** As the sign-in view does it, without the view: that has tests of its own. */
+/** Signs in like the sign-in view, but without the view, which has tests of its own. */
 async function signIn(page: Page, h: Harness, wallet: PrivateKeyAccount): Promise<void> {
   const [name = '', value = ''] = (await openBrowser(h, wallet)).cookie().split('=');
   // Cookies know no ports; Chromium takes secure ones on loopback.

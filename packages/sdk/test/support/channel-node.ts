@@ -42,9 +42,9 @@ export interface Paid {
   readonly books: ReceiverBooks;
 }
 
-/** What a receiver does otherwise than it should. */
+/** Wrong behaviour of a receiver. */
 export interface Lies {
-  /** What a paid call answers; default: it is done and costs its price. */
+  /** Answer to a paid call; default: it is done and costs its price. */
   readonly outcome?: (paid: Paid, count: number) => { readonly cost?: bigint; readonly reply?: Reply | 'hang up' };
   /** Answers before the payment is judged; `null`: it is judged. */
   readonly before?: (paid: Paid, count: number, node: ChannelNode) => Reply | 'hang up' | null;

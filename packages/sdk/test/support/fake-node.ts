@@ -32,7 +32,7 @@ export const failure = (
 
 type Answer = Reply | 'hang up';
 
-/** A server on loopback that answers as told and remembers what it saw; `'hang up'` cuts the connection. */
+/** A server on loopback that gives the given answers and records requests; `'hang up'` cuts the connection. */
 export async function startFakeNode(answer: (seen: Seen, count: number) => Answer | Promise<Answer>) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {

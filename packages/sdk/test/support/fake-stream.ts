@@ -20,7 +20,7 @@ export function beginStream(response: ServerResponse, ...frames: string[]): void
   for (const text of frames) response.write(text);
 }
 
-/** A server on loopback whose answers are written by hand, so that they can be broken off in the middle. */
+/** A server on loopback with answers written by hand, so that they can be broken off in the middle. */
 export async function startStreamNode(respond: Respond) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {

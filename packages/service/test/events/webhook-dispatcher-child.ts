@@ -10,7 +10,7 @@ import { startHeartbeat } from '../../src/store/queue/heartbeat.ts';
 import { createSchedule } from '../../src/store/queue/schedule.ts';
 import { BASE_URL, happened, SECRET_KEY } from './support/sample-event.ts';
 
-/** A process that commits three events, tells its parent, delivers if it is told to, and is killed by its parent. */
+/** A process that commits three events, reports to its parent, delivers if asked to, and is killed by its parent. */
 const [url, accountId, delivers] = process.argv.slice(2);
 if (url === undefined || accountId === undefined)
   throw new Error('usage: webhook-dispatcher-child.ts <database> <account> [deliver]');

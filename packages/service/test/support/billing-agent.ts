@@ -17,7 +17,7 @@ export interface Billing {
   readonly work?: Behaviour;
 }
 
-/** An agent's own till: asks to be paid, checks what it is shown as a facilitator does, and brings it to the chain. */
+/** An agent's own payment endpoint: asks for payment, verifies it like a facilitator, and submits it to the chain. */
 export interface Till {
   readonly address: string;
   /** Every payment header that it was shown, in order. */

@@ -88,8 +88,8 @@ const CHANNELS = `
     from channel c left join channel_charge g on g.channel_id = c.id group by c.id having c.charged_micro < coalesce(sum(g.charged_micro), 0)`;
 
 /**
- * What the records of requests and of money say against each other; empty when every balance is the sum of its movements and every
- * request was paid for once or paid back. What is on its way back is given a moment to get there.
+ * Contradictions between the records of requests and of money; empty when every balance is the sum of its movements and every request was
+ * paid once or refunded. Pending refunds get a moment to arrive.
  */
 export const contradictions = (databaseUrl: string): Promise<string[]> =>
   withDatabaseOf(databaseUrl, async (db) => {

@@ -7,7 +7,7 @@ export interface Browser {
   readonly wallet: TestWallet;
   /** `Cookie` as it would be sent. */
   cookie(): string;
-  /** As the page calls; `headers` take the place of what the browser says of itself. */
+  /** Sends a request like the page does; `headers` replace the browser's own. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
 }
 

@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown';
 import { inject } from 'vitest';
 import { withClient } from './kept-connections.ts';
 
-/** Inside the workspace, so that packages that stay outside the bundle are found. Also where Node.js keeps what it made of programs. */
+/** Folder for bundles, inside the workspace, so that packages outside of the bundle are found. Node.js's compile cache is there, too. */
 export const BUNDLES = join(import.meta.dirname, '../../../../node_modules/.cache/agent-network');
 
 /** Native, or not installed, or large and only loaded by somebody else's settings. */
@@ -20,7 +20,7 @@ const KEEPS_AFTER_MS = 1000;
 const BUNDLES_LOCK = 7_261_386;
 
 const ROOT = join(import.meta.dirname, '../../../..');
-/** What says which files are meant by which names, and how a bundle is made. */
+/** Files that determine module resolution and the bundling. */
 const resolvedBy = [
   import.meta.filename,
   ...['package-lock.json', 'node_modules/.package-lock.json', 'tsconfig.json'].map((name) => join(ROOT, name)),
@@ -55,7 +55,7 @@ async function oneByOne<T>(work: () => Promise<T>): Promise<T> {
 
 interface Note {
   readonly file: string;
-  /** Everything that it was made of, and what it was like. */
+  /** All inputs of the bundle, with their size and time of change. */
   readonly made: Readonly<Record<string, string>>;
 }
 
@@ -76,7 +76,7 @@ async function keptBundle(path: string): Promise<string> {
   return file;
 }
 
-/** Of each file the time of its last change, which nothing sets back, and its size. */
+/** Time of last change, which can't be set back, and size of each file. */
 async function looksOf(paths: readonly string[]): Promise<Record<string, string>> {
   const look = async (path: string) => {
     const found = await stat(path).catch(() => null);

@@ -154,7 +154,7 @@ export async function finalizeWithdraw(engine: Engine, { config, payer }: Booked
   );
 }
 
-/** What the books say of a channel, and of what channels owe: each account as the asset that it is. */
+/** Books of a channel, and of the channels' debts: each account as the asset that it is. */
 export async function booksOf(engine: Engine, { id }: Pick<BookedTestChannel, 'id'>) {
   const [channel] = await askDatabase<Record<'claimed' | 'lost' | 'published' | 'charged', string>>(
     engine.databaseUrl,

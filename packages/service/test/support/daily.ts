@@ -6,8 +6,8 @@ const DAY_MS = 86_400_000;
 export const day = Number(process.env.DAY ?? Math.floor(Date.now() / DAY_MS));
 
 /**
- * What `npm test` tries today of a matrix whose cells each cost a process: of every row one cell in `parts`, so that all of them have
- * had their day after as many days. `npm run test:long` tries all, always.
+ * The cells of a matrix that `npm test` tries today, as each costs a process: in every row, one in `parts`, so that all have been tried
+ * after as many days. `npm run test:long` tries all.
  */
 export function ofTheDay<T>(cells: readonly T[], rowOf: (cell: T) => unknown = () => null, parts = 3): T[] {
   if (isLong) return [...cells];

@@ -12,7 +12,7 @@ export interface DatabaseProxy {
   set(mode: ProxyMode): void;
   /** Makes those connections silent that the server sees under one of these ports. */
   mute(ports: ReadonlySet<number>): void;
-  /** The server's ends of silent connections are closed, with what they hold locked; the clients are told nothing. */
+  /** Closes the server's ends of silent connections, releasing their locks; the clients do not notice. */
   forgetMute(): void;
   /** Sets the delay of each direction: half a round trip. */
   delay(oneWayMs: number): void;

@@ -10,7 +10,7 @@ import { until } from './until.ts';
 const run = promisify(execFile);
 const BIN = '/usr/lib/postgresql/15/bin';
 
-/** A server of Debian's PostgreSQL, whose programs run as its user. */
+/** A server of Debian's PostgreSQL, run as its own user. */
 export interface DebianPostgres {
   readonly url: string;
   /** Ends when it takes writes. */

@@ -2,11 +2,11 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 export interface DnsServer {
-  /** As `DNS_SERVERS` takes it. */
+  /** Address, in the form of `DNS_SERVERS`. */
   readonly address: string;
   /** The names that it was asked for, once for each question. */
   readonly asked: string[];
-  /** What it answers for a name: IPv4 addresses; none: there are none; null: nothing, ever. Default: the name does not exist. */
+  /** Answer for a name: IPv4 addresses; empty: none exist; null: no answer, ever. Default: the name does not exist. */
   answer(name: string): readonly string[] | null | undefined;
   stop(): Promise<void>;
 }
@@ -76,7 +76,7 @@ function textRecordOf(text: string, ttlS: number): Buffer {
   return record;
 }
 
-/** Of the name that was asked for. */
+/** Record of the requested name. */
 function recordOf(address: string, ttlS: number): Buffer {
   const record = Buffer.alloc(16);
   record.writeUInt16BE(0xc00c, 0);

@@ -13,8 +13,8 @@ export interface Death {
 }
 
 /**
- * Makes a call to a process of the node that dies over it: by default when it has done all and is about to keep its answer. Returns
- * the answer that nobody got.
+ * Calls a process of the node that dies during the call: by default after all its work, before it stores the answer. Returns the
+ * undelivered answer.
  */
 export async function callAndDie(
   h: Harness,

@@ -78,7 +78,7 @@ export interface Engine {
   /** The refund that is owed for a payment, signed and stored as the node does before it sends it. */
   signedRefundOf(payment: NewChainPayment): Promise<NewChainPayment>;
   mine(blocks: number): Promise<void>;
-  /** What the database says of a payment. */
+  /** State of a payment in the database. */
   stateOf(payment: NewChainPayment): Promise<string>;
   stop(): Promise<void>;
 }

@@ -70,7 +70,10 @@ export interface HarnessOptions {
   readonly maxAgeMs?: number;
   /** True to write to the shared registry, as nodes do in local mode. Default: false, because those writes run beside the test. */
   readonly registers?: boolean;
-  /** True to follow the shared registry as closely as nodes in local mode do. Default: as `registers`; what nobody reads costs the rest. */
+  /**
+   * True to follow the shared registry as closely as nodes in local mode do. Default: as `registers`, since unused reading slows down the
+   * rest.
+   */
   readonly followsRegistry?: boolean;
   readonly log?: Log;
   readonly dashboard?: DashboardBuild;
@@ -146,8 +149,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
 }
 
 /**
- * By undici, which takes a third of the processor time of `fetch`; redirects are not followed. What a node refuses because it was kept from
- * its processor is sent again, as clients are told to: nothing was done.
+ * Sends by undici, which takes a third of the processor time of `fetch`; redirects are not followed. Retries requests that a node refused
+ * without starting them because the machine was busy, as clients should.
  */
 export async function send(
   baseUrl: string,
@@ -169,7 +172,7 @@ const KEPT: readonly unknown[] = [
 ];
 const wasKept = ({ status, body }: Answer): boolean => status === 503 && KEPT.includes(body?.error?.message);
 
-/** As `send`, with the first answer, whatever it is. */
+/** Sends like `send`, but returns the first answer. */
 export async function sendOnce(
   baseUrl: string,
   method: string,

@@ -3,14 +3,14 @@ import { silentLog } from '../../src/lib/telemetry/log.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { DatabaseAwayError, isConnectionLost } from '../../src/store/database-away.ts';
 
-/** How long a connection that nobody uses stays open. */
+/** Time after which an idle connection is closed. */
 const IDLE_MS = 1000;
 /** More questions at the same time wait for each other. */
 const MAX_AT_ONCE = 20;
 
 interface Kept {
   readonly pool: pg.Pool;
-  /** As a node opens it, for the functions of a node that read it. */
+  /** The connection in the form of a node's database, for functions of the node. */
   readonly db: Database;
 }
 
@@ -85,7 +85,7 @@ async function withOwnClient<T>(url: string, work: (client: pg.ClientBase) => Pr
 
 const ignore = () => undefined;
 
-/** The same for functions of a node; `work` may be done twice. */
+/** Runs work with a node's database; `work` may run twice. */
 export async function withDatabaseOf<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
   if (!known.has(url)) return withOwnDatabase(url, work);
   try {

@@ -2,8 +2,8 @@ import { askDatabase } from './books.ts';
 import type { Harness } from './harness.ts';
 
 /**
- * Leaves a request that this process runs as one does that died, when nobody came for it until after its deadline. The writes of this process
- * are void from then on; whoever recovers invocations takes the request.
+ * Leaves a request of this process as if the process had died, and it had not been recovered before its deadline. Later writes of this
+ * process have no effect; recovery takes over the request.
  */
 export async function leaveOverdue({ ctx, databaseUrl }: Harness, requestId: string): Promise<void> {
   await askDatabase(

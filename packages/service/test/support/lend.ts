@@ -5,7 +5,7 @@ interface Shared {
   end(): Promise<void>;
 }
 
-/** What a test file has of something shared. */
+/** A test file's share of a shared resource. */
 export interface Loan<T> {
   readonly it: T;
   giveBack(): void;

@@ -7,7 +7,7 @@ import { GuardedFetchError, type GuardedFetchErrorKind } from '../../src/lib/net
 
 export const MIB = 1024 * 1024;
 
-/** An HTTP server on loopback whose behaviour a test sets, and guarded fetches to call it with. Disposing closes everything. */
+/** An HTTP server on loopback with a behaviour set by the test, and guarded fetches to call it with. Disposing closes everything. */
 export type LoopbackEndpoint = AsyncDisposable & {
   server: Server;
   port: number;
@@ -67,7 +67,7 @@ export const inSingleBytes = (count: number): TcpServer =>
     socket.on('error', () => {}).once('data', () => socket.end(answer));
   });
 
-/** Expects a failure of this kind whose message gives no address away. */
+/** Expects a failure of this kind, with a message that reveals no address. */
 export async function expectKind(work: Promise<unknown>, kind: GuardedFetchErrorKind): Promise<GuardedFetchError> {
   const error = await work.then(
     () => undefined,

@@ -20,7 +20,7 @@ import type { TokenHost } from './x402-payer.ts';
 export interface NodeProcess {
   readonly baseUrl: string;
   readonly child: ChildProcess;
-  /** Its row among the processes of the node. */
+  /** Id of its row among the processes of the node. */
   readonly processId: string;
   /** Resolves when it has ended, with the signal that ended it. */
   readonly ended: Promise<NodeJS.Signals | null>;

@@ -7,8 +7,8 @@ import { insertChainPayments } from '../../src/payments/chain-outbox/chain-payme
 import type { Sql } from '../../src/store/sql.ts';
 
 /**
- * A request as a process leaves it that dies right after it was accepted: its payment is claimed and not sent. All else is as of another
- * one, which this payer has paid for before. `createdAt`: processes take what nobody runs when it is older than 10 s.
+ * Inserts a request as left by a process that died right after accepting it: its payment is claimed and not sent. Everything else is copied
+ * from an earlier request that this payer has paid for. `createdAt`: processes take over lost requests that are older than 10 s.
  */
 export async function leavePending(
   sql: Sql,

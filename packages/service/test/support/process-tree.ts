@@ -30,7 +30,7 @@ export function treeOf(root: number): ProcessMark[] {
   return tree;
 }
 
-/** Those that still run; one that ended and was not yet reaped does not. */
+/** Processes that still run; an ended, unreaped one does not count. */
 export const stillRunning = (marks: readonly ProcessMark[]): ProcessMark[] =>
   marks.filter((mark) => {
     const now = statOf(mark.pid);

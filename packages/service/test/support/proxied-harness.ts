@@ -9,7 +9,7 @@ export interface ProxiedHarness extends Harness {
   readonly chain: LocalChain;
 }
 
-/** A node whose way to its chain can be disturbed. */
+/** A node with a proxy to its chain that can be disturbed. */
 export async function startProxiedHarness(options: HarnessOptions = {}): Promise<ProxiedHarness> {
   const chain = await startLocalChain();
   const proxy = await startRpcProxy(chain.rpcUrl);

@@ -1,6 +1,6 @@
 import { askDatabase } from './books.ts';
 
-/** What is still to be carried (`call_change`) comes with the rest of it. */
+/** SQL: recounts use. Changes not aggregated yet (`call_change`) are included. */
 const COUNT = `
   insert into agent_use (account_id, day, agent_id, calls, completed, failed, spent_micro)
   select account_id, date_trunc('day', made_at, 'UTC'), agent_id, sum(calls), sum(completed), sum(failed), sum(spent_micro)
@@ -13,7 +13,7 @@ const COUNT = `
     ) each
    group by 1, 2, 3 having sum(calls) <> 0 or sum(spent_micro) <> 0;`;
 
-/** Counts the use of agents anew, from the requests as they are. */
+/** Recounts the use of agents from the requests. */
 export async function recountUse(databaseUrl: string): Promise<void> {
   await askDatabase(databaseUrl, `begin; lock table agent_use, call_change; delete from agent_use; ${COUNT} commit`);
 }

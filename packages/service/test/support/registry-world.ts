@@ -69,7 +69,7 @@ export interface TestIndex {
   readonly reader: RegistryReader;
   readonly databaseUrl: string;
   rows(): Promise<IndexRows>;
-  /** Forgets all that was read. */
+  /** Deletes everything read so far. */
   clear(): Promise<void>;
   block(): Promise<bigint | null>;
   stop(): Promise<void>;
@@ -100,18 +100,18 @@ export async function newIndex(options: Omit<IndexOptions, 'databaseUrl'> & { of
   };
 }
 
-/** A chain with a registry, whose blocks come when they are asked for, and a way to it that can be disturbed. */
+/** A chain with a registry that mines on demand, with a proxy to it that can be disturbed. */
 export interface RegistryChain {
   readonly chain: LocalChain;
   readonly proxy: RpcProxy;
   /** Over the proxy. */
   readonly client: RegistryClient;
-  /** The same, as if the chain were none for development. */
+  /** A client that treats the chain like one that is not for development. */
   readonly realClient: RegistryClient;
   /** Rows of a new index that reads the whole chain. */
   freshRows(): Promise<IndexRows>;
   mine(blocks: number): Promise<void>;
-  /** Takes the newest blocks back, and puts as many and one more in their place, without what they had. */
+  /** Removes the newest blocks, and mines as many and one more without their transactions. */
   replace(blocks: number): Promise<void>;
   headBlock(): Promise<number>;
   stop(): Promise<void>;

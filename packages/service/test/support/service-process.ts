@@ -18,7 +18,7 @@ export interface ServiceOptions {
   readonly env?: Record<string, string>;
   /** Default: the main module, as `npm start` runs it. */
   readonly program?: string | undefined;
-  /** Told its number as soon as it has one. */
+  /** Called with its pid as soon as it has one. */
   readonly onSpawn?: (pid: number) => void;
 }
 
@@ -34,7 +34,7 @@ export interface ServiceProcess {
   readonly pid: number;
   readonly readyMs: number;
   readonly local: LocalJson;
-  /** Ctrl-C: every process of the foreground group is told. */
+  /** Ctrl-C: signals every process of the foreground group. */
   interrupt(): Promise<Ended>;
   /** kill -9 of the whole process group. */
   killGroup(): Promise<void>;

@@ -24,7 +24,7 @@ export const askingForChannels =
     return send(request);
   };
 
-/** What the channels of a wallet were charged and have in flight. */
+/** Charged and reserved amounts of a wallet's channels. */
 export const chargedOf = ({ ctx }: Pick<Harness, 'ctx'>, wallet: Pick<TestWallet, 'address'>) =>
   ctx.db.query<{ chargedMicro: bigint; reservedMicro: bigint }>(
     'charged-of-wallet',

@@ -17,7 +17,7 @@ export interface TestDatabase {
 }
 
 /**
- * A new database with the current schema and no rows, for one test file; or a copy of another, which nobody may be connected to. Safe in
+ * A new database with the current schema and no rows, for one test file; or a copy of another, which must have no connections. Safe in
  * files that run at the same time.
  */
 export async function createTestDatabase(copied?: TestDatabase): Promise<TestDatabase> {
@@ -44,7 +44,7 @@ export async function createTestDatabase(copied?: TestDatabase): Promise<TestDat
   };
 }
 
-/** Throws when the databases of this worker have too many connections: some file does not stop what it starts. */
+/** Throws when the databases of this worker have too many connections, because some file does not stop its resources. */
 async function assertBudget(admin: pg.ClientBase, prefix: string): Promise<void> {
   const { rows } = await admin.query<{ held: number }>(
     'select coalesce(sum(numbackends), 0)::int as held from pg_stat_database where starts_with(datname, $1)',

@@ -24,7 +24,7 @@ export async function deposit(host: Host, key: string, treasuryId: string, amoun
   if (status !== 200) throw new Error(`the deposit was answered with ${status ?? 'PAYMENT_PENDING'}`);
 }
 
-/** A new account whose treasury holds this much. */
+/** A new account with this much in its treasury. */
 export async function newClient(host: Host, amount: string): Promise<Client> {
   const account = await host.newAccount();
   const { body } = await host.request('POST', '/payments/treasury', { key: account.key, body: {} });
@@ -67,7 +67,7 @@ export async function untilEnded(
   });
 }
 
-/** Waits for the chain to show this balance; answers what it shows in the end. */
+/** Waits for the chain to show this balance; returns the last one seen. */
 export async function untilUsdc(host: Pick<Harness, 'usdcOf'>, address: string, wantedMicro: bigint): Promise<bigint> {
   await until(async () => (await host.usdcOf(address)) === wantedMicro).catch(() => undefined);
   return host.usdcOf(address);

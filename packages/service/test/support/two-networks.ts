@@ -88,7 +88,7 @@ export async function payOn(
   return { 'payment-signature': encode(await paymentOf({ ctx }, wallet, { ...required, accepts }, changes)) };
 }
 
-/** What an account of the ledger holds; null: there is none of this id. */
+/** Balance of a ledger account; null: it does not exist. */
 export async function postedOf({ ctx }: Harness, id: string): Promise<bigint | null> {
   const [row] = await ctx.db.query<{ posted: bigint }>(
     'posted-of',

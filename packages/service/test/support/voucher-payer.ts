@@ -13,10 +13,10 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 // biome-ignore lint/suspicious/noExplicitAny: the content of a header of the node
 const decode = (header: string | null): any => JSON.parse(Buffer.from(header ?? '', 'base64').toString());
 
-/** What a 402 answer asks for; `accepts[1]` is the channel. */
+/** Terms of a 402 answer; `accepts[1]` is the channel. */
 export const requiredBy = (answer: Answer) => decode(answer.headers.get('payment-required'));
 
-/** What an answer says of the channel that paid for it. */
+/** State of the paying channel in an answer. */
 export const settledBy = (answer: Answer) => decode(answer.headers.get('payment-response'));
 
 export interface VoucherChanges {
@@ -56,7 +56,7 @@ export function newVoucherPayer(
     config,
     channelId,
     sign,
-    /** As if this had been deposited and were deep enough in the chain. */
+    /** Books a deposit as if it were deep enough in the chain. */
     async fund(balanceMicro: bigint) {
       const now = h.ctx.clock.now();
       await h.ctx.db.transaction((tx) => openChannel(tx, { id: channelId, chain, config }, now));

@@ -12,7 +12,7 @@ export interface WireCounts {
   readonly trips: number;
   /** Commits of transactions, and statements outside of transactions that write. */
   readonly commits: number;
-  /** What went out with each trip. */
+  /** Statements sent in each round trip. */
   readonly sent: readonly (readonly SentStatement[])[];
 }
 

@@ -18,7 +18,7 @@ interface Call {
 /** A market in memory where each owner has one agent; judged by the very rules of the node. */
 export interface Economy {
   call(call: Call): void;
-  /** An account acts with a wallet, whose holder agrees. */
+  /** An account acts with a wallet, with the consent of its holder. */
   contact(accountId: string, wallet: string): void;
   /** An account sends money to a wallet. */
   send(from: string, to: string): void;

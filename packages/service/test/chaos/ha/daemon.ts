@@ -15,7 +15,7 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly user?: SystemUser;
   readonly cwd: string;
-  /** Its output goes there. */
+  /** File for its output. */
   readonly logFile: string;
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What the test runs, as Debian packages install it. */
+/** Programs that the test runs, as installed by Debian packages. */
 const PROGRAMS = {
   'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
   patroni: '/usr/bin/patroni',

@@ -11,7 +11,7 @@ export type FaultName =
 
 /** Does a fault, and resolves when what was struck is replaced; `mend` puts back what was taken. */
 export interface Struck {
-  /** Of a failover of the database. */
+  /** Steps of a failover of the database. */
   readonly timeline?: Readonly<Timeline>;
   mend(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function killProcess(seats: readonly Seat[], index: number): Promis
   return { mend: async () => undefined };
 }
 
-/** One process after the other ends and is started anew, with the other serving. */
+/** Ends and restarts the processes one after the other, while the other serves. */
 export async function upgrade(seats: readonly Seat[]): Promise<Struck> {
   for (const seat of seats) await seat.restart();
   return { mend: async () => undefined };

@@ -78,7 +78,7 @@ async function strikeAll(stage: Stage): Promise<Outage[]> {
   return outages;
 }
 
-/** Clients that act until they are told to stop; faults meanwhile; then the audit. */
+/** Runs clients and faults until the time is over, then the audit. */
 async function loadAndAudit(cluster: PatroniCluster, world: BankWorld, front: string): Promise<Outage[]> {
   const book = newBook();
   const [probing, ...clients] = world.clients;

@@ -20,9 +20,9 @@ export interface Member {
   readonly name: string;
   readonly port: number;
   readonly restPort: number;
-  /** Its own address, whatever its role. */
+  /** Address of the member, in any role. */
   readonly url: string;
-  /** Its way to etcd. */
+  /** Proxy between it and etcd. */
   readonly toEtcd: DatabaseProxy;
   /** Whether it says itself that it is the primary. */
   isPrimary(): Promise<boolean>;
@@ -39,19 +39,19 @@ export interface PatroniCluster {
   /** The primary by way of HAProxy. */
   readonly proxiedUrl: string;
   leader(): Promise<Member | null>;
-  /** Name of the member that holds the leader key in etcd; null: nobody does. */
+  /** Name of the member that holds the leader key in etcd; null: none. */
   leaderKey(): Promise<string | null>;
   /** Waits for a primary that two standbys follow, one of them synchronous, and that takes a commit by way of HAProxy. */
   untilHealthy(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What a member says of itself (`GET /patroni`). */
+/** State that a member reports (`GET /patroni`). */
 interface MemberState {
   readonly role?: string;
   readonly state?: string;
   readonly timeline?: number;
-  /** Of a primary: its standbys. */
+  /** Standbys of a primary. */
   readonly replication?: readonly { readonly state: string; readonly sync_state: string }[];
 }
 
@@ -100,7 +100,7 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
   };
 }
 
-/** As the member itself has it now: what the cluster's list says of it may be as old as the TTL. */
+/** State from the member itself, as the cluster's list may be as old as the TTL. */
 const stateOf = ({ restPort }: Member): Promise<MemberState> =>
   fetch(`http://127.0.0.1:${restPort}/patroni`, { signal: AbortSignal.timeout(2000) })
     .then((response) => response.json() as Promise<MemberState>)

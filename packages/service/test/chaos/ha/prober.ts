@@ -21,7 +21,7 @@ export interface ProbeOptions {
   readonly client: BankClient;
   readonly agentId: string;
   readonly random: Random;
-  /** The audit looks at what it bought, too. */
+  /** Book of its purchases, for the audit. */
   readonly book: BankBook;
 }
 

@@ -10,7 +10,7 @@ export interface Outage {
   /** First attempts that began after the fault. */
   readonly made: number;
   readonly failed: readonly string[];
-  /** Of a failover: its steps, and the first success after the database acknowledged a commit again. */
+  /** For a failover: its steps, and the first success after the database acknowledged a commit again. */
   readonly failover?: { readonly timeline: Readonly<Timeline>; readonly servedMs: number };
 }
 

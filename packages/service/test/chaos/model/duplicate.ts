@@ -23,7 +23,7 @@ export async function performTwice(run: ModelRun, prepared: Prepared, how: Dupli
   return reply;
 }
 
-/** Of calls at the same moment all that are answered are answered with the same. */
+/** Requires that all answers to concurrent calls are about the same thing. */
 function requireAlike(answers: readonly Answer[]): void {
   const things = new Set(answers.filter(({ status }) => status === 200).map(thingOf));
   if (things.size > 1) throw new Error(`repeated, and made more than one thing: ${[...things].join(', ')}`);

@@ -11,7 +11,7 @@ export interface Way {
   readonly model: MoneyModel;
 }
 
-/** What follows from an answer, on the agent's side or on chain, is seen soon after it. */
+/** Possible outcomes of an operation. Effects on the agent's side or on chain appear soon after the answer. */
 
 export const waysOf = (model: MoneyModel, operation: Operation): Way[] =>
   outcomesOf(model, operation).map((outcome) => ({ replies: [outcome.reply], model: outcome.model }));

@@ -8,7 +8,7 @@ import { sendAgain } from './plain-transfers.ts';
 import { type Plan, toOperation } from './plans.ts';
 import type { Disturbance } from './troubled-chain.ts';
 
-/** Something that happens, and what it leads to by the model. */
+/** An event, with its effect in the model. */
 export interface Happening {
   readonly kind: string;
   readonly details: readonly unknown[];
@@ -45,7 +45,7 @@ const around = (
   },
 });
 
-/** What happens without anybody's doing, and changes the model as `change` says. */
+/** An event without an actor, which changes the model as `change` computes. */
 const outside = (
   kind: string,
   details: readonly unknown[],
@@ -100,7 +100,7 @@ export const reorder = (first: Plan, second: Plan): Happening => ({
 
 export const refundsArrive: Happening = outside('refundsArrive', [], arrived, ({ world }) => world.node.untilAtRest());
 
-/** Nobody looks after what agents are at work on until all deadlines have passed. */
+/** Lets all deadlines pass without a living process. */
 export const expire: Happening = outside('expire', [], expired, ({ world }) =>
   world.node.succeed(undefined, 2 * DEADLINE_MS),
 );
@@ -111,7 +111,7 @@ export const reorg = (depth: number): Happening =>
     await world.node.lookAround(() => sendAgain(world));
   });
 
-/** One process after the other; in between nobody sees that the chain takes blocks back. */
+/** Restarts one process after the other; a reorg in between goes unnoticed. */
 export const restart = (depth: number): Happening =>
   outside('restart', [depth], same, async ({ world }) => {
     await world.node.succeed(() => (depth > 0 ? world.trouble.takeBlocksBack(depth) : Promise.resolve()));

@@ -2,7 +2,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import { answerWith, type Behaviour, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import type { AgentEnd } from './money-model.ts';
 
-/** What a request's input tells the agent to do with it; without an end it is at work until it is told. */
+/** Instructions to the agent in a request's input; without an end it works until it gets one. */
 export interface Orders {
   readonly end: { readonly kind: AgentEnd['kind']; readonly claim: string | null } | null;
 }
@@ -24,7 +24,7 @@ export const toOrders = (end: AgentEnd | null): Orders => ({
   },
 });
 
-/** An agent over real HTTP that does with each request as it is told. */
+/** An agent over real HTTP that follows the instructions in each request. */
 export async function startModelAgent(
   host: Parameters<typeof startTestAgent>[0],
   options: { owner: NonNullable<Parameters<typeof startTestAgent>[1]>['owner'] & object; priceMicro: bigint },

@@ -18,9 +18,9 @@ export interface ModelRun {
   readonly clients: readonly [RunClient, RunClient];
   /** The requests of the run, by the names that it knows them by. */
   readonly requestIds: Map<string, string>;
-  /** Whose request it is. */
+  /** Client of each request. */
   readonly whose: Map<string, Who>;
-  /** What stood there before the run. */
+  /** Amounts before the run. */
   readonly before: { readonly earnedMicro: bigint; readonly nodeMicro: bigint };
   /** A name that nothing in the run has yet. */
   newName(): string;
@@ -45,7 +45,7 @@ export async function startRun(world: ModelWorld): Promise<ModelRun> {
   };
 }
 
-/** An account of a wallet whose key the run holds, so that what the wallet sends the plain way is the account's. */
+/** An account with a wallet that the run holds the key of, so that the wallet's plain transfers are the account's. */
 async function newClient(world: ModelWorld): Promise<RunClient> {
   const wallet = world.takeWallet();
   const { ctx } = world.node.current();
@@ -55,7 +55,7 @@ async function newClient(world: ModelWorld): Promise<RunClient> {
   return { key: apiKey, treasuryId: body.data.treasuryId, wallet };
 }
 
-/** What the agents of the world have earned in all runs. */
+/** Earnings of the world's agents in all runs. */
 export async function earnedBy(world: ModelWorld): Promise<bigint> {
   const { body } = await world.node.look('/payments/balance', world.owner.key);
   return parseUsdc(body.data.available);

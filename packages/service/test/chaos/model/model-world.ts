@@ -31,7 +31,7 @@ const FIRST_BLOCKS = '0x20';
 /** One node on a real database and a real chain, for many runs; each run brings accounts and wallets of its own. */
 export interface ModelWorld {
   readonly node: NodeOfProcesses;
-  /** Connections of nobody who dies. */
+  /** Connections of a process that never dies. */
   readonly db: Database;
   readonly usdc: UsdcClient;
   readonly chain: LocalChain;
@@ -39,7 +39,7 @@ export interface ModelWorld {
   readonly token: TokenHost;
   readonly owner: TestAccount;
   readonly agents: readonly ModelAgent[];
-  /** A wallet that nobody had before, with WALLET_MICRO on chain; throws when all are taken. */
+  /** A fresh wallet with WALLET_MICRO on chain; throws when all are taken. */
   takeWallet(): TestWallet;
   readonly walletsLeft: () => number;
   stop(): Promise<void>;

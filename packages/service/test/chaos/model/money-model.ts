@@ -1,4 +1,4 @@
-/** Whose: a run has two clients, each with an account, its treasury, and its wallet. */
+/** Index of a client: a run has two, each with an account, its treasury, and its wallet. */
 export type Who = 0 | 1;
 
 /** How an agent's work ends; `claimMicro`: the cost that it names, null when it names none. */
@@ -11,7 +11,7 @@ export interface Invocation {
   /** The name that the run knows the request by. */
   readonly ref: string;
   readonly priceMicro: bigint;
-  /** null: the agent is at work until it is told how to end. */
+  /** null: the agent works until it gets an end. */
   readonly end: AgentEnd | null;
 }
 
@@ -22,7 +22,7 @@ export interface Movement {
   readonly amountMicro: bigint;
 }
 
-/** What a client or an agent does. */
+/** An action of a client or an agent. */
 export type Operation =
   | Movement
   | Invocation
@@ -32,7 +32,7 @@ export type Operation =
 export interface ClientMoney {
   readonly availableMicro: bigint;
   readonly heldMicro: bigint;
-  /** What its wallet has on chain at least; with what is on its way to it, at most. */
+  /** Minimum balance of the wallet on chain; with arriving amounts, the maximum. */
   readonly walletMicro: bigint;
   readonly arrivingMicro: bigint;
 }
@@ -51,7 +51,7 @@ export interface MoneyModel {
   readonly feeBps: bigint;
   readonly clients: readonly [ClientMoney, ClientMoney];
   readonly requests: ReadonlyMap<string, RequestMoney>;
-  /** What agents earned in this run, and what the node kept of it. */
+  /** Earnings of agents in this run, and the node's share. */
   readonly earnedMicro: bigint;
   readonly feesMicro: bigint;
 }
@@ -95,7 +95,7 @@ export const isOpen = ({ requests }: MoneyModel, ref: string): boolean => reques
 export const openRefs = ({ requests }: MoneyModel): string[] =>
   [...requests].filter(([, { status }]) => status === 'processing').map(([ref]) => ref);
 
-/** Deadlines pass: what an agent is at work on fails, and is paid for by nobody. */
+/** Deadlines pass: open work fails, without a charge. */
 export const expired = (model: MoneyModel): MoneyModel =>
   openRefs(model).reduce((before, ref) => ended(before, ref, 'failed'), model);
 

@@ -9,9 +9,9 @@ import type { Repeating } from '../../../src/store/queue/schedule.ts';
 import type { Sql, Tx } from '../../../src/store/sql.ts';
 
 /**
- * A process of the node within this one, as main.ts starts it, but for the work that comes round by the clock. It can die at any of
- * its steps: right before or right after any statement, commit, question to the chain or call of an agent. From then on nothing of it
- * reaches anybody, and what it had not committed is rolled back: for all others that is a power cut.
+ * A process of the node within this one, started like main.ts, but without recurring work. It can die at any step: right before or after
+ * any statement, commit, chain query or call of an agent. From then on it is silent, and uncommitted work is rolled back: for all others
+ * that is a power cut.
  */
 export interface MortalNode {
   readonly ctx: NodeContext;

@@ -25,13 +25,13 @@ export interface NodeOfProcesses {
   current(): MortalNode;
   /** Asks it over HTTP. Rejects when the process dies over it. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** What it answers to a GET, without the way over the network. */
+  /** The answer to a GET, without the network. */
   look(path: string, key: string): Promise<Answer>;
   /** The process dies, if it has not; `meanwhile` things happen and time passes, and the next one goes on. */
   succeed(meanwhile?: () => Promise<void>, passMs?: number): Promise<void>;
   /** Until nothing that moves money on chain is open; what takes long is looked after as if minutes had passed. */
   untilAtRest(): Promise<void>;
-  /** The same, and looked after in any case: what a reorg undid is done again. `meanwhile` is done in between. */
+  /** Replaces the process, with recovery in any case, so that work undone by a reorg is repeated. `meanwhile` runs in between. */
   lookAround(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -116,14 +116,14 @@ function createTime(db: Database, rpcUrl: string): { readonly clock: Clock; pass
   };
 }
 
-/** What others do about a process that is silent for too long (test/store/queue/heartbeat.test.ts proves that they do). */
+/** The reaction of other processes to one that is silent for too long (proven by test/store/queue/heartbeat.test.ts). */
 async function declareDead(db: Database, { ctx }: MortalNode): Promise<void> {
   const silent = `update process set seen_at = seen_at - interval '1 minute' where id = $1`;
   await db.query('', silent, [ctx.processId()]);
   while (await db.transaction((tx) => takeDeadProcess(tx)));
 }
 
-/** A call that is answered by nobody once the process is gone. */
+/** A call that gets no answer once the process is gone. */
 function unlessDead<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const tell = () => reject(new Error('the process died over it'));

@@ -57,7 +57,7 @@ const ofCall = (run: ModelRun, call: PreparedCall, onDone?: (answer: Answer) => 
 export const post = (run: ModelRun, { path, options }: PreparedCall): Promise<Answer> =>
   run.world.node.request('POST', path, options);
 
-/** What is known to be final; other answers ask to come back later. */
+/** The first final answer; other answers ask to come back later. */
 export async function finalAnswer(run: ModelRun, call: PreparedCall): Promise<Answer> {
   let last: Answer | null = null;
   const ask = async () => {
@@ -114,10 +114,10 @@ async function invokeCall(run: ModelRun, { who, means, priceMicro, end }: Invoca
 /** Long enough for all that happens in a run but the passing of deadlines. */
 export const DEADLINE_MS = 2 * 3_600_000;
 
-/** Minutes pass by the dozen while processes die over a call; a payment that expires over it is told of by other tests. */
+/** Validity of payments: minutes pass while processes die over a call, and other tests cover expiry. */
 const PAYABLE_FOR_S = 900;
 
-/** The call with a payment for what it is asked for first. */
+/** The call, with a payment for the terms of a first unpaid attempt. */
 async function paidCall(run: ModelRun, who: 0 | 1, call: PreparedCall): Promise<PreparedCall> {
   const { 'idempotency-key': _key, ...unkeyed } = call.options.headers;
   const unpaid = await run.world.node.request('POST', call.path, { ...call.options, headers: unkeyed });

@@ -53,7 +53,7 @@ async function minedReceipt(rpcUrl: string, raw: Hex): Promise<{ status: string 
   }
 }
 
-/** Who sent the node USDC the plain way, in a block that is gone, sends it again, as soon as the wallet has it. */
+/** Sends plain transfers in removed blocks again, as soon as the wallet has the money. */
 export async function sendAgain(world: ModelWorld): Promise<void> {
   const { rpcUrl } = world.chain;
   for (const { raw, from, micro } of signed.get(world) ?? []) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { PRICES_MICRO, WALLET_MICRO } from './model-world.ts';
 import { type AgentEnd, isOpen, type MoneyModel, type Operation, openRefs, type Who } from './money-model.ts';
 
-/** An operation before it is known what it meets: which request is open, how much there is. */
+/** An operation before its target is known: which request is open, how much money there is. */
 export type Plan =
   | { readonly kind: 'deposit' | 'transfer'; readonly who: Who; readonly amountMicro: bigint }
   /** `percent` of what is available, and some micro-USDC more or less. */
@@ -15,10 +15,10 @@ export type Plan =
       readonly end: AgentEnd | null;
     }
   | { readonly kind: 'answer'; readonly pick: number; readonly end: AgentEnd }
-  /** Of one that is open, or, now and then, of any. */
+  /** Cancels an open request, or sometimes any request. */
   | { readonly kind: 'cancel'; readonly pick: number; readonly isOfAny: boolean };
 
-/** What a plan comes to now; null when there is nothing to do. */
+/** The operation of a plan now; null when there is nothing to do. */
 export function toOperation(plan: Plan, model: MoneyModel, newName: () => string): Operation | null {
   switch (plan.kind) {
     case 'deposit':

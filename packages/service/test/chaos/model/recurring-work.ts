@@ -5,7 +5,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { WAIT_MS } from '../../support/until.ts';
 import type { MortalNode } from './mortal-node.ts';
 
-/** What a node does again and again by the clock, as far as it moves money. */
+/** The node's recurring work that moves money. */
 export interface RecurringWork {
   /** Does it once, as if a minute had passed. */
   lookAround(): Promise<void>;
@@ -37,7 +37,7 @@ export function startRecurringWork({ db, current, inAMinute }: Parts): Recurring
       await reconcilePayments(current().ctx);
       await readAll();
     });
-  /** What a call waits for may need this. */
+  /** A waiting call may depend on this. */
   const tick = async () => void (await ((await isOpen()) ? lookAround() : readAll()));
   const ticking = setInterval(() => void tick().catch(() => undefined), TICK_MS);
   return {

@@ -25,7 +25,7 @@ export interface ModelReport {
   readonly runs: number;
   readonly tally: Tally;
   readonly elapsedMs: number;
-  /** What went wrong, and how to see it again; null when nothing did. */
+  /** The failure, with the way to reproduce it; null: none. */
   readonly failure: string | null;
 }
 
@@ -35,7 +35,7 @@ const WALLETS_OF_A_RUN = 2;
 /** How long a failure is looked at for a shorter way to it. */
 const SHRUNK_FOR_MS = 90_000;
 
-/** Lets clients, agents, chain and processes do what they like, in so many runs, and compares each step with the model. */
+/** Lets clients, agents, chain and processes act at random, in several runs, and compares each step with the model. */
 export async function runModel(options: ModelOptions): Promise<ModelReport> {
   const startMs = performance.now();
   const tally: Tally = new Map();

@@ -6,12 +6,12 @@ import { encodeFunctionData } from 'viem';
 import { earnedBy, type ModelRun, type RunClient } from './model-run.ts';
 import type { MoneyModel } from './money-model.ts';
 
-/** What users and the chain see of a run. */
+/** State of a run as seen by users and on the chain. */
 export interface Seen {
   readonly clients: readonly {
     readonly availableMicro: bigint;
     readonly heldMicro: bigint;
-    /** What the statement of the treasury closes with, and what its entries add up to. */
+    /** Closing balance of the treasury's statement, and the sum of its entries. */
     readonly closingMicro: bigint;
     readonly entriesMicro: bigint;
     readonly walletMicro: bigint;
@@ -68,7 +68,7 @@ async function readClient({ world }: ModelRun, { key, treasuryId }: RunClient) {
   };
 }
 
-/** What the wallets have on chain, in one question. */
+/** Balances of the wallets on chain, by one request. */
 async function walletsOf({ world, clients }: ModelRun): Promise<bigint[]> {
   const calls = clients.map(({ wallet }): [string, ...unknown[]] => {
     const data = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [wallet.address] });

@@ -6,7 +6,7 @@ import type { RpcCall, RpcProxy, RpcRule } from '../../support/rpc-proxy.ts';
 const SEND = 'eth_sendRawTransaction';
 const RECEIPT = 'eth_getTransactionReceipt';
 
-/** What becomes of the next calls of one method, how many of them, and whether the chain has them. */
+/** Faults of the next calls of a method: how many, and whether the chain gets them. */
 const kinds = {
   'the answer to the transaction is lost': [SEND, 1, (call: RpcCall) => call.forward().then(() => null)],
   'the transaction is lost': [SEND, 1, () => null],
@@ -18,7 +18,7 @@ const kinds = {
 export type Disturbance = keyof typeof kinds;
 export const disturbances = Object.keys(kinds) as Disturbance[];
 
-/** What a node meets with on its way to the chain, and the chain itself. */
+/** Faults between a node and the chain, and of the chain itself. */
 export interface TroubledChain {
   /** From now on, until it has happened. */
   disturb(what: Disturbance): void;

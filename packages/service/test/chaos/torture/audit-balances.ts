@@ -7,7 +7,7 @@ import { type Facts, sum } from './bank-facts.ts';
 import { type BankClient, type BankScene, FUNDS_MICRO, WALLET_MICRO } from './bank-world.ts';
 import { sendWithin } from './insist.ts';
 
-/** What the client has left, on chain and with the node, is what it had less what it bought. Answers what the node owes it. */
+/** Checks that the client's money, on chain and at the node, is its initial money less its purchases. Returns the node's debt to it. */
 export async function checkClient(facts: Facts, client: BankClient): Promise<bigint> {
   const { world, book, requests, timesUsed } = facts;
   const plain = facts.sentPlainly(client);
@@ -34,7 +34,7 @@ export async function checkClient(facts: Facts, client: BankClient): Promise<big
   return expected;
 }
 
-/** What its wallet sent, and nobody has claimed yet. */
+/** Money that its wallet sent and that is not claimed yet. */
 async function suspenseOf(world: BankScene, { wallet }: BankClient): Promise<bigint> {
   const id = `suspense:${wallet.address.toLowerCase()}`;
   const [row] = await askDatabase<{ micro: string }>(
@@ -45,7 +45,7 @@ async function suspenseOf(world: BankScene, { wallet }: BankClient): Promise<big
   return BigInt(row?.micro ?? 0);
 }
 
-/** What went back: the price less the bill of an agent that bills directly, and that bill if it was not collected for nothing. */
+/** Refunded amount: the price less the bill of an agent that bills directly, and that bill if it was collected but its work failed. */
 function refundOf(facts: Facts, { mark, payment }: Deal): bigint {
   const row = facts.byMark.get(mark)?.[0];
   if (!row || !payment) return 0n;
@@ -69,7 +69,7 @@ async function checkWithdrawals({ world, book }: Facts, client: BankClient): Pro
   return left;
 }
 
-/** Agents have what their completed work cost, less what they bought of each other. */
+/** Checks that agents have the cost of their completed work, less their own purchases. */
 export async function checkAgents(facts: Facts): Promise<bigint> {
   const { world, requests } = facts;
   const { body } = await sendWithin(world.baseUrl(), 'GET', '/payments/balance', { key: world.owner.key });
@@ -98,7 +98,7 @@ export async function checkReserves(world: BankScene): Promise<void> {
     world.tally.violation(`the reserves say ${await read()} of themselves`);
 }
 
-/** The node's wallet has what the books say, and that is what it owes to clients and agents, less what channels owe it. */
+/** Checks that the node's wallet equals the books, and its debts to clients and agents less the debts of channels. */
 export async function checkWallet(world: BankScene, owed: bigint): Promise<void> {
   const holds = async () => world.usdcOf(world.walletAddress);
   await until(async () => ((await holds()) === owed ? true : null), { timeoutMs: 2000, firstMs: 50, maxMs: 500 });

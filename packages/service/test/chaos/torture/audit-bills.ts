@@ -13,7 +13,7 @@ export const isPaidOut = ({ world, timesUsed }: Facts, purpose: string, { id }: 
 const isDone = ({ status, payer, agentId }: RequestRow): boolean =>
   status === 'completed' && payer !== agentTreasuryId(agentId);
 
-/** What the agent of a request earned with the node: what it billed and collected it has on chain. */
+/** Earnings of a request's agent at the node; collected bills are on chain instead. */
 export function earningOf(facts: Facts, row: RequestRow): bigint {
   if (row.billMicro === null) return BigInt(row.costMicro);
   return isDone(row) && !isPaidOut(facts, 'bill', row) ? BigInt(row.billMicro) : 0n;
@@ -32,7 +32,7 @@ export function checkBills(facts: Facts): void {
   }
 }
 
-/** Lets the bills that agents left lying expire, when nobody is left who would collect one. */
+/** Lets uncollected bills expire, once no agent would collect one. */
 export async function letBillsExpire(world: BankScene, timeoutMs: number): Promise<void> {
   const running = 'select id from invocation where completed_at is null';
   const isEnded = async () => ((await askDatabase(world.databaseUrl, running)).length === 0 ? true : null);

@@ -14,7 +14,7 @@ interface ChannelRow {
   readonly lost: string;
 }
 
-/** What channels owe that is claimable, and claims and refunds that are on their way. */
+/** SQL: claimable debts of channels, and pending claims and refunds. */
 const OPEN = `
   select 'channel ' || c.id || ' has calls in flight' as open from channel c where reserved_micro > 0
   union all
@@ -31,7 +31,7 @@ const OPEN = `
   select 'of the claims are ' || settled_micro || ' of ' || known_micro + foreign_micro || ' swept' from channel_receiver
    where settled_micro <> known_micro + foreign_micro`;
 
-/** Every payer has its channels closed, and what they owe is claimed and swept. */
+/** Closes every payer's channels, with claims and sweeps of their debts. */
 export async function closeChannels(world: BankScene, timeoutMs: number): Promise<void> {
   for (const client of world.clients)
     for (const channel of client.channel.channels) {
@@ -44,8 +44,8 @@ export async function closeChannels(world: BankScene, timeoutMs: number): Promis
 }
 
 /**
- * What each channel was charged is what its calls cost; the contract has that claimed, and the payer has all the rest. Answers what of it
- * the wallet does not hold: less than the price of a call in each channel, for which no voucher may be published.
+ * Checks that each channel was charged the cost of its calls, that the contract has that claimed, and the payer the rest. Returns the
+ * amount that the wallet lacks: less than the price of a call in each channel, for which no voucher may be published.
  */
 export async function checkChannels(facts: Facts): Promise<bigint> {
   const { world } = facts;
@@ -110,7 +110,7 @@ function checkChannel(
 
 const PRICE_MICRO = 10_000n;
 
-/** What left the payer's wallet is in its channels, but for the bills that came back. */
+/** Checks that the money which left the payer's wallet is in its channels, except returned bills. */
 async function checkPayer(facts: Facts, { name, channel }: BankClient, inChannels: bigint): Promise<void> {
   const { world } = facts;
   const requests = channel.channels.flatMap(({ payer }) => requestsOf(facts, payer.channelId));

@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
 const PAUSE_MS = 100;
 const PATIENCE_MS = 3000;
 
-/** Reads in mid-flight, again and again: at every moment the books have to be sound, and nobody's balance below zero. */
+/** Reads repeatedly during the run: at every moment the books must be sound, and no balance negative. */
 export function startAuditor(
   world: BankWorld,
   random: Random,
@@ -32,7 +32,7 @@ export function startAuditor(
   };
   let driftedMs = 0;
   let lastDriftAtMs: number | null = null;
-  /** Time counts between two readings in a row: while nobody answers, nobody can see the drift end. */
+  /** Time counts between two successive readings, as an outage hides the end of a drift. */
   const readReserves = async () => {
     const answer = await sendWithin(world.baseUrl(), 'GET', '/payments/reserves', {}, PATIENCE_MS).catch(() => null);
     const lastAtMs = lastDriftAtMs;

@@ -24,15 +24,15 @@ const FATES = {
   'never answers': 4,
 } as const;
 
-/** A task that is always answered at once: what it waits for is the node. */
+/** A task that is always answered at once, so that it waits only for the node. */
 export const PROBE = 'probe';
 
-/** Less than what it registered with: the rest goes back to whoever pays. */
+/** Bill below the registered price: the rest goes back to the payer. */
 export const BILL_MICRO = 6000n;
 
 const ok = (mark: string) => answerWith(200, { result: { mark } });
 
-/** What becomes of a call follows from its mark, however often and by whichever process it is made: an agent that keeps its keys. */
+/** Decides a call by its mark, for any number of attempts and processes, like an agent that stores its keys. */
 async function treat(
   fate: keyof typeof FATES,
   call: { mark: string; isFirst: boolean; lateMs: number },

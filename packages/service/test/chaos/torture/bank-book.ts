@@ -17,7 +17,7 @@ export interface Deal {
   readonly key: string;
   /** Reads a request that was made without a key. */
   resultToken?: string;
-  /** What it was paid with, where the client signed something. */
+  /** Signed payment, if there is one. */
   payment?: SignedPayment;
   /** Every id that it was given for this purchase: there has to be one. */
   readonly ids: Set<string>;
@@ -30,7 +30,7 @@ export interface Deposit {
   readonly client: BankClient;
   readonly payment: SignedPayment;
   outcome: 'credited' | 'refused' | 'unanswered';
-  /** What was answered, of each sending in its order. */
+  /** Answers to each attempt, in order. */
   told: string;
 }
 
@@ -48,7 +48,7 @@ export interface PlainDeposit {
   readonly transfer: PlainTransfer;
 }
 
-/** What all clients together did, as they know it. */
+/** Everything that the clients did, as they know it. */
 export interface BankBook {
   readonly deals: Deal[];
   readonly deposits: Deposit[];

@@ -15,7 +15,7 @@ export interface PlainTransfer {
   readonly raw: Hex;
 }
 
-/** What clients and agents put on chain themselves, one after the other, and the blocks that are taken back between them. */
+/** Transactions of clients and agents, one after the other, with reorgs in between. */
 export interface BankChain {
   /** Submits what a payment header holds. */
   submit(headers: Record<string, string>): Promise<void>;

@@ -14,7 +14,7 @@ export interface BankChannel {
   /** Charged, calls in flight included. */
   sumMicro: bigint;
   balanceMicro: bigint;
-  /** A signed deposit that may not have been taken: shown again rather than signed anew. */
+  /** A signed deposit that may not be collected yet: presented again instead of signing another. */
   deposit: object | null;
 }
 
@@ -28,7 +28,7 @@ export interface ChannelClient {
   renew(): void;
 }
 
-/** What vouchers to a node are signed for. */
+/** Parameters that vouchers to a node are signed for. */
 export async function channelHostOf(
   node: TokenHost & { readonly chain: { readonly rpcUrl: string }; readonly walletAddress: string },
 ): Promise<ChannelHost> {
@@ -47,7 +47,7 @@ export function newChannelClient(host: ChannelHost): ChannelClient {
   return { wallet: privateKeyToAccount(key), channels, renew, current: () => channels.at(-1) as BankChannel };
 }
 
-/** What an answer tells of the channel, in its receipt or in its correction. */
+/** Reads the channel's state from a receipt or a correction. */
 export function learn(channel: BankChannel, answer: Answer): boolean {
   const header = answer.headers.get('payment-response');
   const state =
@@ -68,7 +68,7 @@ export const offerIn = (unpaid: Answer): any =>
 export const refusalIn = (refused: Answer): string =>
   String(requiredBy(refused).error).replace('invalid_batch_settlement_evm_', '');
 
-/** The channel as its contract is told of it. */
+/** The channel's configuration in the form of the contract. */
 export const configOf = ({ payer }: BankChannel) => {
   const { withdrawDelayS, ...config } = payer.config;
   return { ...(config as Record<keyof typeof config, Hex>), withdrawDelay: withdrawDelayS };

@@ -7,7 +7,7 @@ import { type Act, type Acting, ask, askPerhapsTwice, bodyOf, codeOf, openDeal, 
 import type { BankBook, SignedPayment } from './bank-book.ts';
 import { callByChannel, refundPart, withdrawFromChannel } from './channel-acts.ts';
 
-/** What a client does, and how often compared with the rest. */
+/** Acts of a client, with their relative frequency. */
 const ACTS = {
   callFromTreasury: 30,
   callByX402: 30,
@@ -131,7 +131,7 @@ async function withdrawSome(acting: Acting): Promise<string> {
   return insisted ? codeOf(insisted.answer) : '';
 }
 
-/** Without asking first, from a wallet of nobody until its client has claimed it. */
+/** Sends a plain transfer without a request first; its wallet has no account until the client claims it. */
 async function sendPlainly({ world, client, random, book }: Acting): Promise<string> {
   const transfer = await world.bankChain.sendPlainly(client.wallet, BigInt(random.int(1, 100_000)));
   book.plain.push({ client, transfer });

@@ -11,7 +11,7 @@ export interface RequestRow {
   readonly payer: string | null;
   readonly costMicro: string;
   readonly errorCode: string | null;
-  /** What its agent billed directly; null: nothing. */
+  /** Amount that its agent billed directly; null: none. */
   readonly billMicro: string | null;
 }
 
@@ -28,10 +28,10 @@ export interface Facts {
   readonly book: BankBook;
   readonly requests: readonly RequestRow[];
   readonly byMark: ReadonlyMap<string, readonly RequestRow[]>;
-  /** What of the plain transfers of a client is on chain. */
+  /** Amount of a client's plain transfers on chain. */
   sentPlainly(client: BankClient): bigint;
   timesUsed(payment: Pick<SignedPayment, 'from' | 'nonce'>): number;
-  /** What was claimed of a channel for calls that then failed, by channel: its payer was credited as much. */
+  /** Amounts claimed for calls that then failed, by channel; the payer was credited as much. */
   readonly creditedMicro: ReadonlyMap<string, bigint>;
 }
 

@@ -23,7 +23,7 @@ export interface BankClient {
   readonly channel: ChannelClient;
 }
 
-/** What clients act on and the audit looks at: a node, however it is run, with its agents and its clients. */
+/** The scene of clients and audit: a node, run in any way, with its agents and its clients. */
 export interface BankScene extends Pick<NodeCluster, 'usdcOf' | 'databaseUrl' | 'walletAddress' | 'ctx'> {
   readonly tally: Tally;
   readonly owner: TestAccount;
@@ -139,7 +139,7 @@ export async function startBankWorld(parts: BankParts): Promise<BankWorld> {
   };
 }
 
-/** What a busy machine does not take at once, it has not begun: agents and clients come in as soon as there is room. */
+/** Retries requests that a busy machine refused without starting them, so that agents and clients join as soon as there is room. */
 async function sendUntilTaken(baseUrl: () => string, ...[method, path, options]: Asked): ReturnType<typeof sendWithin> {
   const taken = async () => {
     const answer = await sendWithin(baseUrl(), method, path, options);
@@ -151,7 +151,7 @@ async function sendUntilTaken(baseUrl: () => string, ...[method, path, options]:
 
 type Asked = Parameters<typeof sendWithin> extends [string, ...infer Rest] ? Rest : never;
 
-/** What came before the node first looked at the chain is its operator's. */
+/** Waits until the node reads the chain, as earlier transfers belong to its operator. */
 export async function untilItReads({ databaseUrl }: Pick<NodeCluster, 'databaseUrl'>): Promise<void> {
   const read = async () => ((await askDatabase(databaseUrl, 'select 1 from transfer_point')).length > 0 ? true : null);
   if (!(await until(read, { timeoutMs: 60_000, firstMs: 50, maxMs: 200 }))) throw new Error('no transfer is read');

@@ -10,7 +10,7 @@ const BILL_MICRO = 30_000n;
 
 const tillOf = (site: CrashSite) => createTill({ ...site, rpcUrl: site.chain.rpcUrl });
 
-/** What the node's wallet paid to an address, one entry for each transfer. */
+/** Payments of the node's wallet to an address, one entry for each transfer. */
 async function paidTo(site: CrashSite, address: string): Promise<bigint[]> {
   const { token } = site.ctx.chain;
   const transfers = await tokenTransfers(site.chain.rpcUrl, token, { from: site.walletAddress, to: address });

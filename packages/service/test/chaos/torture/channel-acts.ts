@@ -51,7 +51,7 @@ async function payFor(channel: BankChannel, unpaid: Answer, random: Random): Pro
   return channel.payer.pay(unpaid, maxMicro, channel.deposit ? { payload: channel.deposit } : {});
 }
 
-/** What a payer does about a refused voucher. */
+/** A payer's reaction to a refused voucher. */
 async function adapt(client: ChannelClient, refused: Answer): Promise<void> {
   const channel = client.current();
   const isTold = learn(channel, refused);
@@ -83,7 +83,7 @@ export async function refundPart(acting: Acting): Promise<string> {
   return refund(acting, channel, acting.random.chance(0.5) ? null : BigInt(acting.random.int(1, Number(left))));
 }
 
-/** As stock clients do: by a GET without a key. */
+/** Requests a refund like stock clients: by a GET without a key. */
 export async function refund(
   acting: Pick<Acting, 'world'>,
   channel: BankChannel,

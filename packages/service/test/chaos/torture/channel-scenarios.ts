@@ -127,7 +127,7 @@ export async function withdrawnCall(site: CrashSite, arm: () => Promise<void>, r
   await until(isFree);
 }
 
-/** A channel whose deposit has come with a first call. */
+/** A channel with a deposit that came with a first call. */
 async function usedChannel(site: CrashSite) {
   const path = `/invoke/${site.agents[0].id}`;
   const { key } = await site.newAccount();

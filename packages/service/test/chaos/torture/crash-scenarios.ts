@@ -22,7 +22,7 @@ type Scenario = (site: CrashSite, arm: () => Promise<void>) => Promise<void>;
 const keysAt = (site: CrashSite): Set<unknown> =>
   new Set(site.agents.flatMap(({ calls }) => calls.map(({ headers }) => headers['idempotency-key'])));
 
-/** Nothing is left to do, the books are sound, and the chain has what they say. */
+/** Expects no open work, sound books, and a chain that matches them. */
 async function expectPeace(site: CrashSite): Promise<void> {
   expect(await untilNothingIsOpen(site.databaseUrl, 20_000)).toEqual([]);
   expect(await contradictions(site.databaseUrl)).toEqual([]);
@@ -220,7 +220,7 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** As before any scenario: agents that echo, and have not been called. */
+/** Resets agents to the state before a scenario: they echo, and have no calls. */
 export function resetAgents({ agents }: CrashSite): void {
   for (const agent of agents) {
     agent.behave(echo);

@@ -28,15 +28,15 @@ const MAX_ROUND_MS = 40_000;
 /** How often the start itself is killed. */
 const KILLED_ON_THE_WAY = 0.2;
 const STARTS_WITHIN_MS = 5000;
-/** Every so often somebody new comes, whose wallet a third party has just funded. */
+/** Probability that a new client joins, with a wallet that a third party has just funded. */
 const JOINS = 0.25;
 const MAX_CLIENTS = 24;
 const PASSING = 3;
 
 /**
- * `npm start`, killed with everything that it runs, again and again, while clients buy, pay in and out, and others send plain transfers on
- * its chain. It has to start every time, the chain has to have every transaction whose receipt anyone saw, in its block, and in the end
- * every purchase has to have been run and paid once.
+ * Kills `npm start` with all of its processes, again and again, while clients buy, pay in and out, and others send plain transfers on its
+ * chain. It must start every time; the chain must keep every transaction that had a receipt, in its block; and in the end every purchase
+ * must have run and been paid once.
  */
 export async function runGroupKills({
   seed,

@@ -18,7 +18,7 @@ export interface InsistOptions extends RequestOptions {
 /** Longer than the node lets anybody wait. */
 const PATIENCE_MS = 35_000;
 
-/** What says "ask again" rather than how it stands: trouble of the node, and a payment that is on its way. */
+/** True for answers that ask to retry: an outage of the node, or a payment in progress. */
 const isPassing = ({ status, body }: Answer): boolean =>
   status >= 500 || (status === 409 && /still running/.test(body?.error?.message ?? ''));
 
@@ -43,8 +43,8 @@ export async function sendWithin(
 }
 
 /**
- * Sends the identical request, payment header and all, until it is answered: what a client does that lost the connection, and
- * knows that to sign anew would be to pay twice. Throws when that takes too long.
+ * Sends the identical request, with its payment header, until it gets an answer, like a client that lost the connection and knows that a
+ * new signature would pay twice. Throws when that takes too long.
  */
 export async function insist(
   baseUrl: () => Promise<string> | string,

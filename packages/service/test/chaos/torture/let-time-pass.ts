@@ -2,7 +2,7 @@ import { takeDeadProcess } from '../../../src/store/queue/process-store.ts';
 import { askDatabase } from '../../support/books.ts';
 import { withDatabaseOf } from '../../support/kept-connections.ts';
 
-/** What a database dates by the moment at which it happened, and others wait by. */
+/** SQL: shifts the times that others wait by into the past. */
 const AGE = `
   update process set seen_at = seen_at - interval '1 minute';
   update recurring set due_at = now();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { killAll, leftOf, treeOf } from '../../support/process-tree.ts';
 import { type ServiceProcess, startService } from '../../support/service-process.ts';
 
-/** What `npm start` runs: the node, its PostgreSQL, its chain and its agents, to be killed together and started again. */
+/** The processes of `npm start`: the node, its PostgreSQL, its chain and its agents, killed together and started again. */
 export interface LocalGroup {
   /** Where it is, or null while it is not. */
   current(): ServiceProcess | null;

@@ -17,7 +17,7 @@ import { createThirdParties, type ThirdParties } from './third-parties.ts';
 /** A local node that is killed with everything around it, the clients and agents that outlive it, and others who use its chain. */
 export interface LocalWorld extends BankScene {
   readonly thirdParties: ThirdParties;
-  /** A client whose wallet is funded by somebody's plain transfer, and pays in at once. */
+  /** Adds a client with a wallet that a plain transfer has funded; it pays in at once. */
   join(): Promise<BankClient>;
   /** A transfer between wallets that have nothing to do with the node. */
   passBy(random: Random): Promise<void>;

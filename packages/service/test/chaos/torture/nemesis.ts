@@ -119,7 +119,7 @@ async function dropConnections(databaseUrl: string, random: Random): Promise<voi
   );
 }
 
-/** Neither old connections nor new ones hear anything, and nobody tells them so; who was connected then has to find out alone. */
+/** Silences old and new connections to the database without closing them, so that clients have to detect it themselves. */
 function vanishDatabase(world: BankWorld, random: Random, later: (afterMs: number, what: () => void) => void): string {
   const isTakenForDead = random.chance(0.25);
   world.databaseProxy.set('silent');

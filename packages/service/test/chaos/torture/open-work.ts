@@ -8,7 +8,7 @@ const OPEN = `
   union all
   select 'hold ' || id || ' has not ended' from hold where ended_at is null`;
 
-/** What somebody still has to bring to its end, in words; empty when there is nothing. */
+/** Work that some process still has to finish, in words; empty: none. */
 export async function openWork(databaseUrl: string): Promise<string[]> {
   return (await askDatabase<{ open: string }>(databaseUrl, OPEN)).map(({ open }) => open);
 }

@@ -7,8 +7,8 @@ import { type CrashSite, PRICE } from './crash-site.ts';
 const DEADLINE_MS = 10_000;
 
 /**
- * A call of an endpoint that may do a repeated request twice: the process dies between the note that it is sent and the answer that is
- * stored. Nobody sends it again; at its deadline the call fails, and the money is back.
+ * A call of an endpoint that may run a repeated request twice: the process dies between recording the intent and storing the answer. No
+ * process sends it again; at its deadline the call fails and is refunded.
  */
 export async function sentOnceCall(site: CrashSite, arm: () => Promise<void>, untilPeace: () => Promise<void>) {
   const upstream = await startOpenaiUpstream();

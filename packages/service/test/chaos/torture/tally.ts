@@ -1,4 +1,4 @@
-/** What happened in a run, counted, and what must not have happened. */
+/** Counts of events in a run, and its violations. */
 export interface Tally {
   count(group: 'requests' | 'faults' | 'readings', what: string): void;
   violation(text: string): void;

@@ -6,11 +6,11 @@ import type { TestWallet } from '../../support/harness.ts';
 import type { TokenHost } from '../../support/x402-payer.ts';
 import type { BankChain, PlainTransfer } from './bank-chain.ts';
 
-/** Programs that are not the node's, on a chain that may die at any moment. What they were told of a transaction is held against the chain. */
+/** Programs other than the node, on a chain that may die at any moment. Receipts that they saw are compared with the chain. */
 export interface ThirdParties extends BankChain {
   /** A plain USDC transfer; resolves when its receipt was seen. */
   transfer(wallet: TestWallet, to: string, micro: bigint): Promise<PlainTransfer>;
-  /** What the chain says otherwise than it said before, in words. */
+  /** Differences between the chain and earlier receipts, in words. */
   contradictions(): Promise<string[]>;
   /** How many receipts were seen. */
   seen(): number;
@@ -60,7 +60,7 @@ export function createThirdParties(rpcUrl: string, host: TokenHost, node: { wall
     });
   };
   const read = async (hash: string): Promise<Told | null> => (await readAll([hash]))[0] ?? null;
-  /** Sends the same bytes until their receipt is seen; once it was, nobody sends them again. */
+  /** Sends the same bytes until their receipt arrives, and never again afterwards. */
   const send = async (raw: Hex): Promise<void> => {
     const hash = keccak256(raw);
     for (;;) {

@@ -12,7 +12,7 @@ async function untilFound(site: CrashSite, query: string): Promise<void> {
   await until(async () => (await askDatabase(site.databaseUrl, query)).length > 0, 20);
 }
 
-/** What came before the node first looked at the chain is its operator's. */
+/** Waits until the node reads the chain, as earlier transfers belong to its operator. */
 const untilItReads = (site: CrashSite) => untilFound(site, 'select 1 from transfer_point');
 
 const suspended = (address: string) =>
@@ -26,7 +26,7 @@ async function paidBy(site: CrashSite, { address }: { address: string }): Promis
   return transfers.map(({ valueMicro }) => valueMicro);
 }
 
-/** USDC from a wallet of nobody, which is claimed when it has come. */
+/** USDC from a wallet without an account, which claims it after it has arrived. */
 export async function plainTransfer(site: CrashSite, arm: () => Promise<void>, untilPeace: () => Promise<void>) {
   const { key } = await site.newAccount();
   const wallet = await site.newWallet(PRICE_MICRO);
@@ -47,7 +47,7 @@ export async function plainTransfer(site: CrashSite, arm: () => Promise<void>, u
   expect(await balanceOf(site, key)).toEqual({ available: PRICE, held: '0.00' });
 }
 
-/** A third party submits an authorization, and nobody shows it. The place is armed when that is known: what comes then is the credit's. */
+/** A third party submits an authorization that is never presented. The failpoint is armed after that, so that it hits the credit. */
 export async function unshownPayment(site: CrashSite, arm: () => Promise<void>, untilPeace: () => Promise<void>) {
   const [agent] = site.agents;
   const { key } = await site.newAccount();

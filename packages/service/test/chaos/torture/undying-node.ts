@@ -11,7 +11,7 @@ export interface UndyingNode {
   arm(here: ArmedFailpoint, afterwards?: readonly ArmedFailpoint[]): Promise<void>;
   /** How often it died. */
   deaths(): number;
-  /** Its next death is its last. */
+  /** Lets its next death be final. */
   release(): void;
 }
 

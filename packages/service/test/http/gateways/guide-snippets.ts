@@ -21,7 +21,7 @@ export const filled = (snippet: string, values: Readonly<Record<string, string>>
     return text.replaceAll(name, value);
   }, snippet);
 
-/** Runs a JavaScript snippet as its reader would, with the packages of this repository; answers what it printed. */
+/** Runs a JavaScript snippet as its reader would, with the packages of this repository; returns its output. */
 export async function runSnippet(folder: string, code: string): Promise<string> {
   const modules = join(folder, 'node_modules');
   if (!existsSync(modules)) symlinkSync(join(repository, 'node_modules'), modules);

@@ -52,7 +52,7 @@ const formats: Record<string, (text: string) => boolean> = {
 
 const typeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-/** Where a value breaks a schema; empty when it does not. A keyword that nobody checks is a problem, too. */
+/** Paths at which a value violates a schema; empty: none. An unchecked keyword is a problem, too. */
 export function problemsWith(value: unknown, schema: Schema, resolve: Resolve, path = '$'): string[] {
   const node = resolve(schema);
   const problem = (what: string) => `${path} ${what}: ${(JSON.stringify(value) ?? 'undefined').slice(0, 80)}`;

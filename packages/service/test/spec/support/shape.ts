@@ -1,4 +1,4 @@
-/** What a field holds, in the words of the spec. */
+/** Type of a field, in the words of the spec. */
 export type Kind =
   | 'string'
   | 'number'

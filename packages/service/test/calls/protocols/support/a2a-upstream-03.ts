@@ -51,7 +51,7 @@ async function relay(rpc: JsonRpcTransportHandler, { body }: Seen, response: Ser
   response.end();
 }
 
-/** Says what it was told, louder; pends until the mode is another. */
+/** Repeats its input, louder; waits until the mode changes. */
 function executor(site: () => TestUpstream | null) {
   const execute = async ({ userMessage, taskId, contextId, task }: Any, bus: Any) => {
     const mode = site()?.mode ?? { kind: 'works' };

@@ -56,7 +56,7 @@ async function relay(rpc: JsonRpcTransportHandler, { body }: Seen, response: Ser
 type Any = any;
 const text = (said: string) => ({ content: { $case: 'text', value: said } });
 
-/** Says what it was told, louder; pends until the mode is another. */
+/** Repeats its input, louder; waits until the mode changes. */
 function executor(site: { current: TestUpstream | null }): AgentExecutor {
   const run = async ({ userMessage, taskId, contextId, task }: Any, bus: Any) => {
     const mode = site.current?.mode ?? { kind: 'works' };

@@ -46,7 +46,7 @@ export interface TestUpstream {
   readonly protocol: AgentProtocol;
   readonly endpoint: string;
   readonly upstream: { readonly tool?: string; readonly model?: string };
-  /** What asked for work, in order: each would be run once. */
+  /** Requests for work, in order: each would run once. */
   readonly work: Seen[];
   /** All requests. */
   readonly seen: Seen[];
@@ -74,7 +74,7 @@ export interface TestUpstream {
   stop(): Promise<void>;
 }
 
-/** What a protocol adds to a site. */
+/** Protocol-specific part of a site. */
 export interface Speaker {
   readonly protocol: AgentProtocol;
   /** Path of the endpoint. */

@@ -23,10 +23,10 @@ import {
 import { NODE_CHILD } from '../../../support/node-cluster.ts';
 import type { Finish } from './sse-client.ts';
 
-/** What all processes of one node have in common. */
+/** Settings that all processes of one node share. */
 const secrets = { SECRET_KEY: randomBytes(32).toString('hex'), SETTLEMENT_PRIVATE_KEY: generatePrivateKey() };
 
-/** A harness whose node further processes can join. */
+/** A harness with a node that further processes can join. */
 export const startJoinableHarness = (
   env: Record<string, string> = {},
   options: Omit<HarnessOptions, 'env'> = {},

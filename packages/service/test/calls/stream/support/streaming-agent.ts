@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { AgentRequest, Behaviour } from '../../../support/test-agent.ts';
 
-/** What an agent says on its stream. */
+/** An event of an agent's stream. */
 export interface Said {
   readonly event?: string;
   readonly data: unknown;
@@ -31,7 +31,7 @@ export interface Conversation {
   readonly closed: Promise<void>;
 }
 
-/** An agent whose stream the test speaks on, one call after the other. */
+/** An agent with a stream that the test writes, one call after the other. */
 export function spokenBy(): { behaviour: Behaviour; next(): Promise<Conversation> } {
   const waiting: ((conversation: Conversation) => void)[] = [];
   const ready: Conversation[] = [];

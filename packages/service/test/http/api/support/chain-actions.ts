@@ -23,7 +23,7 @@ async function sendAsAnybody(
   return receipt;
 }
 
-/** Deploys a contract wallet (EIP-1271) whose one key is `owner`'s, with test USDC; it signs as its owner does. */
+/** Deploys a contract wallet (EIP-1271) with `owner` as its one key, and test USDC; it signs as its owner does. */
 export async function newContractWallet(h: Harness, owner: TestWallet, usdcMicro: bigint): Promise<TestWallet> {
   const argument = encodeAbiParameters([{ type: 'address' }], [owner.address]);
   const { contractAddress } = await sendAsAnybody(h, { data: `${contractWalletBytecode}${argument.slice(2)}` });

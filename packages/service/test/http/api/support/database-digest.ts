@@ -1,6 +1,6 @@
 import type { Harness } from '../../../support/harness.ts';
 
-/** What a call may touch although it is refused: who is alive, when work is due, who called how often and was refused, and counts being folded. */
+/** Tables that a refused call may change: heartbeats, due times, rate limits, and counts being aggregated. */
 const bookkeeping = new Set(
   ['process', 'recurring', 'rate_window'].concat([
     'ledger_total',
@@ -26,13 +26,13 @@ const bookkeeping = new Set(
 /** Changes of the stored bytes, and the sums that they are folded into in the background: only together do they say what is stored. */
 const storage = ['account_storage', 'storage_change'];
 
-/** What is read of the chain, in the background. */
+/** Tables of chain data, read in the background. */
 const read = ['registry_point', 'registry_reading', 'registry_log', 'registry_token', 'registry_change'].concat([
   'channel_point',
   'channel_receiver',
 ]);
 
-/** What follows from outcomes and probes, in the background. */
+/** Tables derived from outcomes and probes, in the background. */
 const derived = ['outcome_due', 'outcome_day', 'payer', 'payer_agent', 'payer_wallet', 'agent_payee'].concat([
   'agent_reputation',
   'agent_probe_day',
@@ -62,7 +62,10 @@ const contentOf: Record<string, string> = {
 /** Events about the reading of the chain, in the background, are left out. */
 const rowsOf: Record<string, string> = { event: `(select * from event where type <> 'replication.status')` };
 
-/** Made once for each database, whose tables stay the same; prepared, as planning seventy tables takes longer than reading them. */
+/**
+ * Digest query of each database, built once, as its tables stay the same; prepared, as planning seventy tables takes longer than reading
+ * them.
+ */
 const queries = new WeakMap<Harness, Promise<string>>();
 
 async function digestQuery(h: Harness): Promise<string> {

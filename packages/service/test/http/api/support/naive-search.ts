@@ -96,7 +96,7 @@ export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }:
   return agents.filter((agent) => fits(agent, query, isOpen)).sort(compare);
 }
 
-/** What the database says of the agents that are listed. */
+/** Facts about the listed agents, from the database. */
 export async function readFacts(sql: Sql): Promise<Facts[]> {
   // biome-ignore lint/suspicious/noExplicitAny: a row as it is stored
   const rows = await sql.query<any>(

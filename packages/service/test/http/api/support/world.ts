@@ -26,7 +26,7 @@ export interface World {
   readonly quoteId: string;
   /** A completed request of the owner's, to the free agent of the stranger. */
   readonly requestId: string;
-  /** One that never ends by itself. */
+  /** A request that never ends. */
   readonly openRequestId: string;
   readonly bulkId: string;
   readonly keyId: string;

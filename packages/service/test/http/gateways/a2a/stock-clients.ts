@@ -7,7 +7,7 @@ import * as before from 'a2a-sdk-v03/client';
 // biome-ignore lint/suspicious/noExplicitAny: what a client gives, as it is
 type Any = any;
 
-/** What a client says: the same for clients of every version. */
+/** A client's message, for clients of every version. */
 export interface Said {
   readonly text?: string;
   readonly data?: Record<string, unknown>;

@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What tests do with a client of MCP, whichever package it is from. */
+/** Operations of tests on an MCP client of any package. */
 export interface StockClient {
   readonly protocolVersion: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -29,7 +29,7 @@ export interface StockClient {
 
 export type Connect = (url: string, key?: string) => Promise<StockClient>;
 
-/** What a program can do with a client beside calling tools. */
+/** Operations of a program on a client, besides calling tools. */
 export interface Abilities {
   readonly protocolVersion: string;
   /** It sends `_meta`, which a payment stands in. */

@@ -14,7 +14,7 @@ export interface Passed {
   passOn(): Promise<void>;
 }
 
-/** What becomes of a request; false: it is passed on. */
+/** Handles a request; false: it is passed on. */
 export type Rule = (passed: Passed) => Promise<boolean> | boolean;
 
 /** Stands before a node, and does to its answers what networks do, or nodes that are up to something. */

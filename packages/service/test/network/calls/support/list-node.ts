@@ -6,7 +6,7 @@ import type { TestAgent } from '../../../support/test-agent.ts';
 
 let tokens = 0;
 
-/** What a node has written down of another once that has been listed; answers the id of the row. */
+/** Stores the rows that a node has about a listed node; returns the row's id. */
 export async function listNode(here: Harness, there: Pick<Harness, 'baseUrl' | 'ctx'>): Promise<string> {
   const { address } = there.ctx.wallet;
   const { accountId } = await openAccount(here.ctx, { address, plan: 'free', isWalletProven: false });
@@ -20,7 +20,7 @@ export async function listNode(here: Harness, there: Pick<Harness, 'baseUrl' | '
   return id;
 }
 
-/** What a node has written down of an agent of another node. */
+/** Stores the rows that a node has about an agent of another node. */
 export async function listRemote(
   here: Harness,
   nodeId: string,

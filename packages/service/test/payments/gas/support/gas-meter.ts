@@ -11,7 +11,7 @@ export async function gasUsed(h: Pick<Harness, 'databaseUrl' | 'rpcUrl'>): Promi
   return receipts.reduce((sum, receipt) => sum + Number(receipt?.gasUsed ?? 0), 0);
 }
 
-/** What the node's keys used for something. */
+/** Gas that the node's keys used for an action. */
 export async function gasOfDoing(h: Harness, act: () => Promise<unknown>): Promise<number> {
   const before = await gasUsed(h);
   await act();

@@ -5,7 +5,7 @@ import { baseSepolia } from 'viem/chains';
 
 const contract = { address: identityRegistryByChain[84_532], abi: identityRegistryAbi } as const;
 
-/** What anybody reads of the registry with the published ABI, and nothing of ours. */
+/** Reads the registry as anyone can, with the published ABI and without this project's code. */
 export function stockReader(rpcUrl: string) {
   const client = createPublicClient({ chain: baseSepolia, transport: http(rpcUrl) });
   const args = (tokenId: string) => [BigInt(tokenId)] as const;

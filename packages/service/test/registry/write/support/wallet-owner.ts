@@ -5,7 +5,7 @@ import type { Answer, Harness, TestAccount } from '../../../support/harness.ts';
 
 export type WalletOwner = TestAccount & { readonly wallet: ReturnType<typeof privateKeyToAccount> };
 
-/** An account whose wallet can sign; it has proven nothing yet. */
+/** An account with a wallet that can sign; it has proven nothing yet. */
 export async function newWalletOwner({ ctx }: Pick<Harness, 'ctx'>): Promise<WalletOwner> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const account = await openAccount(ctx, { address: wallet.address, plan: 'enterprise', isWalletProven: false });

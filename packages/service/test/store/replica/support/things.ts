@@ -5,7 +5,7 @@ import { createReplica, type Replica } from '../../../../src/store/replica/repli
 import type { Sql } from '../../../../src/store/sql.ts';
 import { createTestDatabase } from '../../../support/test-database.ts';
 
-/** A database with a table whose rows processes keep copies of. */
+/** A database with a table that processes keep copies of. */
 export interface Things {
   readonly db: Database;
   /** Another process with copies of the things. */

@@ -16,7 +16,7 @@ export const PRICE = 50_000n;
 /** The sum that the next voucher of a used channel has to be for. */
 export const DUE = 2n * PRICE;
 export const MIN_DEPOSIT = 200_000n;
-/** What a payer's channel and wallet hold. */
+/** Balance of a payer's channel and wallet. */
 export const HELD = 1_000_000n;
 
 export type Headers = Record<string, string>;
@@ -26,7 +26,7 @@ export interface Refused {
   /** Code of the scheme, without its prefix; or after a `=` the reason of the metric as it is. */
   readonly code: string;
   readonly status?: number;
-  /** True when the sum is told: only the holder of the key can have signed this. */
+  /** True when the answer contains the sum, as only the holder of the key can have signed this. */
   readonly isTold?: boolean;
 }
 
@@ -38,11 +38,11 @@ export interface RefusalSite {
   readonly keyed: Call;
   readonly keyless: Call;
   readonly askRefund: Call;
-  /** A payer whose wallet holds USDC on the chain. */
+  /** A payer with USDC in its wallet on chain. */
   richPayer(): Promise<VoucherPayer>;
-  /** A payer whose channel was charged once: there are a voucher and a sum that could be told. */
+  /** A payer with a channel that was charged once, so that there are a voucher and a sum to disclose. */
   usedPayer(call?: Call): Promise<VoucherPayer>;
-  /** A used channel whose deposit is on the chain: contract and books agree on what is left. */
+  /** A used channel with its deposit on chain, where contract and books agree. */
   depositor(): Promise<VoucherPayer>;
   /** Writes to the row of a channel. */
   setChannel(payer: VoucherPayer, assignment: string): Promise<unknown>;
@@ -50,7 +50,7 @@ export interface RefusalSite {
   world(payer: VoucherPayer): Promise<object>;
   /** Refusals by reason, as the metric counts them. */
   refusals(): Promise<Record<string, number>>;
-  /** Shows a payload that has to be refused: by its code, counted once by it; nothing run, charged or told, and no turn taken. */
+  /** Presents a payload that must be refused: by its code, counted once; without a run, a charge, a disclosure or a turn. */
   expectRefused(payer: VoucherPayer, show: () => Promise<Answer>, refused: Refused): Promise<void>;
   stop(): Promise<void>;
 }
