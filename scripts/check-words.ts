@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { isSource } from './split-files.ts';
-import { docRules, MAX_DOC_COMMENTS, messageRules, type WordRule } from './words.ts';
+import { docRules, documentRules, MAX_DOC_COMMENTS, messageRules, type WordRule } from './words.ts';
 
 /**
- * Counts messages and doc comments that break a rule of `words.ts`, and lists them with `--list`. With `--check` it exits 1 if a message
- * breaks one, or if more doc comments do than `MAX_DOC_COMMENTS`.
+ * Counts messages, lines of documents, and doc comments that break a rule of `words.ts`, and lists them with `--list`. With `--check` it exits 1 if a message or a
+ * document breaks one, or if more doc comments do than `MAX_DOC_COMMENTS`.
  */
 export interface Text {
   readonly line: number;
@@ -76,6 +76,28 @@ interface Counted {
   readonly broken: readonly string[];
 }
 
+/** Paragraphs, list items and rows of a Markdown document, without its code. */
+export const proseOf = (markdown: string): Text[] =>
+  markdown
+    .replaceAll(/^ *```[\s\S]*?^ *```/gm, (code) => code.replaceAll(/[^\n]/g, ''))
+    .split('\n')
+    .map((text, at) => ({ line: at + 1, text: text.replace(/^[-*|#\d. ]+/, '').trim() }))
+    .filter(({ text }) => text !== '');
+
+/** History, the specification that we were given, and the test's list of what attackers want. */
+const OTHERS_WORDS = /^(CHANGELOG|docs\/(spec|threat-model))\.md$/;
+
+function countDocuments(paths: readonly string[]): Counted {
+  const texts = paths
+    .filter((path) => path.endsWith('.md') && !OTHERS_WORDS.test(path))
+    .flatMap((path) => proseOf(readFileSync(path, 'utf8')).map((text) => ({ path, ...text })));
+  const broken = texts.flatMap(({ path, line, text }) => {
+    const rule = brokenRule(text, documentRules);
+    return rule ? [`${path}:${line}  ${text.slice(0, 160)}  -> ${rule.instead}`] : [];
+  });
+  return { texts: texts.length, broken };
+}
+
 function count(paths: readonly string[], textsOf: (source: ts.SourceFile) => Text[], rules: readonly WordRule[]) {
   let texts = 0;
   const broken: string[] = [];
@@ -91,18 +113,23 @@ function count(paths: readonly string[], textsOf: (source: ts.SourceFile) => Tex
 }
 
 if (import.meta.main) {
-  const paths = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
+  const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
     .split('\n')
-    .filter((path) => isSource(path) && existsSync(path) && !path.endsWith('.generated.ts'));
+    .filter((path) => existsSync(path));
+  const paths = files.filter((path) => isSource(path) && !path.endsWith('.generated.ts'));
   const messages = count(paths, messagesOf, messageRules);
   const docs = count(paths, docCommentsOf, docRules);
+  const documents = countDocuments(files);
   const [isCheck, isList] = [process.argv.includes('--check'), process.argv.includes('--list')];
   const isOver = docs.broken.length > MAX_DOC_COMMENTS;
-  for (const line of isCheck || isList ? messages.broken : []) console.error(line);
+  for (const line of isCheck || isList ? [...messages.broken, ...documents.broken] : []) console.error(line);
   for (const line of isList || (isCheck && isOver) ? docs.broken : []) console.error(line);
   const share = ({ texts, broken }: Counted) => `${broken.length} of ${texts} (${percent(broken.length / texts)})`;
-  console.log(`Words: messages ${share(messages)}; doc comments ${share(docs)}, at most ${MAX_DOC_COMMENTS}`);
-  if (isCheck && (messages.broken.length > 0 || isOver || paths.length === 0)) process.exitCode = 1;
+  console.log(
+    `Words: messages ${share(messages)}; documents ${share(documents)}; doc comments ${share(docs)}, at most ${MAX_DOC_COMMENTS}`,
+  );
+  const isBroken = messages.broken.length + documents.broken.length > 0 || isOver;
+  if (isCheck && (isBroken || paths.length === 0 || documents.texts === 0)) process.exitCode = 1;
 }
 
 function percent(share: number): string {

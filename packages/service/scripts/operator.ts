@@ -207,7 +207,7 @@ function commandOf(words: readonly string[]) {
   if (!command) throw new UsageError(`There is no command "${name}": --help lists them.`);
   const [subject, ...more] = name === whole ? [] : words.slice(1);
   const extra = name === 'decide' ? more[0] : subject;
-  if (extra !== undefined) throw new UsageError(`${name} does not take "${extra}": --help shows what it takes.`);
+  if (extra !== undefined) throw new UsageError(`${name} does not accept "${extra}". Run it with --help.`);
   return { command, subject };
 }
 

@@ -62,7 +62,7 @@ export function readNetworks(env: Env, mode: Mode): Networks {
   const count = integer(env, 'LOCAL_CHAINS', 1, 1, LOCAL_IDS.length);
   if (count > 1 && (mode === 'production' || first || env.CHAIN_RPC_URL !== undefined))
     throw new ConfigError(
-      'LOCAL_CHAINS must be left out where the node starts no chain: in production, with NETWORKS, with CHAIN_RPC_URL.',
+      'LOCAL_CHAINS must be removed: this node starts no chain (production, NETWORKS or CHAIN_RPC_URL).',
     );
   const localChainIds = LOCAL_IDS.slice(1, count);
   const localTokens = readLocalTokens(env, mode === 'local' && !first && env.CHAIN_RPC_URL === undefined);
@@ -87,7 +87,7 @@ function readLocalTokens(env: Env, startsChain: boolean): string[] {
     );
   if (symbols.length > 0 && !startsChain)
     throw new ConfigError(
-      'LOCAL_TOKENS must be left out where the node starts no chain: in production, with NETWORKS, with CHAIN_RPC_URL.',
+      'LOCAL_TOKENS must be removed: this node starts no chain (production, NETWORKS or CHAIN_RPC_URL).',
     );
   return tokens.flatMap((each) => each?.address ?? []);
 }

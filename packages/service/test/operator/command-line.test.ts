@@ -46,7 +46,7 @@ describe('a command of the operator', () => {
     ['operator.ts', ['foo'], 'There is no command "foo": --help lists them.'],
     ['operator.ts', ['toString'], 'There is no command "toString": --help lists them.'],
     ['operator.ts', ['reconcile', '--foo'], "Unknown option '--foo'. --help lists the options."],
-    ['operator.ts', ['drain', 'p1'], 'drain does not take "p1": --help shows what it takes.'],
+    ['operator.ts', ['drain', 'p1'], 'drain does not accept "p1". Run it with --help.'],
     ['operator.ts', ['status'], 'Set DATABASE_URL to the database of the node.'],
     ['new-account.ts', ['0x12'], '"0x12" is no wallet address: it is 0x and 40 hexadecimal digits.'],
     ['new-account.ts', [WALLET, '--plan', 'gold'], 'There is no plan "gold": it is one of free, pro, enterprise.'],

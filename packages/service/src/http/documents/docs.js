@@ -175,7 +175,7 @@ const contents = document.querySelector('.contents details');
 if (matchMedia('(max-width: 56rem)').matches) contents.open = false;
 const current = contents.querySelector('[aria-current]');
 const frame = contents.parentElement;
-if (current) frame.scrollTop = current.offsetTop - frame.offsetTop - frame.clientHeight / 3;
+if (current) frame.scrollTop = current.offsetTop - frame.clientHeight / 3;
 contents.dataset.isReady = '';
 
 addCopyButtons();

@@ -89,7 +89,7 @@ function readAsked({ headers, body }: BillAnswer): Asked | string {
   if (value === null)
     return `${place} holds no readable x402 terms: send them as JSON${version === 2 ? ' in base64' : ''}`;
   if (isJson(value.x402) && value.accepts === undefined)
-    return `its terms stand under \`x402\` with the scheme ${shown(value.x402.scheme)}: send x402Version and \`accepts\` at the top, with the scheme "exact"`;
+    return `its terms are under \`x402\` with the scheme ${shown(value.x402.scheme)}: send x402Version and \`accepts\` at the top, with the scheme "exact"`;
   if (value.x402Version !== version)
     return `x402Version of ${place} is ${shown(value.x402Version)}: send ${version} there`;
   if (!Array.isArray(value.accepts)) return `\`accepts\` of ${place} is ${shown(value.accepts)}: send a list`;

@@ -144,7 +144,7 @@ function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaP
     seen = await readAll(ctx.db, parts);
     beganMs = startMs;
     const tookMs = Math.round(performance.now() - startMs);
-    if (isAnew) ctx.log.warn({ tookMs }, 'the copies of the registry were loaded anew: changes had been missed');
+    if (isAnew) ctx.log.warn({ tookMs }, 'reloaded the copies of the registry: changes had been missed');
     else ctx.log.debug({ tookMs }, 'the copies of the registry are loaded');
   }
 

@@ -48,10 +48,10 @@ export function windowText(
   if (reason === 'invalid_exact_evm_payload_authorization_valid_after')
     return validAfterS < now
       ? 'The time of the chain is not there yet: show the same payment again in some seconds.'
-      : `It is from ${validAfterS - now + 1n} s from now, by this node's clock (${now}): correct the clock that you sign by, or sign with validAfter "0".`;
+      : `It is from ${validAfterS - now + 1n} s from now, by this node's clock (${now}): correct your clock, or sign with validAfter "0".`;
   if (reason !== 'invalid_exact_evm_payload_authorization_valid_before') return null;
   const left = validBeforeS - now;
   return left > MAX_AUTHORIZATION_WINDOW_S
     ? `It is valid for ${left} s, and at most ${MAX_AUTHORIZATION_WINDOW_S} s are taken.`
-    : `By this node's clock (${now}) it ${left < 0n ? `ended ${-left} s ago` : `ends in ${left} s`}, and ${SETTLE_MARGIN_S} s at least are needed: correct the clock that you sign by, or sign anew.`;
+    : `By this node's clock (${now}) it ${left < 0n ? `ended ${-left} s ago` : `ends in ${left} s`}, and ${SETTLE_MARGIN_S} s at least are needed: correct your clock, or sign again.`;
 }
