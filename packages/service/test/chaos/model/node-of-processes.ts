@@ -31,7 +31,10 @@ export interface NodeOfProcesses {
   succeed(meanwhile?: () => Promise<void>, passMs?: number): Promise<void>;
   /** Until nothing that moves money on chain is open; what takes long is looked after as if minutes had passed. */
   untilAtRest(): Promise<void>;
-  /** Replaces the process, with recovery in any case, so that work undone by a reorg is repeated. `meanwhile` runs in between. */
+  /**
+   * Waits like `untilAtRest`, but runs the recurring work in any case, so that work undone by a reorg is repeated. `meanwhile` runs before
+   * it.
+   */
   lookAround(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
