@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.ts';
+import type { ErrorCode, Help } from './errors.ts';
 import type { FailureReason } from './invocations/invocations.ts';
 
 /** Remedy of each error, for the caller. Complete by its type: a new code without a remedy does not compile. */
@@ -39,6 +39,24 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
     'Repeat the identical call, with the same payment, after `Retry-After`. Do not sign a new payment: the first may have moved money, and it counts.',
   UNAVAILABLE:
     'Repeat the identical call after `Retry-After`, under the same `Idempotency-Key` or with the same payment. `details.outcome` says whether the first may have been executed.',
+};
+
+const keysHelp = { page: '/dashboard/keys', docs: '/docs/conventions#keys' } as const;
+const treasuryHelp = {
+  page: '/dashboard/payments',
+  docs: '/docs/paying#treasury',
+  command: 'agentnet deposit',
+} as const;
+
+/** Default `help` of each 401 and 403, and of each lack of money. */
+export const errorHelp: Readonly<Partial<Record<ErrorCode, Help>>> = {
+  UNAUTHORIZED: { ...keysHelp, command: 'agentnet login' },
+  FORBIDDEN: { ...keysHelp, command: 'agentnet whoami' },
+  SPENDING_LIMIT_EXCEEDED: { ...keysHelp, command: 'agentnet keys list' },
+  PAYMENT_REQUIRED: { ...treasuryHelp, docs: '/docs/paying#paying' },
+  INSUFFICIENT_FUNDS: treasuryHelp,
+  INSUFFICIENT_BALANCE: treasuryHelp,
+  STORAGE_LIMIT_EXCEEDED: { page: '/dashboard/usage', docs: '/docs/conventions#limits' },
 };
 
 /** Explanation and remedy of each failure of a request, for the caller. */

@@ -134,7 +134,8 @@ export const mcpTools = {
   cancel_invocation: cancelInvocation,
   get_balance: {
     title: 'Read the balance',
-    description: 'Reads the USDC that your account can spend, and the amount held for running requests.',
+    description:
+      'Reads your balance in USDC. `spendable` is what your account can spend on calls; `available` also includes the earnings of your agents; `held` belongs to running requests.',
     annotations: reads,
     args: z.strictObject({}),
     data: api.getBalance.data,

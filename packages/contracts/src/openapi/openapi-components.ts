@@ -3,6 +3,7 @@ import { defaultScopes, type Scope } from '../access/scopes.ts';
 import { SESSION_COOKIE } from '../access/sessions.ts';
 import { AgentDetail, AgentListItem } from '../agents/agents.ts';
 import { Chosen, MatchParts } from '../agents/match-score.ts';
+import { errorHelp } from '../error-remedies.ts';
 import { type ErrorCode, errorCatalogue, errorEnvelope, PaymentTerms } from '../errors.ts';
 import { AgentToAgentResult, InvocationCreated, RequestRecord } from '../invocations/invocations.ts';
 import { PaymentRequiredV1 } from '../payments/x402.ts';
@@ -45,8 +46,9 @@ function errorExample(code: ErrorCode, schema: JsonSchema, resolve: (ref: string
   const { status, error } = exampleOf(schema, resolve) as { status: unknown; error: Record<string, unknown> };
   const requestId = 'req_01k9xq3v7m2n8p4r6t0w5y1zab';
   const { code: _code, message: _message, requestId: _requestId, ...all } = error;
-  const extra = code === 'PAYMENT_REQUIRED' ? { payment: all.payment } : all;
-  return { status, error: { code, message: errorCatalogue[code].when, requestId, ...(extraShown[code] ?? extra) } };
+  const extra = extraShown[code] ?? (code === 'PAYMENT_REQUIRED' ? { payment: all.payment } : all);
+  const help = errorHelp[code] ? { help: errorHelp[code] } : {};
+  return { status, error: { code, message: errorCatalogue[code].when, requestId, ...extra, ...help } };
 }
 
 function errorSchemas(resolve: (ref: string) => JsonSchema): Record<string, JsonSchema> {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { errorCatalogue, type Help } from '@agent-network/contracts/errors';
+import { errorHelp } from '@agent-network/contracts/error-remedies';
+import { errorCatalogue } from '@agent-network/contracts/errors';
 import { AppError } from '../../lib/app-error.ts';
 import { isChannelRefusal } from '../../payments/schemes/batch-settlement/channel-refusal.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
@@ -23,23 +24,6 @@ export function retryAfterOf(code: string): string | undefined {
   return least === undefined || most === undefined ? undefined : String(randomInt(least, most + 1));
 }
 
-const keysHelp = { page: '/dashboard/keys', docs: '/docs/conventions#keys' } as const;
-const treasuryHelp = {
-  page: '/dashboard/payments',
-  docs: '/docs/calling#treasury',
-  command: 'agentnet deposit',
-} as const;
-/** Default `help` by error code: of each 401 and 403, and of each lack of money. */
-const helps: Readonly<Record<string, Help | undefined>> = {
-  UNAUTHORIZED: { ...keysHelp, command: 'agentnet login' },
-  FORBIDDEN: { ...keysHelp, command: 'agentnet whoami' },
-  SPENDING_LIMIT_EXCEEDED: { ...keysHelp, command: 'agentnet keys list' },
-  PAYMENT_REQUIRED: { ...treasuryHelp, docs: '/docs/calling#paying' },
-  INSUFFICIENT_FUNDS: treasuryHelp,
-  INSUFFICIENT_BALANCE: treasuryHelp,
-  STORAGE_LIMIT_EXCEEDED: { page: '/dashboard/usage', docs: '/docs/conventions#limits' },
-};
-
 /** Maps an error to an answer. An error outside of the catalogue is a 500 without details; its cause is for the log. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = toAppError(error);
@@ -50,7 +34,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
       ? String((known as AppError<'RATE_LIMITED'>).extra.details.retryAfterS)
       : retryAfterOf(code);
   if (wait !== undefined) headers['retry-after'] = wait;
-  const help = helps[code] ? { help: helps[code] } : {};
+  const help = errorHelp[code] ? { help: errorHelp[code] } : {};
   const body = { status: 'error', error: { code, message, requestId, ...help, ...known.extra } };
   if (!(known instanceof PaymentRequiredError)) return { status: errorCatalogue[code].status, headers, body };
   headers['payment-required'] = encode(known.offer.v2);

@@ -208,6 +208,15 @@ describe('the pages of the documentation', () => {
     expect(named.filter((id) => !known.includes(id))).toEqual([]);
   });
 
+  it('have the sections that errors of the API name', () => {
+    const root = new URL('../../../../', import.meta.url);
+    const named = globSync(['service/src/**/*.ts', 'contracts/src/**/*.ts'], { cwd: root })
+      .filter((file) => !file.includes('http/documents/'))
+      .flatMap((file) => [...readFileSync(new URL(file, root), 'utf8').matchAll(/docs: '(\/docs\/[\w/-]+)#(\w+)'/g)]);
+    expect(named.length).toBeGreaterThan(5);
+    for (const [link, path = '', id = ''] of named) expect(idsOf(pages.get(path) ?? ''), link).toContain(id);
+  });
+
   it('escape whatever the document says', () => {
     const hostile = JSON.parse(JSON.stringify(document)) as {
       info: { title: string };

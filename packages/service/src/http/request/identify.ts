@@ -55,7 +55,7 @@ function missingKey({ gateways }: HttpContext, row: Endpoint, c: Context): AppEr
   if (row.keyless === 'reads')
     return new AppError('UNAUTHORIZED', `${send}, or the X-Result-Token that came with the call's answer.`);
   if (row === api.invokeAgent && gateways.has('x402')) {
-    const help = { page: '/dashboard/keys', docs: '/docs/calling#keyless', command: 'agentnet login' };
+    const help = { page: '/dashboard/keys', docs: '/docs/paying#keyless', command: 'agentnet login' };
     const message = `${send}; or call without a key, paid by a wallet: POST /x402/${c.req.param('agentId')}.`;
     return new AppError('UNAUTHORIZED', message, { help });
   }

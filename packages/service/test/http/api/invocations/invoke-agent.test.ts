@@ -227,7 +227,7 @@ describe('the usual mistakes are answered with what to do', () => {
       401,
       `Send "Authorization: Bearer <API key>"; or call without a key, paid by a wallet: POST /x402/${priced.id}.`,
     ]);
-    expect(help).toMatchObject({ docs: '/docs/calling#keyless' });
+    expect(help).toMatchObject({ docs: '/docs/paying#keyless' });
     expect((await post({ ...json, 'x-api-key': client.key }, '{"task":"x"}')).message).toBe(
       'Send "Authorization: Bearer <API key>", not X-API-Key.',
     );
