@@ -311,12 +311,14 @@ describe('a node that takes two tokens on one chain', () => {
     }
   });
 
-  it('names the series of the second token by its asset, and those of USDC as before', async () => {
+  it('names the series of the second token by its asset, and those of USDC as before; processes that know no second token are refused', async () => {
     const { body: text } = await h.request('GET', '/metrics');
     expect(text).toContain(`payment_network_open{network="${TUSD}"} 1`);
     expect(text).not.toContain(`{network="${NETWORK}"}`);
     // The keys of the chain, and so their gas, are those of both.
     expect(text).not.toMatch(new RegExp(`^gas_balance_wei.*${TUSD}`, 'm'));
+    const needed = await askDatabase(h.databaseUrl, 'select needs from schema_migration where version = 145');
+    expect(needed).toEqual([{ needs: 145 }]);
     const jobs = await askDatabase<{ name: string }>(h.databaseUrl, `select name from recurring order by name`);
     const names = jobs.map(({ name }) => name);
     expect(names).toContain('reconcile-payments');

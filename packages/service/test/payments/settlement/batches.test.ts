@@ -5,7 +5,7 @@ import { createLog } from '../../../src/lib/telemetry/log.ts';
 import type { NewChainPayment } from '../../../src/payments/chain-outbox/chain-payment.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { createContractPayers } from '../../../src/payments/settlement/contract-payers.ts';
-import { createSettler } from '../../../src/payments/settlement/settler.ts';
+import { createKeyTurns, createSettler } from '../../../src/payments/settlement/settler.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { administer } from '../../support/held-payout.ts';
@@ -81,6 +81,41 @@ it('a payment that is asked for again while it waits for a key is sent once', as
   );
   // A lone payment goes to the token, several to Multicall3.
   expect(parseTransaction(sent?.raw ?? '0x').to).toBe(engine.ctx.chain.token);
+});
+
+it('settlers of two tokens of a chain take its key in order of arrival', async () => {
+  const [first, theirs, mine] = await engine.claimMany(3);
+  if (!first || !theirs || !mine) throw new Error('payments were claimed');
+  const turns = createKeyTurns(1);
+  const asked = Promise.withResolvers<void>();
+  const tryAcquire = (retry: () => void) => {
+    asked.resolve();
+    return turns.keys.tryAcquire(retry);
+  };
+  const [one, other] = [
+    createSettler(engine.ctx, turns),
+    createSettler(engine.ctx, { ...turns, keys: { ...turns.keys, tryAcquire } }),
+  ];
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  engine.proxy.rule(SEND, async ({ forward }) => {
+    reached.resolve();
+    await gate.promise;
+    return forward();
+  });
+  const settling = [one.settle(first)];
+  await reached.promise;
+  settling.push(other.settle(theirs));
+  await asked.promise;
+  settling.push(one.settle(mine));
+  gate.resolve();
+  expect((await Promise.all(settling)).map(({ state }) => state)).toEqual(['settled', 'settled', 'settled']);
+  const order = await askDatabase<{ id: string }>(
+    engine.databaseUrl,
+    'select p.id from chain_payment p join chain_transaction t on t.hash = p.transaction_hash where p.id = any($1) order by t.nonce',
+    [[first, theirs, mine].map(({ id }) => id)],
+  );
+  expect(order.map(({ id }) => id)).toEqual([first.id, theirs.id, mine.id]);
 });
 
 it('one that is not good any more hurts none of 60', async () => {
