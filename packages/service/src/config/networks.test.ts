@@ -9,6 +9,7 @@ const base = {
   id: 'eip155:84532',
   rpcUrls: ['https://one.example/v2/secret-path', 'https://user:pass-word@two.example'],
 };
+const ETHER = 10n ** 18n;
 const other = { id: 'eip155:421614', rpcUrls: ['https://three.example'] };
 const TUSD = '0x7e57d0117e57d0117e57d0117e57d0117e57d011';
 const read = (value: unknown, env: Record<string, string> = {}) =>
@@ -44,6 +45,24 @@ describe('NETWORKS', () => {
       ],
     });
     expect(read([base]).furtherNetworks).toEqual([]);
+  });
+
+  it('caps gas on each network by its own entry, else by GAS_PER_DAY', () => {
+    const capsOf = (entries: unknown, env: Record<string, string> = {}) => {
+      const { paymentLimits, furtherNetworks } = read(entries, env);
+      return [paymentLimits.gasPerDayWei, ...furtherNetworks.map(({ gasPerDayWei }) => gasPerDayWei)];
+    };
+    expect(capsOf([base, other])).toEqual([null, null]);
+    expect(capsOf([base, { ...other, gasPerDay: '0.5' }], { GAS_PER_DAY: '2' })).toEqual([2n * ETHER, ETHER / 2n]);
+    expect(capsOf([{ ...base, gasPerDay: '3' }, other], { GAS_PER_DAY: '2' })).toEqual([3n * ETHER, 2n * ETHER]);
+    expect(messageOf([base, { ...other, gasPerDay: '0' }])).toContain('NETWORKS entry 2: gasPerDay must be an amount');
+  });
+
+  it('has one cap of gas for all tokens of a network', () => {
+    const here = { id: base.id, rpcUrls: ['http://127.0.0.1:1'] };
+    const entries = [here, { ...here, tokens: ['TUSD'], gasPerDay: '1' }];
+    expect(messageOf(entries)).toContain('gasPerDay must be the same in all entries of a network');
+    expect(read(entries, { GAS_PER_DAY: '1' }).furtherNetworks).toMatchObject([{ gasPerDayWei: ETHER }]);
   });
 
   it('is local where all addresses of an entry are on this machine, in local mode', () => {
